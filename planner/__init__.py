@@ -12,7 +12,7 @@ dump/          made clusters as kubectl would print them
 The question, and its three independent answers:
 
 scheduler/     Kueue and YuniKorn as values: their words, and where their parts stand
-quota/         the arithmetic that all share; assignment.py: which flavors the preemptor gets
+quota/         the arithmetic that all share
 problem/       one decision in integers: the only thing a model sees
 laws/          the rules, one id each
 term.py        the disruption terms: their ids, and what they are called

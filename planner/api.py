@@ -16,6 +16,7 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import (
     AnyPlan,
     Assume,
+    Flavors,
     Front,
     Placement,
     Plan,
@@ -27,7 +28,6 @@ from planner.scheduler import Part
 from planner.solver.start import (
     PLANNER,
     AssignmentInput,
-    Flavors,
     Given,
     RulesInput,
     Wanted,

@@ -12,7 +12,7 @@ from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import Assume, JointPlan
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.kueue.joint.question import ask, ask_of_all
 from planner.solver.kueue.joint.solve import solve_together
 from planner.solver.start import clock_of, deadline_after

@@ -1,4 +1,4 @@
-"""The disruption terms as records: their ids, and what they are called under each scheduler.
+"""The disruption terms as records: their ids, and what they are called.
 
 What they count is said by docs/design/objectives.md §2 and §3 and computed by planner/objective. To
 tell of them takes no more than this.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from planner.scheduler import find_scheduler
 
 RATED: Final = "rated"
 """The term that adds up others at the rates that an objective declares."""
@@ -21,7 +23,8 @@ MORE: Final = "more@each"
 """The term that ``victims@each`` is as a cap: 1 if, priority by priority from the highest down,
 there are more victims than in the scheduler's own plan, and 0 if not."""
 
-_OF_PRIORITY: Final = "victims@"
+OF_PRIORITY: Final = "victims@"
+"""How the terms of that family begin; a scheduler's words for them have ``{}`` for the priority."""
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
@@ -36,58 +39,39 @@ class Text(NamedTuple):
 class Term:
     """A named non-negative integer that measures one side of disruption.
 
-    ``per_workload`` says that it is a sum over victims. ``elsewhere`` has, by the id of a
-    scheduler, what the term is called where ``title`` and ``unit`` are not its words.
+    ``per_workload`` says that it is a sum over victims. ``title`` and ``unit`` are its words where
+    a scheduler has none of its own.
     """
 
     id: str
     title: str
     unit: str
     per_workload: bool
-    elsewhere: Mapping[str, Text] = field(default_factory=dict, hash=False, kw_only=True)
 
     def text(self, scheduler: str) -> Text:
         """Return what it is called under a scheduler."""
-        return self.elsewhere.get(scheduler, Text(self.title, self.unit))
-
-
-def _yunikorn(title: str, unit: str = "allocations") -> Mapping[str, Text]:
-    """Return what a term is called under YuniKorn, whose victims are allocations."""
-    return {"yunikorn": Text(title, unit)}
+        found = find_scheduler(scheduler)
+        own = found.words.terms if found else {}
+        priority = priority_of(self.id)
+        if priority is None:
+            return Text(*own.get(self.id, (self.title, self.unit)))
+        title, unit = own.get(OF_PRIORITY, (self.title, self.unit))
+        return Text(title.format(priority), unit)
 
 
 TERMS: Final[Mapping[str, Term]] = {
     term.id: term
     for term in (
-        Term(
-            "D0",
-            "last-tier victims",
-            "workloads",
-            per_workload=True,
-            elsewhere=_yunikorn("last-tier victims"),
-        ),
+        Term("D0", "last-tier victims", "workloads", per_workload=True),
         Term("D1", "highest victim priority", "rank", per_workload=False),
-        Term(
-            "D2",
-            "workloads evicted",
-            "workloads",
-            per_workload=True,
-            elsewhere=_yunikorn("allocations preempted"),
-        ),
-        Term(
-            "D2p",
-            "pods evicted",
-            "pods",
-            per_workload=True,
-            elsewhere=_yunikorn("pods preempted", "pods"),
-        ),
+        Term("D2", "workloads evicted", "workloads", per_workload=True),
+        Term("D2p", "pods evicted", "pods", per_workload=True),
         Term("D3", "priority weight", "weight", per_workload=True),
         Term(
             EACH,
             "victims of each priority, from the highest down",
             "workloads",
             per_workload=False,
-            elsewhere=_yunikorn("victims of each adjusted priority, from the highest down"),
         ),
         Term("D4", "lost work", "accelerator-seconds", per_workload=True),
         Term("D5", "restart cost", "accelerator-seconds", per_workload=True),
@@ -102,13 +86,7 @@ TERMS: Final[Mapping[str, Term]] = {
             per_workload=False,
         ),
         Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
-        Term(
-            "D11",
-            "victims that would preempt again",
-            "workloads",
-            per_workload=False,
-            elsewhere=_yunikorn("victims that would preempt again"),
-        ),
+        Term("D11", "victims that would preempt again", "workloads", per_workload=False),
         Term("D12", "places in the candidate order", "ranks", per_workload=True),
         Term("pdb", "pods evicted beyond PodDisruptionBudgets", "pods", per_workload=False),
         Term("prio", "sum of priorities, each raised by 2^31", "priority", per_workload=True),
@@ -116,11 +94,7 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("time", "time that the victims ran", "seconds", per_workload=True),
         Term("early", "protected run time cut short", "seconds", per_workload=True),
         Term(
-            "count",
-            "victims, those already being evicted included",
-            "workloads",
-            per_workload=True,
-            elsewhere=_yunikorn("victims, those already being preempted included"),
+            "count", "victims, those already being evicted included", "workloads", per_workload=True
         ),
         Term("cost", "cost given by the user", "cost units", per_workload=True),
         Term("rated", "terms at the rates of the objective", "points", per_workload=False),
@@ -146,12 +120,12 @@ _LAST: Final = 2**63
 
 def victims_of(priority: int) -> str:
     """Return the id of the term that counts the victims of a priority."""
-    return f"{_OF_PRIORITY}{priority}"
+    return f"{OF_PRIORITY}{priority}"
 
 
 def priority_of(term: str) -> int | None:
     """Return the priority whose victims a term counts; ``None`` if it is no such term."""
-    number = term.removeprefix(_OF_PRIORITY)
+    number = term.removeprefix(OF_PRIORITY)
     return int(number) if number != term and _NUMBER.fullmatch(number) else None
 
 
@@ -173,7 +147,6 @@ def find_term(name: str) -> Term:
         f"victims of priority {priority}",
         TERMS[EACH].unit,
         per_workload=True,
-        elsewhere=_yunikorn(f"victims of adjusted priority {priority}"),
     )
 
 

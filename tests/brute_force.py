@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from planner.assignment import Assignment, contested, total_request, whole_request
-from planner.quota.amount import add, subtract
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.assignment import Assignment, contested, total_request, whole_request
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 
 Gone = frozenset[str]
 """The workloads removed so far, as namespace/name."""

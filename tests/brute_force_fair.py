@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from planner.quota.amount import add, subtract
+from planner.quota.kueue.amount import add, subtract
 from tests.brute_force import Gone, Simulation, reachable
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from planner.assignment import read_assignment
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.assignment import read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 
 Object = dict[str, Any]

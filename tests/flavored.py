@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 
 Object = dict[str, Any]

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from planner.assignment import Assignment
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.assignment import Assignment
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 from tests.conftest import ROOT, recorded_root
 

@@ -28,57 +28,56 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "quantity": "errors",
         "garbage": "",
         "laws": "",
-        "term": "",
+        "term": "scheduler",
         "state": "errors quantity",
-        "reader": "errors garbage quantity state",
+        "reader": "errors garbage quantity scheduler state",
         "dump": "errors quantity",
         "commands/import_": "dump errors objective reader commands/replay",
         "commands/generate": "dump errors objective quota reader reference state scheduler",
         "kubectl": "dump errors garbage reader state",
         "quota": "errors quantity state",
-        "assignment": "errors state quota",
         "scheduler": "errors",
-        "reference": "errors laws quantity state quota assignment",
-        "problem": "errors quantity state quota assignment",
+        "reference": "errors laws quantity state quota",
+        "problem": "errors quantity state quota",
         "objective": "errors term problem quota state",
         "models": "errors term quantity laws problem quota objective state",
-        "plan": "errors laws state assignment",
-        "coverage": "errors quantity state quota assignment plan scheduler",
-        "verifier": "errors laws quantity state quota assignment plan objective",
+        "plan": "errors laws quota scheduler state",
+        "coverage": "errors quantity state quota plan scheduler",
+        "verifier": "errors laws quantity state quota plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
-        "solver": "errors term garbage quantity laws state quota assignment reference problem"
+        "solver": "errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler",
-        "commands/check": "errors laws state quota assignment reference problem objective plan"
+        "commands/check": "errors laws state quota reference problem objective plan"
         " verifier proof scheduler",
         "commands/whatif": "errors state reader quota plan scheduler",
-        "commands/boost": "errors quantity state quota assignment reference plan",
+        "commands/boost": "errors quantity state quota reference plan",
         "commands/apply": "errors objective plan state reader kubectl commands/boost"
         " commands/check",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
-        "commands/simulate": "coverage errors quantity plan quota assignment objective"
+        "commands/simulate": "coverage errors quantity plan quota objective"
         " reference solver state scheduler",
         "commands/lint": "coverage dump errors quantity state reader quota reference plan solver"
         " commands/simulate scheduler",
-        "commands/replay": "coverage errors state reader quota reference assignment plan",
+        "commands/replay": "coverage errors scheduler state reader quota reference plan",
         "batch": "errors",
         "commands": "",
         "commands/audit": "coverage errors term batch objective plan reader"
         " commands/replay solver state scheduler",
-        "commands/compare": "coverage errors term assignment commands/audit batch objective plan"
-        " reader solver state verifier",
-        "commands/explain": "coverage errors term quantity laws state quota assignment reference"
+        "commands/compare": "coverage errors term commands/audit batch objective plan"
+        " quota reader solver state verifier",
+        "commands/explain": "coverage errors term quantity laws state quota reference"
         " problem objective models plan solver commands/whatif scheduler",
-        "report": "coverage errors term plan quantity laws assignment state quota"
+        "report": "coverage errors term plan quantity laws state quota"
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/explain commands/risk commands/compare commands/simulate"
         " commands/lint commands/replay commands/apply scheduler",
-        "api": "coverage errors quantity laws commands/check state reader quota assignment"
+        "api": "coverage errors quantity laws commands/check state reader quota"
         " reference problem objective models plan verifier solver commands/replay"
         " commands/explain commands/whatif scheduler",
         "joint": "coverage errors objective plan quota solver state",
-        "cli": "planner coverage dump errors term quantity laws state reader quota"
-        " assignment reference problem objective models plan verifier solver"
+        "cli": "planner coverage dump errors scheduler term quantity laws state reader quota"
+        " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
         " kubectl commands/apply commands/compare commands/import_ commands/generate joint"

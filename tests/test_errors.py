@@ -12,9 +12,9 @@ import pytest
 
 import planner
 from planner.errors import LONGEST_LINE, InputError, InternalError, PlannerError
-from planner.reader.release import GateRefused
+from planner.reader.kueue_release import GateRefused
 from planner.reference.kueue.crash import PlacementCrash, ReleaseCrash
-from planner.state.release import find_release
+from planner.state.kueue_release import find_release
 from tests.cli.running import cluster, write
 
 HOSTILE = "a\x1b[2J\r\x00\u202eb\nhint: c"

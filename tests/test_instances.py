@@ -15,13 +15,13 @@ import planner
 from planner.commands.replay import replay
 from planner.plan import Plan
 from planner.quantity import parse_quantity
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored
 from planner.reference.kueue.decision import decide
 from planner.state import State, Workload
-from planner.state.configuration import Configuration
-from planner.state.workload import WorkloadStatus
+from planner.state.kueue_configuration import Configuration
+from planner.state.kueue_workload import WorkloadStatus
 from planner.term import TERMS
 from tests.brute_force import Simulation, reachable
 from tests.brute_force_fair import FairSimulation

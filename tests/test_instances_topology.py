@@ -10,8 +10,8 @@ import pytest
 
 import planner
 from planner.commands.whatif.edit import edit
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.state import State
 from tests.conftest import ROOT

@@ -15,8 +15,8 @@ import pytest
 import planner
 from planner.api import pending_workloads
 from planner.plan import Plan, YuniKornPlan
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored
 from planner.state import State, YuniKornState
 from tests.brute_force import Gone, Simulation

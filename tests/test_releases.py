@@ -7,12 +7,12 @@ import pytest
 
 import planner
 from planner.commands.replay import replay
-from planner.quota.activity import MULTIKUEUE, PROVISIONING, Activity
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.activity import MULTIKUEUE, PROVISIONING, Activity
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
-from planner.state.configuration import FEATURE_GATES, Configuration
-from planner.state.release import SWITCHES, Rules, find_release, newest_first
+from planner.state.kueue_configuration import FEATURE_GATES, Configuration
+from planner.state.kueue_release import SWITCHES, Rules, find_release, newest_first
 from tests.cluster import NOW, PENDING, Object, configuration, dump_of, pending, queue, running
 from tests.conftest import ROOT, recorded_root
 from tests.elastic import Pods, new, old

@@ -14,7 +14,7 @@ import numpy as np
 from planner.models.shared.classes import Classes, group
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
-from planner.quota.tree import NO_PARENT
+from planner.quota.kueue.tree import NO_PARENT
 
 
 @dataclass(frozen=True)

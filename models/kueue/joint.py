@@ -21,7 +21,7 @@ from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
-from planner.quota.tree import FlavorResource
+from planner.quota.kueue.tree import FlavorResource
 
 _LATER: Final = frozenset({KQ_OVER_QUOTA.id, FS_BORROWS_CONTESTED.id, FS_BORROWING.id})
 """Laws whose masks look at usage, which a step does not know beforehand."""

@@ -16,8 +16,8 @@ from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
-from planner.quota.amount import add
-from planner.quota.tree import NO_PARENT, FlavorResource
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource
 
 
 def joint_cover_rows(

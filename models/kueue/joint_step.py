@@ -23,7 +23,7 @@ from planner.models.shared.builder import ZERO, Linear, constant, negation
 from planner.models.shared.classes import Classes
 from planner.models.shared.guarded import Guarded
 from planner.quantity import UNLIMITED
-from planner.quota.tree import FlavorResource
+from planner.quota.kueue.tree import FlavorResource
 
 
 class Step:

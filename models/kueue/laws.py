@@ -18,7 +18,7 @@ from planner.laws import (
 )
 from planner.models.shared.builder import Linear, constant, negation
 from planner.quantity import UNLIMITED
-from planner.quota.amount import add, subtract
+from planner.quota.kueue.amount import add, subtract
 
 if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation

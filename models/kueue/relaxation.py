@@ -15,8 +15,8 @@ from planner.models.shared.row import Relaxation, Row
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
-from planner.quota.amount import add, subtract
-from planner.quota.tree import NO_PARENT
+from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.tree import NO_PARENT
 
 
 def cover_rows(problem: Problem, columns: Columns) -> list[Row]:

@@ -79,20 +79,18 @@ def command(given: Given) -> int:
     if given.state == given.plan == STDIN:
         raise click.UsageError("only one of STATE and PLAN can be standard input")
     from planner.cli.plan_file import read_plans, with_trees
-    from planner.plan import Plan
     from planner.report.checking import Checks, render_checks
-    from planner.state.release import AUTO
+    from planner.state import AUTO
 
     known = {"objective": given.profile, "costs": given.read_file("costs")}
     plans = read_plans(given.plan, given.max_size)
     if given.proof is not None:
         plans = with_trees(plans, given.proof)
     first = plans[0] if plans else None
-    release = given.release
-    if release == AUTO and isinstance(first, Plan) and first.kueue is not None:
-        release = first.kueue.release
-    requests = first.requests if isinstance(first, Plan) else "template"
-    state = given.read(now=first.now if first else None, release=release, requests=requests)
+    reading = dict(first.reading) if first else {}
+    if given.release != AUTO:
+        reading["release"] = given.release
+    state = given.read(now=first.now if first else None, **reading)
     with given.naming("costs"):
         checks, codes = _check_each(state, plans, known)
     accepted = len(checks) == len(plans) and all(one.accepted for one in checks)

@@ -20,7 +20,7 @@ from planner.cli.exit_code import epilog
 from planner.cli.given import Given
 from planner.cli.main import PlannerCommand
 from planner.cli.main import main as planner
-from planner.kubectl.resource import KUEUE
+from planner.state import API_GROUP
 
 if TYPE_CHECKING:
     from planner.state import AnyState
@@ -98,7 +98,7 @@ def _names(value: dict[str, Any]) -> str:
     if not all("victims" in plan for plan in plans):
         raise click.UsageError("-o name lists victims of plans: there are none of a front")
     keys = dict.fromkeys(one["workload"] for plan in plans for one in plan["victims"])
-    return "".join(f"workload.{KUEUE}/{key.partition('/')[2]}\n" for key in keys)
+    return "".join(f"workload.{API_GROUP}/{key.partition('/')[2]}\n" for key in keys)
 
 
 def build() -> click.Command:

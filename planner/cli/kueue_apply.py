@@ -191,7 +191,7 @@ def _state(value: object, plan: Plan) -> State:
     """Read the cluster with the clock of the plan, by the rules that it was made by."""
     from planner.cli.kueue_state import of_kueue
     from planner.reader import read_objects
-    from planner.state.release import AUTO
+    from planner.state.kueue_release import AUTO
 
     release = plan.kueue.release if plan.kueue else AUTO
     how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}

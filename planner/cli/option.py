@@ -153,7 +153,8 @@ def rules(text: str) -> str:
 
 def release(text: str) -> str:
     """Look up a release of Kueue, or take the word auto."""
-    from planner.state.release import AUTO, find_release
+    from planner.state import AUTO
+    from planner.state.kueue_release import find_release
 
     if text == AUTO:
         return text

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
 from planner.errors import InputError, ParseError, SchemaError, UnsupportedError
-from planner.plan import AnyPlan, Plan, Tree, YuniKornPlan
+from planner.plan import AnyPlan, Tree
 from planner.plan.proof_lines import lines_of, trees_of
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.reader.json_text import parse_json
 from planner.reader.show import place, shown
 from planner.reader.source import MAX_BYTES, load
+from planner.scheduler import Part, find_scheduler, schedulers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 EXPECTED: Final = "a plan, as planner solve --format json writes it"
-_MODELS: Final[Mapping[object, type[Plan | YuniKornPlan]]] = {
-    "kueue": Plan,
-    "yunikorn": YuniKornPlan,
-}
+MODEL: Final = Part[type[AnyPlan]]("plan")
+"""What a plan of a scheduler is written as."""
 _OTHERS: Final = {
     "pending": "is a joint plan, which has no trees",
     "points": "is a front of plans",
@@ -111,11 +110,13 @@ def _plan(root: str, path: tuple[str | int, ...], value: object) -> AnyPlan:
     other = next((name for name in _OTHERS if name in value), None)
     if other is not None:
         raise UnsupportedError(where, _OTHERS[other], EXPECTED)
-    model = _MODELS.get(value.get("scheduler"))
-    if model is None:
-        found = "scheduler" in value
-        said = f"{shown(value['scheduler'])} stands here" if found else "is missing"
-        raise SchemaError(place(root, (*path, "scheduler")), said, "kueue or yunikorn", EXPECTED)
+    named = value.get("scheduler")
+    scheduler = find_scheduler(named) if isinstance(named, str) else None
+    if scheduler is None:
+        said = f"{shown(named)} stands here" if "scheduler" in value else "is missing"
+        known = " or ".join(one.id for one in schedulers())
+        raise SchemaError(place(root, (*path, "scheduler")), said, known, EXPECTED)
+    model = MODEL.of(scheduler)
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -72,7 +72,7 @@ def command(given: Given) -> int:
 def _live(given: Given) -> int:
     if not (given.before and given.after):
         raise click.UsageError("--before and --after go together")
-    from planner.commands.replay.live import replay_live
+    from planner.commands.replay.kueue_live import replay_live
     from planner.reader import read
     from planner.report.checking import render_live
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
-from planner.assignment import Assignment
 from planner.commands.apply.record import Applied
 from planner.commands.audit.record import Audit
 from planner.commands.boost.kueue.find import Boosts
@@ -19,11 +18,12 @@ from planner.commands.explain.kueue.record import Explanation, PreemptionMessage
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
 from planner.commands.lint.record import Lint
 from planner.commands.replay import ReplayReport
-from planner.commands.replay.live import LiveReplay
+from planner.commands.replay.kueue_live import LiveReplay
 from planner.commands.risk.record import Risk
 from planner.commands.simulate import Event, Script, Simulation
 from planner.commands.whatif.comparison import WhatIf
 from planner.plan import AnyPlan, Front, JointPlan
+from planner.quota.kueue.assignment import Assignment
 from planner.reader.kinds import KINDS
 from planner.report.catalogue import Catalogue
 from planner.report.checking import Checks

@@ -9,11 +9,11 @@ import click
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import max_size_option, output_option, seconds
-from planner.kubectl.resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
+from planner.kubectl.kueue_resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
 
 if TYPE_CHECKING:
     from planner.kubectl.call import Kubectl
-    from planner.kubectl.dump import Dump
+    from planner.kubectl.kueue_dump import Dump
 
 
 def _folded(command: str) -> str:
@@ -111,7 +111,7 @@ def connect(given: Given) -> Kubectl:
 def take(given: Given) -> Dump:
     """Run kubectl as the options say; warn of what is missing, and say what there is."""
     from planner.cli.output import Progress, say, warn
-    from planner.kubectl.dump import take_dump
+    from planner.kubectl.kueue_dump import take_dump
 
     with Progress() as progress:
         what = given.of("namespace configuration without")

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from planner.assignment import Mode
-from planner.coverage import evidence
-from planner.coverage.features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
+from planner.coverage import kueue_evidence as evidence
+from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.coverage.kueue_remarks import remarks
 from planner.plan import Demand, Plan, Uncovered
-from planner.quota.activity import Activity, leaves_it_to_workers
-from planner.quota.devices import Devices
-from planner.quota.slices import names_replaced
+from planner.quota.kueue.activity import Activity, leaves_it_to_workers
+from planner.quota.kueue.assignment import Mode
+from planner.quota.kueue.devices import Devices
+from planner.quota.kueue.slices import names_replaced
 from planner.state import ClusterQueue, LocalQueue, State, Workload
 
 _CONFIGURED: Final = ("PreemptionConfig", "PreemptionLimit")

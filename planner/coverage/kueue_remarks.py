@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from planner.coverage.evidence import why_not
+from planner.coverage.kueue_evidence import why_not
 from planner.plan.naming import name_some
 from planner.quantity import format_units, to_units
 from planner.state import ClusterQueue, State, Workload
-from planner.state.workload import PREEMPTED
+from planner.state.kueue_workload import PREEMPTED
 
 OVERTAKEN: Final = "no longer fits after processing another workload"
 """What Kueue says of a workload whose room another one of its cycle took (rule E23)."""

@@ -3,11 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from planner.coverage.features import LIMITS, PLACEHOLDERS, PREDICATES
+from planner.coverage.features import Feature
 from planner.plan import AnyPlan, Uncovered
 from planner.state import YuniKornState
 from planner.state.yunikorn import Application, Ask, Partition, QueueConfig
+
+LIMITS: Final = Feature(
+    "user-limits",
+    "yunikorn",
+    "limits of users and groups",
+    "left out",
+    "the core also refuses an ask, or a victim's place, by what users and groups may have",
+    "docs/semantics/yunikorn.md §3",
+)
+PREDICATES: Final = Feature(
+    "predicates",
+    "yunikorn",
+    "the shim's predicates",
+    "left out",
+    "selectors, affinities, ports and volumes decide, too, on which node the pod may run",
+    "docs/semantics/yunikorn.md §6",
+)
+PLACEHOLDERS: Final = Feature(
+    "placeholders",
+    "yunikorn",
+    "placeholders of gangs",
+    "left out",
+    "an ask of a gang may take the place of a placeholder, and needs no victim then",
+    "docs/semantics/yunikorn.md §7",
+)
+
+FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS)
 
 
 class YuniKornCoverage:

@@ -1,8 +1,10 @@
 """Running kubectl: from a cluster to one dump that the reader takes.
 
 call.py      one call: a list of words, no shell, within a time and a number of bytes
-resource.py  what is asked for, in which order; what kubectl says when it fails, as our errors
-dump.py      what is left out of the objects: bookkeeping, and what may hold secrets; all of it,
+kueue_resource.py
+             what is asked for, in which order; what kubectl says when it fails, as our errors
+kueue_dump.py
+             what is left out of the objects: bookkeeping, and what may hold secrets; all of it,
              how many there are of each kind, and what was missing
 
 Nothing here changes the cluster: the only verb is ``get``, but for what ``planner apply`` calls by

@@ -9,13 +9,13 @@ register.py  functions by the ids of laws
 kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
 yunikorn.py  YK-01 to YK-12
 kep83.py     K83-01 to K83-08
-strict.py    ST-01 to ST-05, beside Kueue's
+kueue_strict.py    ST-01 to ST-05, beside Kueue's
 kueue_topology.py  KT-01 and KT-02, where pods are placed on nodes
 """
 
 from typing import Final
 
-from planner.laws import kep83, kueue, kueue_topology, strict, yunikorn
+from planner.laws import kep83, kueue, kueue_strict, kueue_topology, yunikorn
 from planner.laws.kep83 import (
     K83_AT_MIN,
     K83_BORROWS,
@@ -44,16 +44,16 @@ from planner.laws.kueue import (
     KQ_WITHIN_CLUSTER_QUEUE,
     KQ_WITHOUT_BORROWING,
 )
-from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
-from planner.laws.law import Law
-from planner.laws.register import Register
-from planner.laws.strict import (
+from planner.laws.kueue_strict import (
     ST_ATTEMPTS,
     ST_HIGHEST_SHARE,
     ST_ONE_PER_QUEUE,
     ST_STOPS,
     ST_STRATEGIES,
 )
+from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
+from planner.laws.law import Law
+from planner.laws.register import Register
 from planner.laws.yunikorn import (
     YK_FENCE,
     YK_FITS_NODE,
@@ -70,7 +70,7 @@ from planner.laws.yunikorn import (
     Spared,
 )
 
-LAWS: Final = (*kueue.LAWS, *yunikorn.LAWS, *kep83.LAWS, *strict.LAWS, *kueue_topology.LAWS)
+LAWS: Final = (*kueue.LAWS, *yunikorn.LAWS, *kep83.LAWS, *kueue_strict.LAWS, *kueue_topology.LAWS)
 
 RULE_SETS: Final = {
     name: tuple(law for law in LAWS if name in law.rule_sets)

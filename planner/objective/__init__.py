@@ -2,8 +2,9 @@
 
 annotation.py    what administrators tell about a workload: tier, checkpoint, restart time
 costs.py         what users say that a workload costs
-sharing.py       what queues and cohorts borrow, by their weights
-budget.py        what PodDisruptionBudgets cover, and how much of it may go
+kueue_sharing.py
+                 what queues and cohorts borrow, by their weights
+kueue_budget.py  what PodDisruptionBudgets cover, and how much of it may go
 milestone.py     what an eviction costs by run time
 terms.py         the values of the terms, per workload and for a whole plan
 sums.py          what each workload adds to the terms that are sums; places and ranks

@@ -32,9 +32,8 @@ from typing import Final, NamedTuple
 
 from planner.errors import SchemaError
 from planner.objective.milestone import milestone_cost, parse_milestones
-from planner.quota.holding import seconds_since
-from planner.state import parse_time
-from planner.state.workload import ANNOTATIONS, Remarks
+from planner.state import ANNOTATIONS, Remarks, parse_time
+from planner.state.clock import seconds_since
 
 PREFIX: Final = ANNOTATIONS
 DEFAULT_RESTART_S: Final = 60

@@ -7,16 +7,15 @@ from collections.abc import Collection, Iterator, Mapping
 from planner.errors import LookupFailed
 from planner.objective.annotation import read_disruption
 from planner.objective.applied import KnownGroups
-from planner.objective.budget import pod_budgets
-from planner.objective.sharing import sharing
+from planner.objective.kueue_budget import pod_budgets
+from planner.objective.kueue_sharing import sharing
 from planner.objective.sums import exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable, unit_weight
 from planner.problem.array import BoolArray
-from planner.problem.holding import one_of_each_holding
-from planner.problem.kueue import Problem
-from planner.quota.activity import Activity
-from planner.quota.snapshot import Snapshot
-from planner.quota.tree import NO_PARENT
+from planner.problem.kueue import Problem, one_of_each_holding
+from planner.quota.kueue.activity import Activity
+from planner.quota.kueue.snapshot import Snapshot
+from planner.quota.kueue.tree import NO_PARENT
 from planner.state import State
 
 

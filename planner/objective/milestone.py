@@ -15,7 +15,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from planner.quota.yunikorn.properties import SECOND, parse_duration
+from planner.state.clock import SECOND, parse_duration
 
 HIGHEST_COST: Final = 10**9
 EXPECTED: Final = (

@@ -15,8 +15,8 @@ from planner.objective.sums import exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable, unit_weight
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
-from planner.quota.yunikorn.properties import SECOND
 from planner.quota.yunikorn.resource import fits
+from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation, QueueConfig, YuniKornState
 
 NOT_TOLD: Final = frozenset({"D6", "D10"})

@@ -15,26 +15,21 @@ kueue_nodes.py
              the nodes around it, where a topology decides
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
-joint.py     the plan for several pending workloads of Kueue at once
+kueue_joint.py
+             the plan for several pending workloads of Kueue at once
 """
 
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered, qualified
 from planner.plan.excess import Excess
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
-from planner.plan.joint import (
-    GreedyTurn,
-    JointPending,
-    JointPlan,
-    JointSkipped,
-    JointStep,
-    OneByOneAnswer,
-)
 from planner.plan.kueue import (
+    OWN,
     Amount,
     Cascade,
     Demand,
     FlavorChoices,
+    Flavors,
     HeldBack,
     KueueFlavors,
     KueueRelease,
@@ -44,6 +39,14 @@ from planner.plan.kueue import (
     Plan,
     PodSetPlaces,
     Victim,
+)
+from planner.plan.kueue_joint import (
+    GreedyTurn,
+    JointPending,
+    JointPlan,
+    JointSkipped,
+    JointStep,
+    OneByOneAnswer,
 )
 from planner.plan.kueue_nodes import DomainSlots, NodesAround
 from planner.plan.kueue_tree import QuotaNode, QuotaUse
@@ -64,14 +67,17 @@ from planner.plan.record import (
     WeighedRow,
 )
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
+from planner.quota.kueue.assignment import Assignment
 
 AnyPlan = Plan | YuniKornPlan
 """A plan of any scheduler."""
 
 __all__ = [
+    "OWN",
     "SCHEMA_VERSION",
     "Amount",
     "AnyPlan",
+    "Assignment",
     "Assume",
     "BoundByRows",
     "Cap",
@@ -82,6 +88,7 @@ __all__ = [
     "DomainSlots",
     "Excess",
     "FlavorChoices",
+    "Flavors",
     "Front",
     "FrontMeasure",
     "FrontPoint",

@@ -61,6 +61,11 @@ class Covered(Record):
         return self.proved or self.status
 
     @property
+    def reading(self) -> dict[str, str]:
+        """What `planner.read` has to be told of its state besides the clock."""
+        return {}
+
+    @property
     def sees_to(self) -> frozenset[str]:
         """The features that are left out of other answers, and not of this one."""
         return frozenset()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field, computed_field, model_validator
 
-from planner.assignment import Assignment
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.kueue_nodes import NodesAround
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate
-from planner.state.configuration import RequestsFrom
+from planner.quota.kueue.assignment import Assignment
 from planner.state.kep83 import Kep83
-from planner.state.release import KnownBy
+from planner.state.kueue_configuration import RequestsFrom
+from planner.state.kueue_release import KnownBy
 
 
 class Amount(Record):
@@ -198,6 +198,10 @@ class PodSetPlaces(Record):
 
 Placement = Literal["kueue", "any"]
 """Who places pods on nodes: Kueue itself, or anybody, at will."""
+Flavors = Literal["kueue", "optimal"]
+"""Whose choice of flavors: the scheduler's own, or the best for the objective."""
+OWN: Final = "kueue"
+"""Of either: the scheduler itself."""
 
 
 class Plan(Covered):
@@ -274,6 +278,12 @@ class Plan(Covered):
     def keys(self) -> tuple[str, ...]:
         """The victims as namespace/name, in the order of the plan."""
         return tuple(victim.workload for victim in self.victims)
+
+    @property
+    def reading(self) -> dict[str, str]:
+        """With which release and requests its state is read again."""
+        release = {} if self.kueue is None else {"release": self.kueue.release}
+        return {**release, "requests": self.requests}
 
     @property
     def sees_to(self) -> frozenset[str]:

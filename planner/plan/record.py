@@ -9,9 +9,12 @@ from pydantic import Field
 
 from planner.plan.base import Record
 from planner.plan.proof import Tree
+from planner.scheduler import schedulers
 
 SCHEMA_VERSION: Final = "planner/v1"
-SchedulerId = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$", examples=["kueue", "yunikorn"])]
+SchedulerId = Annotated[
+    str, Field(pattern="^[a-z][a-z0-9-]*$", examples=[one.id for one in schedulers()])
+]
 """What states and plans call a scheduler, such as ``kueue``."""
 
 

@@ -4,7 +4,6 @@ array.py     the types of its arrays
 kueue.py     a pending workload against a tree of cohorts and ClusterQueues
 kep83.py     the same by the rules of KEP-83
 kueue_places.py     what is asked of the nodes where pods are placed, and what victims give back
-eligible_leaves.py  which leaves may take the pods of a podset
-holding.py   what follows from holdings, worked out once for workloads that hold the same
+kueue_leaves.py     which leaves may take the pods of a podset
 yunikorn.py  an ask against nodes and queues
 """

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.assignment import Assignment
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.waiting import seconds_waiting
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.waiting import seconds_waiting
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 
 

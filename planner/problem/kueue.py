@@ -14,23 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.assignment import (
+from planner.errors import UnsupportedError
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.kueue_places import Places, places_of
+from planner.quantity import UNLIMITED
+from planner.quota.kueue.assignment import (
     Assignment,
     contested,
     placed_groups,
     total_request,
     whole_request,
 )
-from planner.errors import UnsupportedError
-from planner.problem.array import BoolArray, IntArray
-from planner.problem.holding import one_of_each_holding
-from planner.problem.kueue_places import Places, places_of
-from planner.quantity import UNLIMITED
-from planner.quota.past_use import Contender, Contest
-from planner.quota.share import Shares
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import NO_PARENT, FlavorResource
-from planner.state.configuration import Strategy
+from planner.quota.kueue.past_use import Contender, Contest
+from planner.quota.kueue.share import Shares
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource
+from planner.state.kueue_configuration import Strategy
 from planner.state.queues import Preemption
 
 
@@ -454,3 +453,13 @@ def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence
     in_run[:-1] |= equal
     tied = zip(run[in_run].tolist(), order[in_run].tolist(), strict=True)
     order[in_run] = [position for _, position in sorted(tied, key=lambda t: (t[0], uids[t[1]]))]
+
+
+def one_of_each_holding(workloads: Sequence[Admitted]) -> tuple[list[Admitted], IntArray]:
+    """Return one workload for each that holds differently, and (W,) which stands for whom.
+
+    A snapshot shares what equal ones hold, so it is told apart by identity.
+    """
+    told_apart = np.array([id(workload.usage) for workload in workloads], dtype=np.int64)
+    _, first, which = np.unique(told_apart, return_index=True, return_inverse=True)
+    return [workloads[position] for position in first.tolist()], which.astype(np.int64)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from planner.problem.array import IntArray
-from planner.problem.eligible_leaves import eligible_leaves
-from planner.quota.placing import Aim, Group, Pods
-from planner.quota.snapshot import Admitted, Snapshot
-from planner.quota.topology import OVERLAPPING
-from planner.quota.topology_tree import FlavorTree
+from planner.problem.kueue_leaves import eligible_leaves
+from planner.quota.kueue.placing import Aim, Group, Pods
+from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.topology import OVERLAPPING
+from planner.quota.kueue.topology_tree import FlavorTree
 
 Amounts = tuple[tuple[str, int], ...]
 """Amounts by resource, in Kueue's units; none is 0."""

@@ -4,14 +4,19 @@ source.py      bytes from files, directories and standard input, within bounds
 bound.py       how many values may be made of them
 parse.py       bytes to documents: json_text.py or yaml_text.py
 quick.py       a large list of them, fast: workloads become facts; structs.py: the schema for it
-scheduler.py   which scheduler the documents belong to
+settings.py    what a state is called, and what the user says of it
 items.py       documents to single objects: lists are opened
-collect.py     single objects to checked ones; kinds.py says which, checked.py makes them
+kinds.py       the kinds that are read; checked.py makes objects of them
 complaint.py   what is wrong with one, and where; show.py: values and paths in messages
-assemble.py    checked objects to one state: the clock, priority.py, the configuration
-release.py     which release of Kueue a dump tells of
+kueue.py       objects of Kueue to one state: the clock, priorities, the configuration
+kueue_collect.py
+               single objects to checked ones
+kueue_release.py
+               which release of Kueue a dump tells of
+yunikorn_files.py
+               which documents are YuniKorn's
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
-taken.py       when the snapshot was taken that a dump is of
+taken.py       the clock: what the user gave, or when the snapshot of a dump was taken
 unknown.py     what was ignored, when somebody asks
 """
 
@@ -19,33 +24,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, Protocol
 
 from planner.errors import UnsupportedError
 from planner.garbage import without_garbage_collection
-from planner.reader.assemble import Settings, assemble, canonical_digest
 from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
-from planner.reader.release import GateRefused
-from planner.reader.scheduler import yunikorn_files
+from planner.reader.settings import Settings, canonical_digest
 from planner.reader.source import MAX_BYTES, Loadable, Source, load
 from planner.reader.unknown import Ignored
-from planner.state import AnyState, State
-from planner.state.configuration import RequestsFrom
-from planner.state.release import AUTO
+from planner.scheduler import Part
+from planner.state import AUTO, AnyState, RequestsFrom
 
-__all__ = [
-    "MAX_BYTES",
-    "GateRefused",
-    "Ignored",
-    "Source",
-    "load",
-    "read",
-    "read_kueue_objects",
-    "read_loaded",
-    "read_objects",
-]
+__all__ = ["MAX_BYTES", "Ignored", "Source", "load", "read", "read_loaded", "read_objects"]
 
+
+class Reader(Protocol):
+    """What reading asks of a scheduler."""
+
+    def __call__(
+        self, documents: Sequence[Document], settings: Settings, ignored: Ignored | None
+    ) -> AnyState | None:
+        """Make one state of all documents; ``None`` if they are another scheduler's."""
+        ...
+
+
+READER: Final = Part[Reader]("reader")
 
 Readable = Loadable | Mapping[str, object] | list[Any]
 """What a state can be read from."""
@@ -165,37 +169,13 @@ def read_objects(  # noqa: PLR0913 - what can be said of a state
         return _state([Document(where, value)], settings, ignored)
 
 
-def read_kueue_objects(  # noqa: PLR0913 - what can be said of a state
-    value: object,
-    *,
-    where: str,
-    digest: str | None = None,
-    now: datetime | str | None = None,
-    release: str = AUTO,
-    requests: RequestsFrom = "template",
-) -> State:
-    """Read a JSON value that is known to be of Kueue, as a recorded instance of it is.
-
-    Parameters and errors are those of `read_objects`.
-    """
-    with without_garbage_collection():
-        known = canonical_digest(value, where) if digest is None else digest
-        settings = Settings(where, known, now, release, requests)
-        return assemble([Document(where, value)], settings, None)
-
-
 def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> AnyState:
-    """Make one state of all documents, of whichever scheduler they are."""
-    files = yunikorn_files(documents)
-    if files is None:
-        return assemble(documents, settings, ignored)
-    source, digest, now, release, requests = settings
-    if release != AUTO or requests != "template":
-        what = "no release of Kueue applies" if release != AUTO else "Kueue recorded no requests"
-        raise UnsupportedError(
-            source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
-        )
-    # A tenth of what a small plan of Kueue takes to start.
-    from planner.reader.yunikorn import read_yunikorn  # noqa: PLC0415
+    """Make one state of all documents, of whichever scheduler they are.
 
-    return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)
+    Kueue, which is registered first, takes what nobody else does, or says what is wrong with it.
+    """
+    for read_state in reversed(READER.of_all()):
+        state = read_state(documents, settings, ignored)
+        if state is not None:
+            return state
+    raise UnsupportedError(settings.source, "no scheduler is registered that reads it")

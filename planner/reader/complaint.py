@@ -38,7 +38,7 @@ _FOUND_AND_EXPECTED: Final = {
     "less_than_equal": ("is too large", "a whole number of at most {le}"),
     "literal_error": ("is not a value it can have", "one of {choices}"),
     "quantity": ("is not a Kubernetes quantity", SUFFIXES),
-    "yunikorn_quantity": ("is not a quantity of YuniKorn", "{expected}"),
+    "own_quantity": ("is not a quantity", "{expected}"),
     "negative": ("is negative", "a quantity of 0 or more"),
     "timestamp": ("is not a timestamp", TIMESTAMP),
 }
@@ -66,6 +66,8 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
         found, expected = "cannot be used", str(context["error"]).removeprefix("should be ")
     elif context:
         expected = expected.format(choices=", ".join(choices), **context)
+        if "owner" in context:
+            found = f"{found} of {context['owner']}"
     # What is missing has no value of its own: pydantic gives the object it is missing from.
     phrase = found if kind == "missing" else f"{shown(given)} {found}"
     if total > 1:

@@ -11,7 +11,7 @@ from planner.errors import SchemaError
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.quick import quick_facts, read_item
 from planner.reader.show import Path, place, shown
-from planner.state.workloads import Facts
+from planner.state import Facts
 
 
 class Item(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from planner.state import (
+    API_GROUP,
     AdmissionCheck,
     ClusterQueue,
     Cohort,
@@ -28,8 +29,7 @@ from planner.state import (
 )
 from planner.state.base import Schema
 
-KUEUE: Final = "kueue.x-k8s.io"
-CONFIG: Final = "config.kueue.x-k8s.io"
+CONFIG: Final = f"config.{API_GROUP}"
 DEVICES: Final = "resource.k8s.io"
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 
@@ -43,20 +43,20 @@ class Kind(NamedTuple):
     namespaced: bool = False
 
 
-_KUEUE_VERSIONS: Final = ("v1alpha1", "v1beta1", "v1beta2")
+_VERSIONS: Final = ("v1alpha1", "v1beta1", "v1beta2")
 _DEVICE_VERSIONS: Final = ("v1beta2", "v1")
 """Kueue itself reads v1, of which v1beta2 has the same form."""
 
 KINDS: Final[dict[tuple[str, str], Kind]] = {
     (group, kind.name): kind
     for group, kind in (
-        (KUEUE, Kind("ClusterQueue", ClusterQueue, _KUEUE_VERSIONS)),
-        (KUEUE, Kind("Cohort", Cohort, _KUEUE_VERSIONS)),
-        (KUEUE, Kind("LocalQueue", LocalQueue, _KUEUE_VERSIONS, namespaced=True)),
-        (KUEUE, Kind("Workload", Workload, _KUEUE_VERSIONS, namespaced=True)),
-        (KUEUE, Kind("ResourceFlavor", ResourceFlavor, _KUEUE_VERSIONS)),
-        (KUEUE, Kind("WorkloadPriorityClass", PriorityClass, _KUEUE_VERSIONS)),
-        (KUEUE, Kind("AdmissionCheck", AdmissionCheck, _KUEUE_VERSIONS)),
+        (API_GROUP, Kind("ClusterQueue", ClusterQueue, _VERSIONS)),
+        (API_GROUP, Kind("Cohort", Cohort, _VERSIONS)),
+        (API_GROUP, Kind("LocalQueue", LocalQueue, _VERSIONS, namespaced=True)),
+        (API_GROUP, Kind("Workload", Workload, _VERSIONS, namespaced=True)),
+        (API_GROUP, Kind("ResourceFlavor", ResourceFlavor, _VERSIONS)),
+        (API_GROUP, Kind("WorkloadPriorityClass", PriorityClass, _VERSIONS)),
+        (API_GROUP, Kind("AdmissionCheck", AdmissionCheck, _VERSIONS)),
         (CONFIG, Kind("Configuration", Configuration, ("v1beta1", "v1beta2"))),
         ("scheduling.k8s.io", Kind("PriorityClass", PriorityClass, ("v1",))),
         ("node.k8s.io", Kind("RuntimeClass", RuntimeClass, ("v1",))),
@@ -71,11 +71,11 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         (DEVICES, Kind("ResourceSlice", ResourceSlice, _DEVICE_VERSIONS)),
         ("apps", Kind("Deployment", Deployment, ("v1",), namespaced=True)),
         ("policy", Kind("PodDisruptionBudget", PodDisruptionBudget, ("v1",), namespaced=True)),
-        (KUEUE, Kind("Topology", Topology, _KUEUE_VERSIONS)),
+        (API_GROUP, Kind("Topology", Topology, _VERSIONS)),
         ("", Kind("Node", Node, ("v1",))),
         ("", Kind("Pod", Pod, ("v1",), namespaced=True)),
     )
 }
 
-WORKLOAD: Final = KINDS[KUEUE, "Workload"]
-API_OF_WORKLOADS: Final = tuple(f"{KUEUE}/{version}" for version in WORKLOAD.versions)
+WORKLOAD: Final = KINDS[API_GROUP, "Workload"]
+API_OF_WORKLOADS: Final = tuple(f"{API_GROUP}/{version}" for version in WORKLOAD.versions)

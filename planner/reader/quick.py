@@ -20,8 +20,16 @@ from planner.quantity import MAX_INT64, MIN_INT64, units_of
 from planner.reader.bound import Budget
 from planner.reader.kinds import API_OF_WORKLOADS, WORKLOAD
 from planner.reader.structs import struct_of
-from planner.state.workload import BOOST_ANNOTATION, MAIN, Remarks, Workload, remarks_of
-from planner.state.workloads import Facts, Held, Layout, Text
+from planner.state import (
+    BOOST_ANNOTATION,
+    MAIN_POD_SET,
+    Facts,
+    Held,
+    Layout,
+    Remarks,
+    Workload,
+    remarks_of,
+)
 
 _START: Final = re.compile(rb"\s*\{")
 _PIECE: Final = 2**20
@@ -221,7 +229,7 @@ def _counts(pod_sets: Sequence[Any]) -> tuple[tuple[str, int], ...]:
 
 @lru_cache(maxsize=4096)
 def _shared(name: str | None, count: int | None) -> tuple[tuple[str, int], ...]:
-    return ((name or MAIN, 1 if count is None else count),)
+    return ((name or MAIN_POD_SET, 1 if count is None else count),)
 
 
 def _remarks(
@@ -248,7 +256,7 @@ def _held(assigned: Any) -> tuple[Held, ...]:  # noqa: ANN401 - a generated type
     """Return what a podset holds, alone in a tuple; equal ones are one object."""
     usage, flavors = assigned.resource_usage or {}, assigned.flavors or {}
     return _shape(
-        assigned.name or MAIN, assigned.count, tuple(flavors.items()), tuple(usage.items())
+        assigned.name or MAIN_POD_SET, assigned.count, tuple(flavors.items()), tuple(usage.items())
     )
 
 
@@ -271,7 +279,7 @@ def _layout(name: str, flavors: tuple[tuple[str, str], ...], resources: tuple[st
     return Layout(name, flavors, held)
 
 
-def read_workload(text: Text) -> Workload:
+def read_workload(text: Any) -> Workload:  # noqa: ANN401 - bytes, or a part of them
     """Make the object of a text of which there are facts."""
     found = Workload.model_validate(from_json(bytes(text), allow_inf_nan=False))
     found.slim()

@@ -30,8 +30,8 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from planner.state import WorkloadSpec
 from planner.state.base import Amount, Quantity, Time
-from planner.state.workload import WorkloadSpec
 
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)\Z"
 _LONGEST: Final = 64

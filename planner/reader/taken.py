@@ -1,4 +1,4 @@
-"""When the objects of a dump were read, and whether that fits what they say themselves.
+"""The clock: what the user gave, or when the objects of a dump were read, and whether that fits.
 
 A dump of `planner snapshot` says it; what kubectl prints by itself does not.
 """
@@ -76,3 +76,27 @@ def remark(taken: datetime | None, newest: datetime | None) -> list[str]:
 def written(moment: datetime) -> str:
     """Return a time as Kubernetes writes it, to the second."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def moment_of(clock: object, where: str) -> datetime:
+    """Return a clock that was written or given, in UTC; an error names ``where``."""
+    try:
+        if isinstance(clock, str):
+            return parse_time(clock)
+        if isinstance(clock, datetime) and clock.tzinfo is not None:
+            return clock.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    found = str(clock) if isinstance(clock, datetime) else shown(clock)
+    raise InputError(where, f"{found} is not a timestamp", f"{TIMESTAMP}, with a time zone")
+
+
+def given_moment(now: datetime | str | None) -> datetime | None:
+    """Return the clock that the user gave as a time in UTC, None if there is none.
+
+    Raises
+    ------
+    InputError
+        If it is no timestamp.
+    """
+    return None if now is None else moment_of(now, "--now")

@@ -14,8 +14,8 @@ from pydantic.fields import FieldInfo
 from planner.reader.items import Item
 from planner.reader.kinds import Kind
 from planner.reader.show import plain
+from planner.state import WorkloadSpec
 from planner.state.base import Metadata
-from planner.state.workload import WorkloadSpec
 
 _ALWAYS: Final = frozenset({"apiVersion", "kind"})
 _OTHER_NAMES: Final[dict[type[BaseModel], frozenset[str]]] = {

@@ -18,13 +18,14 @@ from typing import Any, Final
 
 from planner.errors import InputError, SchemaError
 from planner.quantity import MAX_INT64
-from planner.reader.assemble import canonical_digest, given_moment
 from planner.reader.checked import checked, checked_list
 from planner.reader.items import Item
 from planner.reader.kinds import Kind
-from planner.reader.scheduler import YuniKornFiles
+from planner.reader.settings import canonical_digest
 from planner.reader.show import place, shown
+from planner.reader.taken import given_moment
 from planner.reader.unknown import Ignored, unknown_fields
+from planner.reader.yunikorn_files import YuniKornFiles
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
 from planner.reader.yunikorn_queues import (
     EXPECTED,

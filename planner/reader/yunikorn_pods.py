@@ -16,8 +16,8 @@ from typing import Any, Final, TypeVar
 from planner.errors import SchemaError
 from planner.reader.checked import checked
 from planner.reader.items import Item
-from planner.reader.scheduler import YuniKornFiles
 from planner.reader.show import Path, place, shown
+from planner.reader.yunikorn_files import YuniKornFiles
 from planner.state.yunikorn import Application, Claim
 from planner.state.yunikorn_pods import Pod, PodPriorityClass
 

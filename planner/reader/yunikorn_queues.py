@@ -14,9 +14,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from planner.errors import SchemaError
 from planner.reader.checked import checked, checked_list
-from planner.reader.scheduler import QUEUES_KEY
 from planner.reader.show import shown
 from planner.reader.yaml_text import parse_yaml
+from planner.reader.yunikorn_files import QUEUES_KEY
 from planner.state.base import Bool, Schema
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,

@@ -35,7 +35,7 @@ from planner.scheduler import scheduler_of
 
 if TYPE_CHECKING:
     from planner.commands.replay import FileComparison, ReplayReport
-    from planner.commands.replay.live import LiveReplay, Observed
+    from planner.commands.replay.kueue_live import LiveReplay, Observed
 
 CERTIFIED: Final = "certified"
 OPEN: Final = "not certified"

@@ -6,7 +6,15 @@ yunikorn.py  YuniKorn
 """
 
 from planner.scheduler.kueue import KUEUE
-from planner.scheduler.record import Part, Scheduler, Words, register, scheduler_of, schedulers
+from planner.scheduler.record import (
+    Part,
+    Scheduler,
+    Words,
+    find_scheduler,
+    register,
+    scheduler_of,
+    schedulers,
+)
 from planner.scheduler.yunikorn import YUNIKORN
 
 __all__ = [
@@ -15,6 +23,7 @@ __all__ = [
     "Part",
     "Scheduler",
     "Words",
+    "find_scheduler",
     "register",
     "scheduler_of",
     "schedulers",

@@ -26,7 +26,8 @@ class Words:
     sentence about an answer of its own that breaks the law ``{law}``, and ``judge`` whose
     calculation cuts off sets that the integers of the model permit. ``choice`` is its own way of
     choosing victims. ``rules`` are its rule sets and their options in words, ``names`` what it is
-    called under rules that have a name of their own.
+    called under rules that have a name of their own. ``terms`` has the title and the unit of those
+    terms of disruption for which it has other words than `planner.term`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Words:
     choice: str = "its own choice"
     rules: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class Scheduler:
     id: str
     words: Words
     parts: Mapping[str, str]
+
+    @property
+    def scheduler(self) -> str:
+        """The id: a scheduler is of itself."""
+        return self.id
 
 
 class Named(Protocol):
@@ -75,6 +82,11 @@ def schedulers() -> tuple[Scheduler, ...]:
     return tuple(_REGISTERED.values())
 
 
+def find_scheduler(name: str) -> Scheduler | None:
+    """Return the scheduler of an id; ``None`` if it is not registered."""
+    return _REGISTERED.get(name)
+
+
 def scheduler_of(thing: Named) -> Scheduler:
     """Return the scheduler of a state or a plan.
 
@@ -83,7 +95,7 @@ def scheduler_of(thing: Named) -> Scheduler:
     UnsupportedError
         If it is not registered.
     """
-    found = _REGISTERED.get(thing.scheduler)
+    found = find_scheduler(thing.scheduler)
     if found is None:
         known = ", ".join(_REGISTERED)
         raise UnsupportedError("scheduler", f'"{thing.scheduler}" is not registered', known)
@@ -98,7 +110,7 @@ class Part(Generic[T_co]):
 
     def find(self, thing: Named) -> T_co | None:
         """Return this part of a scheduler; ``None`` if it has none, which is no error."""
-        return self.of(thing) if self.name in scheduler_of(thing).parts else None
+        return self._load(scheduler_of(thing))
 
     def of(self, thing: Named) -> T_co:
         """Return this part of the scheduler of a state or a plan.
@@ -109,10 +121,21 @@ class Part(Generic[T_co]):
             If the scheduler has no such part.
         """
         scheduler = scheduler_of(thing)
-        place = scheduler.parts.get(self.name)
-        if place is None:
+        found = self._load(scheduler)
+        if found is None:
             name = scheduler.words.name
             raise UnsupportedError(name, f"nothing is known about its {self.name}")
+        return found
+
+    def of_all(self) -> list[T_co]:
+        """Return this part of every scheduler that has it, in the order of registration."""
+        found = map(self._load, schedulers())
+        return [part for part in found if part is not None]
+
+    def _load(self, scheduler: Scheduler) -> T_co | None:
+        place = scheduler.parts.get(self.name)
+        if place is None:
+            return None
         module, _, attribute = place.partition(":")
         found: object = import_module(module)
         return cast("T_co", getattr(found, attribute) if attribute else found)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
-from planner.assignment import Assignment
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
-from planner.plan import AnyPlan, Placement
+from planner.plan import OWN, AnyPlan, Assignment, Flavors, Placement
 from planner.plan.naming import name_some
 from planner.problem.array import BoolArray
 from planner.scheduler import Part
@@ -23,8 +22,6 @@ AssignmentInput = Assignment | Mapping[str, Any]
 RulesInput = Kep83 | str
 """Rules to plan by: options of KEP-83's, or text that holds them; ``strict``, Kueue's own with
 documented precedence; ``design``, ``written`` or ``code`` for YuniKorn's."""
-Flavors = Literal["kueue", "optimal"]
-"""Whose choice of flavors: the scheduler's own, or the best for the objective."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Given:
     now: datetime | str | None = None
     rules: RulesInput | None = None
     certify: bool | None = None
-    placement: Placement = "kueue"
+    placement: Placement = OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Wanted:
     ``stable`` for a plan after which none would.
     """
 
-    flavors: Flavors = "kueue"
+    flavors: Flavors = OWN
     stability: bool | None = None
     stable: bool = False
 

@@ -7,14 +7,14 @@ base.py               scalars as Kubernetes means them, and the base model
 bounded.py            bounds on the errors in a value
 clock.py              nanoseconds and dates
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
-workload.py           a Workload: what it asks for, where it waits, what it holds
-workloads.py          those of a state: most are told in a few facts
+kueue_workload.py     a Workload: what it asks for, where it waits, what it holds
+kueue_workloads.py    those of a state: most are told in a few facts
 devices.py            what claims to devices refer to
 disruption.py         PodDisruptionBudgets
 event.py              Events, which say who was evicted
 pods.py               the parts of a pod template that matter
-configuration.py      Kueue's Configuration
-release.py            which rules a release of Kueue has
+kueue_configuration.py  Kueue's Configuration
+kueue_release.py      which rules a release of Kueue has
 manager.py            the Deployment of Kueue's manager
 sharing.py            equal values become one object
 kueue_topology.py     topologies, nodes, and the pods that hold them
@@ -34,10 +34,11 @@ from typing import Any, Self
 from pydantic import Field
 
 from planner.state.base import TIMESTAMP, Schema, parse_time
-from planner.state.configuration import Configuration
 from planner.state.devices import DeviceClass, ResourceClaimTemplate, ResourceSlice
 from planner.state.disruption import PodDisruptionBudget
 from planner.state.event import Event
+from planner.state.kueue_configuration import Configuration, RequestsFrom
+from planner.state.kueue_release import AUTO, Release
 from planner.state.kueue_topology import (
     HOST,
     PLACED,
@@ -47,6 +48,17 @@ from planner.state.kueue_topology import (
     PodContainer,
     Topology,
 )
+from planner.state.kueue_workload import (
+    ANNOTATIONS,
+    API_GROUP,
+    BOOST_ANNOTATION,
+    MAIN_POD_SET,
+    Remarks,
+    Workload,
+    WorkloadSpec,
+    remarks_of,
+)
+from planner.state.kueue_workloads import Changes, Facts, Held, Layout, Workloads
 from planner.state.manager import Deployment
 from planner.state.queues import (
     AdmissionCheck,
@@ -59,13 +71,15 @@ from planner.state.queues import (
     ResourceFlavor,
     RuntimeClass,
 )
-from planner.state.release import Release
-from planner.state.workload import Workload
-from planner.state.workloads import Changes, Workloads
 from planner.state.yunikorn import YuniKornState
 
 __all__ = [
+    "ANNOTATIONS",
+    "API_GROUP",
+    "AUTO",
+    "BOOST_ANNOTATION",
     "HOST",
+    "MAIN_POD_SET",
     "PLACED",
     "TIMESTAMP",
     "AdmissionCheck",
@@ -78,6 +92,9 @@ __all__ = [
     "DeviceClass",
     "Event",
     "ExistingPodSpec",
+    "Facts",
+    "Held",
+    "Layout",
     "LimitRange",
     "LocalQueue",
     "Namespace",
@@ -86,6 +103,8 @@ __all__ = [
     "PodContainer",
     "PodDisruptionBudget",
     "PriorityClass",
+    "Remarks",
+    "RequestsFrom",
     "ResourceClaimTemplate",
     "ResourceFlavor",
     "ResourceSlice",
@@ -93,9 +112,11 @@ __all__ = [
     "State",
     "Topology",
     "Workload",
+    "WorkloadSpec",
     "Workloads",
     "YuniKornState",
     "parse_time",
+    "remarks_of",
 ]
 
 

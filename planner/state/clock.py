@@ -1,12 +1,31 @@
-"""Clocks: YuniKorn counts nanoseconds since 1970; plans and users say dates."""
+"""Clocks: YuniKorn counts nanoseconds since 1970; plans and users say dates. Durations."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Final
+
+from planner.quantity import MAX_INT64
+
+SECOND: Final = 10**9
+"""Nanoseconds."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_UNITS: Final = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": SECOND,
+    "m": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
+_PART: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_LONGEST: Final = 100
 
 
 def to_nanoseconds(moment: datetime) -> int:
@@ -17,3 +36,27 @@ def to_nanoseconds(moment: datetime) -> int:
 def from_nanoseconds(clock: int) -> datetime:
     """Return the moment so many nanoseconds after 1970, in UTC, rounded down to a microsecond."""
     return _EPOCH + clock // 1000 * _MICROSECOND
+
+
+def seconds_since(start: datetime | None, now: datetime) -> int:
+    """Return the whole seconds from a time to another; none before it, or if it is not known."""
+    return max(0, int((now - start).total_seconds())) if start else 0
+
+
+def parse_duration(text: str) -> int | None:
+    """Read a duration as Go writes it, such as ``1m30s``, in nanoseconds; None if it is not one."""
+    unsigned = text[1:] if text[:1] in {"+", "-"} else text
+    if unsigned == "0":
+        return 0
+    if not unsigned or len(text) > _LONGEST:
+        return None
+    total, at = 0, 0
+    while at < len(unsigned):
+        part = _PART.match(unsigned, at)
+        if part is None:
+            return None
+        total += int(Fraction(part[1].rstrip(".")) * _UNITS[part[2]])
+        at = part.end()
+    if total > MAX_INT64:
+        return None
+    return -total if text[0] == "-" else total

@@ -57,8 +57,9 @@ def _read_quantities(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand he
         text = _text(written)
         amount = parse_yunikorn_quantity(text, str(resource)) if isinstance(text, str) else None
         if amount is None:
-            about = {"expected": _EXPECTED, "key": str(resource), "written": written}
-            raise PydanticCustomError("yunikorn_quantity", "should be {expected}", about)
+            about = {"expected": _EXPECTED, "owner": "YuniKorn"}
+            about |= {"key": str(resource), "written": written}
+            raise PydanticCustomError("own_quantity", "should be {expected}", about)
         amounts[resource] = amount
     return amounts
 

@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from planner.assignment import parse_assignment, read_assignment
 from planner.objective.profiles import PROFILES
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import build_snapshot
+from planner.quota.kueue.assignment import parse_assignment, read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader import read
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline

@@ -46,7 +46,7 @@ def measured(file: Path) -> Times:
     with stage("load"):
         import planner.api  # noqa: PLC0415 - it is what is measured
         import planner.solver.kueue.start  # noqa: PLC0415
-        from planner.quota.snapshot import take_snapshot  # noqa: PLC0415
+        from planner.quota.kueue.snapshot import take_snapshot  # noqa: PLC0415
         from planner.reader import read  # noqa: PLC0415
         from planner.state import State  # noqa: PLC0415
     with stage("read"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.quota.snapshot import build_snapshot
+from planner.quota.kueue.snapshot import build_snapshot
 from tests.benchmarks.large import SIZES, large
 from tests.cluster import PENDING
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 from tests.benchmarks.clusters import NOW, Form, cluster
 from tests.cluster import PENDING

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.benchmarks.clusters import CPU, GPU, MEMORY, NOW, Form, cluster
 from tests.benchmarks.scale import disagreements, forms
 from tests.benchmarks.tables import Row

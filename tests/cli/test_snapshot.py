@@ -17,7 +17,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from planner.cli.kubectl_plugin import PROGRAM, build
-from planner.kubectl import dump
+from planner.kubectl import kueue_dump
 from planner.reader.taken import TAKEN_AT, written
 from tests.cli.running import another_pending, call, cluster, command, environment
 from tests.conftest import FOR_EVER_S, ROOT
@@ -48,7 +48,7 @@ def taken_at(monkeypatch: pytest.MonkeyPatch) -> TakenAt:
     """Give a function that sets the clock by which snapshots are taken."""
 
     def put(moment: datetime) -> None:
-        monkeypatch.setattr(dump, "present", lambda: moment)
+        monkeypatch.setattr(kueue_dump, "present", lambda: moment)
 
     return put
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.quota.tree import NO_PARENT
+from planner.quota.kueue.tree import NO_PARENT
 from tests.brute_force_fair import FairSimulation
 from tests.closed_form.fairness import Fairness
 from tests.closed_form.tree import Row, Tree, Workload

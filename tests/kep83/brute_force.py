@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.assignment import Assignment
-from planner.quota.amount import add
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.state.kep83 import Kep83
 from tests.brute_force import Gone, Simulation, reachable
 

@@ -10,13 +10,13 @@ from itertools import chain, combinations
 import numpy as np
 from ortools.sat.python import cp_model
 
-from planner.assignment import Assignment, read_assignment
 from planner.models.kep83.build import assemble
 from planner.models.kep83.candidates import eligible
 from planner.models.kueue.columns import Columns, build_classes
 from planner.problem.kep83 import Kep83Problem, build_kep83
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.assignment import Assignment, read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.state import State
 from planner.state.kep83 import Kep83
 from planner.verifier.kep83 import CHECKS, Kep83Case, Kep83Setting, kep83_setting_of

@@ -10,10 +10,10 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from planner.assignment import read_assignment
 from planner.objective.annotation import PREFIX
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.assignment import read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.state.kep83 import Kep83
 from tests.cluster import FLAVOR, PENDING, Object, cohort, pending, queue, running, state_of
 from tests.kep83.cases import Decision

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.assignment import Assignment
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.state import State
 from planner.state.kep83 import Kep83

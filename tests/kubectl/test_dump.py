@@ -7,8 +7,8 @@ import pytest
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.kubectl.call import Kubectl
-from planner.kubectl.dump import Dump, present, take_dump
-from planner.kubectl.resource import OPTIONAL, RESOURCES
+from planner.kubectl.kueue_dump import Dump, present, take_dump
+from planner.kubectl.kueue_resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
 from planner.reader.kinds import KINDS
 from planner.reader.taken import TAKEN_AT, written

@@ -9,7 +9,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.kubectl.call import Kubectl
-from planner.kubectl.dump import Dump, take_dump
+from planner.kubectl.kueue_dump import Dump, take_dump
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
 from tests.kubectl.api_server import CHUNK, api_server

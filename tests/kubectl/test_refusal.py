@@ -4,8 +4,8 @@ import pytest
 
 from planner.errors import InputError
 from planner.kubectl.call import Kubectl
-from planner.kubectl.dump import take_dump
-from planner.kubectl.resource import RESOURCES
+from planner.kubectl.kueue_dump import take_dump
+from planner.kubectl.kueue_resource import RESOURCES
 from tests.conftest import FOR_EVER_S
 from tests.kubectl.stand_in import REFUSED, StandIn, forbidden, no_such_type
 

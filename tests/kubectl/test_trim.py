@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.kubectl.dump import LAST_APPLIED, trim
+from planner.kubectl.kueue_dump import LAST_APPLIED, trim
 from planner.reader import MAX_BYTES, Ignored, load, read_objects
 from planner.reader.items import items_of
 from planner.reader.parse import parse

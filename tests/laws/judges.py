@@ -14,10 +14,10 @@ from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
 
-from planner.assignment import Assignment, read_assignment
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.assignment import Assignment, read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.search import search

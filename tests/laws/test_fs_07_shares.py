@@ -12,9 +12,9 @@ from itertools import permutations
 
 import pytest
 
-from planner.quota.share import Share
+from planner.quota.kueue.share import Share
 from planner.verifier.kueue.plan import verify_plan
-from planner.verifier.wording import say_shares
+from planner.verifier.kueue.wording import say_shares
 from tests.cluster import (
     SPARE,
     Object,

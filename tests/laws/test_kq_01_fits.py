@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.assignment import Assignment
+from planner.quota.kueue.assignment import Assignment
 from tests.cluster import (
     FLAVOR,
     Object,

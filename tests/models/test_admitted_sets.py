@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from planner.assignment import read_assignment
 from planner.problem.kueue import build_problem
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.assignment import read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from tests import recorded
 from tests.admitted import admitted
 from tests.conftest import TEST_ALL

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import given, settings
 
-from planner.assignment import Assignment, flavor_resources, read_assignment
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.assignment import Assignment, flavor_resources, read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
 from planner.verifier.kueue.plan import verify_case

@@ -9,8 +9,9 @@ import pytest
 
 from planner.errors import SchemaError
 from planner.objective.annotation import PREFIX, Disruption, read_disruption
-from planner.quota.holding import seconds_since, started_at
+from planner.quota.kueue.holding import started_at
 from planner.state import Workload, parse_time
+from planner.state.clock import seconds_since
 from tests.cluster import NOW, at, running
 
 CLOCK = parse_time(NOW)

@@ -12,7 +12,7 @@ from planner.objective.annotation import PREFIX
 from planner.objective.applied import median_age
 from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 from tests.cluster import PENDING, at, pending, queue, running, state_of
 from tests.oracle.cluster import Cluster

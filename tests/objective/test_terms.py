@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.assignment import read_assignment
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
@@ -21,6 +20,7 @@ from planner.objective.kueue import term_table
 from planner.objective.sums import places, separable_terms
 from planner.objective.terms import ACCELERATOR, TermTable, unit_weight, work
 from planner.problem.kueue import build_problem
+from planner.quota.kueue.assignment import read_assignment
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.term import EACH, RATED, TERMS

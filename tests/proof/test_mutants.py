@@ -21,7 +21,7 @@ from planner.objective.profile_file import find_profile
 from planner.objective.profiles import Measure, measure_id, with_names
 from planner.plan import Cap, Level, Plan
 from planner.plan.kueue import Plan as KueuePlan
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.start import start
 from planner.solver.start import Given

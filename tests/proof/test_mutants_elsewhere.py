@@ -16,11 +16,11 @@ import pytest
 from pydantic import ValidationError
 
 import planner
-from planner.assignment import Assignment
 from planner.errors import InputError, InternalError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
 from planner.plan import Level, Plan
+from planner.quota.kueue.assignment import Assignment
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
 from planner.state import State

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from planner.quota.activity import Activity
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.activity import Activity
+from planner.quota.kueue.snapshot import take_snapshot
 from tests.cluster import KUEUE, Object, cohort, queue, state_of
 
 MULTI = "kueue.x-k8s.io/multikueue"

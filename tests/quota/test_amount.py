@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED, parse_quantity, to_wrapped_units
-from planner.quota.amount import (
+from planner.quota.kueue.amount import (
     SATURATING,
     WRAPPING,
     WRAPPING_BUT_WANTED,
@@ -21,7 +21,7 @@ from planner.quota.amount import (
     multiply,
     subtract,
 )
-from planner.state.release import find_release
+from planner.state.kueue_release import find_release
 
 AMOUNTS = st.one_of(
     st.integers(-10, 10),

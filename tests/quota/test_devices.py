@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Preemptor, take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, take_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
 from tests.cluster import PENDING, Object, configuration, pending, queue, state_of
 from tests.reference.cycles import with_pod

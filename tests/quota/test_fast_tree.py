@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from planner.quantity import MAX_INT64
-from planner.quota.amount import SATURATING, WRAPPING, Arithmetic
-from planner.quota.share import Shares
-from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
+from planner.quota.kueue.amount import SATURATING, WRAPPING, Arithmetic
+from planner.quota.kueue.share import Shares
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 
 _FRS = (FlavorResource("a", "cpu"), FlavorResource("b", "cpu"), FlavorResource("a", "gpu"))
 _AMOUNTS = (0, 1, 3, 10, 50, 2**61, 2**62, MAX_INT64 - 1, MAX_INT64)

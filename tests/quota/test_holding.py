@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from planner.quantity import MAX_INT64
-from planner.quota.holding import (
+from planner.quota.kueue.holding import (
     NEVER,
     effective_priority,
     holding_of,
     queue_order_time,
 )
-from planner.quota.tree import FlavorResource
+from planner.quota.kueue.tree import FlavorResource
 from planner.state import Configuration, Workload, parse_time
 from tests.cluster import at
 

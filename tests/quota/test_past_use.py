@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.quantity import approximate
-from planner.quota.past_use import Contender, Contest, PastUse
+from planner.quota.kueue.past_use import Contender, Contest, PastUse
 from tests.cluster import KUEUE, Object, configuration, queue, running, state_of
 
 SHARING = {"usageHalfLifeTime": "10m", "usageSamplingInterval": "5m"}

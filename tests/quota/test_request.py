@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.quantity import MAX_INT64, NANO
-from planner.quota.request import Defaults, pod_request, pod_set_requests
+from planner.quota.kueue.request import Defaults, pod_request, pod_set_requests
 from planner.state import Configuration, LimitRange, RuntimeClass, Workload
 from planner.state.pods import PodSpec
 

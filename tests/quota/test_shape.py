@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given
 
 from planner.quantity import MAX_INT64
-from planner.quota.holding import holding_of
-from planner.quota.snapshot import Snapshot, take_snapshot
-from planner.quota.tree import Usage
+from planner.quota.kueue.holding import holding_of
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.tree import Usage
 from planner.state import State
 from tests.cluster import queue, running, state_of
 from tests.random_trees import Instance, instances

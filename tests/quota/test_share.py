@@ -7,8 +7,8 @@ import math
 import pytest
 from hypothesis import given
 
-from planner.quota.share import NOTHING, Share, Shares
-from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
+from planner.quota.kueue.share import NOTHING, Share, Shares
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from tests.random_trees import Instance, fair_instances
 
 FRS = (

@@ -15,9 +15,9 @@ import pytest
 
 import planner
 from planner.api import pending_workloads
-from planner.quota import snapshot as snapshots
-from planner.quota.snapshot import Admitted, Snapshot, take_snapshot
-from planner.quota.tree import FlavorResource, Usage
+from planner.quota.kueue import snapshot as snapshots
+from planner.quota.kueue.snapshot import Admitted, Snapshot, take_snapshot
+from planner.quota.kueue.tree import FlavorResource, Usage
 from planner.state import State
 from tests.cluster import pending, queue, running, state_of
 from tests.conftest import ROOT

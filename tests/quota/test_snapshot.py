@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError, LookupFailed
-from planner.quota.holding import NEVER
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Snapshot, take_snapshot
-from planner.quota.tree import NO_PARENT
+from planner.quota.kueue.holding import NEVER
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.tree import NO_PARENT
 from tests.cluster import (
     KUEUE,
     PENDING,

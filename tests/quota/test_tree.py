@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.quantity import UNLIMITED
-from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from tests.random_trees import Instance, fair_instances, instances
 
 GPU = 0

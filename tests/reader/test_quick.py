@@ -19,13 +19,13 @@ from pydantic import BaseModel, model_validator
 
 import planner
 from planner.errors import InputError
-from planner.quota.snapshot import Admitted, build_snapshot
+from planner.quota.kueue.snapshot import Admitted, build_snapshot
 from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
 from planner.reader.structs import struct_of
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state import Changes, State, Workloads
-from planner.state.workloads import Facts
+from planner.state.kueue_workloads import Facts
 from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT
 from tests.fuzz import octets, structure

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import TypeAdapter
 
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.state import Workload
 from planner.state.base import Metadata
 from planner.state.sharing import shared

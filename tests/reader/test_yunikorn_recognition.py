@@ -14,10 +14,11 @@ import yaml
 
 import planner
 from planner.quota.yunikorn.cluster import prepare
-from planner.reader import Ignored, read, read_kueue_objects, read_objects
+from planner.reader import Ignored, read, read_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.reader.parse import Document
-from planner.reader.scheduler import yunikorn_files
 from planner.reader.yunikorn import CONFIG_DIFFERS, LIMITS_IGNORED
+from planner.reader.yunikorn_files import yunikorn_files
 from planner.state import State, YuniKornState
 from planner.state.yunikorn import QueueConfig
 from tests.reader.dumps import cluster_queue, error_of, listed, workload, write

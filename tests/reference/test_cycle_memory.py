@@ -10,10 +10,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import Progress, waiting_queues
-from planner.state.configuration import Configuration
+from planner.state.kueue_configuration import Configuration
 from tests.cluster import Object, cohort, configuration, queue, running, state_of
 from tests.reference.cycles import waits
 

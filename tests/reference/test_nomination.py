@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from planner.quota.preemptor import as_preemptor, find_workload
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import as_preemptor, find_workload
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.nomination import NotNominated, why_held_back
 from planner.reference.kueue.decision import decide
 from planner.state import State

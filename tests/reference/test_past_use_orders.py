@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from planner.problem.kueue import build_problem
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.cycle.waiting import waiting_queues

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from planner.errors import UnsupportedError
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import Decision, decide
 from tests.cluster import (

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from planner.assignment import Assignment, Mode
-from planner.quota.preemptor import as_preemptor, find_workload
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.assignment import Assignment, Mode
+from planner.quota.kueue.preemptor import as_preemptor, find_workload
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.permitted import permitted_assignments
 from planner.verifier.kueue.case import setting_of

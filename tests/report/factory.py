@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
-from planner.assignment import Assignment, FlavorChoice, PodSetFlavors
 from planner.laws import RULE_SETS
 from planner.plan import (
     Amount,
@@ -26,6 +25,7 @@ from planner.plan import (
 )
 from planner.plan.proof import ByRows, Tree
 from planner.quantity import format_units
+from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavors
 
 NOW = datetime(2026, 3, 8, 21, 6, tzinfo=UTC)
 GPU = "nvidia.com/gpu"

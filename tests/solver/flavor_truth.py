@@ -13,16 +13,22 @@ from itertools import product
 from typing import NamedTuple
 
 import planner
-from planner.assignment import Assignment, FlavorChoice, PodSetFlavors, contested, total_request
 from planner.models.kueue.candidates import eligible
 from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Plan
 from planner.problem.kueue import build_problem
-from planner.quota.amount import add, subtract
-from planner.quota.preemptor import find_preemptor
-from planner.quota.request import PodSetRequest
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.assignment import (
+    Assignment,
+    FlavorChoice,
+    PodSetFlavors,
+    contested,
+    total_request,
+)
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.state import State
 from planner.state.queues import ResourceGroup
 from planner.verifier.kueue.node_match import obstacle_between

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.assignment import Assignment
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 from planner.state import State
 from tests.brute_force import Gone, Simulation

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import planner
 from planner.errors import InputError
 from planner.plan import Plan
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.oracle.cluster import Cluster
 from tests.oracle.greedy import kueue
 from tests.oracle.objectives import Enumeration, legal_sets, value

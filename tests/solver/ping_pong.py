@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import Any
 
 import planner
-from planner.assignment import Assignment
 from planner.plan import Plan
 from planner.quantity import format_units
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 
 Dump = dict[str, Any]

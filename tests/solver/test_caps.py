@@ -14,7 +14,7 @@ from planner.commands.check.plan import check
 from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile
 from planner.plan import Plan
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 from tests.conftest import TEST_ALL
 from tests.oracle.objectives import Enumeration

@@ -7,8 +7,8 @@ import pytest
 import planner
 from planner.errors import InputError
 from planner.plan import Plan
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.report.kueue.joint import render
 from planner.solver.kueue.aftermath import admit, snapshot_after

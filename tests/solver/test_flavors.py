@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from planner.assignment import Assignment
 from planner.objective.profiles import PROFILES
 from planner.plan import Plan
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.assignment import Assignment
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 from tests import recorded
 from tests.conftest import TEST_ALL, recorded_root

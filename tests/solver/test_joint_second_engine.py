@@ -10,7 +10,7 @@ import pytest
 import planner
 from planner.errors import InternalError
 from planner.plan import JointPlan
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver import mathopt
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.joint import describe as joint_describe

@@ -18,7 +18,7 @@ import pytest
 
 import planner
 from planner.plan import JointPlan
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.cluster import cohort, dump_of, fair_sharing, pending, queue, running
 from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.oracle.joint import Joint, Names

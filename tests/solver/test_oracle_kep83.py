@@ -16,7 +16,7 @@ import pytest
 
 import planner
 from planner.plan import Plan
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.conftest import TEST_ALL
 from tests.oracle.cluster import Cluster, key_of
 from tests.oracle.kep83 import BORROWING, Kep83, Options, assigned

@@ -17,7 +17,7 @@ import pytest
 
 import planner
 from planner.plan import Plan
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.cluster import cohort, pending, queue, running, state_of
 from tests.conftest import TEST_ALL
 from tests.oracle.assignment import asked

@@ -10,8 +10,8 @@ from typing import Any
 
 import planner
 from planner.plan import Plan
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.solver.kueue.start import start
 from planner.solver.start import Given

@@ -8,7 +8,7 @@ import planner
 from planner.api import pending_workloads
 from planner.errors import InputError, LookupFailed
 from planner.plan import Cascade, Plan
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.stability import cascades_of
 from planner.solver.kueue.start import start

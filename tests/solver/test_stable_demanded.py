@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import planner
-from planner.assignment import read_assignment
 from planner.models.kueue.candidates import reasons
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.assignment import read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import demanding_stability

@@ -11,7 +11,7 @@ import pytest
 import planner
 from planner.commands.check.plan import check
 from planner.objective.profiles import Profile
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.conftest import TEST_ALL
 from tests.oracle.random_states import NOW, RandomState, random_state
 from tests.oracle.random_states import PENDING as ASKED

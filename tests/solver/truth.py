@@ -8,7 +8,6 @@ from functools import cache, cached_property, lru_cache
 
 import planner
 from planner.api import AssignmentInput
-from planner.assignment import Assignment, flavor_resources, read_assignment
 from planner.models.kueue.candidates import eligible
 from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.kueue import term_table
@@ -16,8 +15,9 @@ from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
 from planner.plan import Plan
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.assignment import Assignment, flavor_resources, read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.state import State
 from tests import recorded
 from tests.conftest import recorded_root

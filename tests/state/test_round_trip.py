@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 import planner
 import planner.cli.schemas  # every class of output is loaded then
-from planner.assignment import Assignment
 from planner.plan.base import Record
 from planner.quantity import format_quantity, parse_quantity
+from planner.quota.kueue.assignment import Assignment
 from planner.state import State, YuniKornState
 from tests.conftest import ROOT
 from tests.state.strategies import objects

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from planner.assignment import Assignment
 from planner.plan import Plan, Verdict, Victim
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.assignment import Assignment
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 from planner.verifier.kueue.plan import match_plan, verify_plan
-from planner.verifier.strict import judge_strictly
+from planner.verifier.kueue_strict import judge_strictly
 from tests.cluster import PENDING, preempt
 
 Json = dict[str, Any]

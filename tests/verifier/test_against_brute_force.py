@@ -10,7 +10,7 @@ from itertools import chain, combinations, permutations
 
 from hypothesis import given, settings
 
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue.case import Case, setting_of
 from planner.verifier.kueue.plan import verify_case
 from planner.verifier.kueue.removal import replay

@@ -15,10 +15,10 @@ from dataclasses import replace
 
 import pytest
 
-from planner.assignment import flavor_resources
 from planner.plan import Plan
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Admitted, Snapshot, take_snapshot
+from planner.quota.kueue.assignment import flavor_resources
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Admitted, Snapshot, take_snapshot
 from planner.state import State
 from planner.verifier.kueue.case import Case, setting_of
 from planner.verifier.kueue.plan import verify_case, verify_plan

@@ -12,7 +12,7 @@ from itertools import chain, combinations, permutations
 
 from hypothesis import given, settings
 
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
 from planner.verifier.kueue.fair_removal import replay_fairly

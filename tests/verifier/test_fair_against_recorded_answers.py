@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from planner.assignment import flavor_resources
 from planner.plan import Plan
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Admitted, take_snapshot
+from planner.quota.kueue.assignment import flavor_resources
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Admitted, take_snapshot
 from planner.state import State
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.fair_case import FairCase, fair_setting_of

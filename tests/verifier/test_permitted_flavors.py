@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner
-from planner.assignment import Assignment
 from planner.laws import KF_PERMITTED
 from planner.plan import Plan
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
 from planner.state import ResourceFlavor, State
 from planner.state.pods import PodSpec

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from planner.assignment import flavor_resources
-from planner.quota.snapshot import Admitted, take_snapshot
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.assignment import flavor_resources
+from planner.quota.kueue.snapshot import Admitted, take_snapshot
+from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
 from planner.verifier.kueue.case import Case
@@ -22,7 +22,7 @@ from planner.verifier.kueue.fair_case import FairCase
 from planner.verifier.kueue.fair_setting import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_case
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.strict import judge_strictly
+from planner.verifier.kueue_strict import judge_strictly
 from tests import recorded
 from tests.conftest import TEST_ALL
 from tests.oracle.cluster import Cluster, UnsupportedError

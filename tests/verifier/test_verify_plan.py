@@ -8,7 +8,7 @@ import pytest
 
 from planner.errors import InputError, UnsupportedError
 from planner.laws import RULE_SETS
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from tests.verifier.cases import (
     BY_SHARE,

@@ -2,14 +2,8 @@
 
 import pytest
 
-from planner.quota.yunikorn.properties import (
-    DEFAULT_DELAY,
-    SECOND,
-    Properties,
-    inherited,
-    parse_duration,
-    read_properties,
-)
+from planner.quota.yunikorn.properties import DEFAULT_DELAY, Properties, inherited, read_properties
+from planner.state.clock import SECOND, parse_duration
 
 MINUTE = 60 * SECOND
 

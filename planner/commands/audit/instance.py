@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from planner.commands.replay import is_yunikorn_line, state_of_kueue, state_of_yunikorn
 from planner.commands.replay.file import parse_line, read_lines
+from planner.commands.replay.kueue import state_of_kueue
+from planner.commands.replay.yunikorn import is_yunikorn_line, state_of_yunikorn
 from planner.errors import InputError
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.source import EXTENSIONS, Source
 from planner.solver.start import pending_workloads
-from planner.state import AnyState
-from planner.state.configuration import RequestsFrom
-from planner.state.release import AUTO
+from planner.state import AUTO, AnyState, RequestsFrom
 
 LINES: Final = (".jsonl", ".jsonl.gz")
 STDIN: Final = "-"

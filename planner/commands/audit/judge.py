@@ -27,8 +27,7 @@ from planner.plan import AnyPlan, Assume, Shown
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
-from planner.state.configuration import RequestsFrom
-from planner.state.release import AUTO
+from planner.state import AUTO, RequestsFrom
 
 WITHIN: Final = Profile(
     "within",

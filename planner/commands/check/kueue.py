@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.assignment import Assignment, flavor_resources
 from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
@@ -22,9 +21,10 @@ from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
-from planner.quota.preemptor import find_preemptor
-from planner.quota.slices import without_slices
-from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.assignment import Assignment, flavor_resources
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.slices import without_slices
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import in_the_way

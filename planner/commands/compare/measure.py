@@ -28,7 +28,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, TypeVar
 
-from planner.assignment import Assignment
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import evicted
 from planner.commands.audit.record import Failure
@@ -38,15 +37,15 @@ from planner.errors import InternalError, PlannerError, SchemaError, Unsupported
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Plan
+from planner.quota.kueue.assignment import Assignment
 from planner.solver.answer import broken
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, solve, start
-from planner.state import AnyState, State, YuniKornState
-from planner.state.configuration import BOTH_STRATEGIES, FairSharing, RequestsFrom, Strategy
+from planner.state import AUTO, AnyState, RequestsFrom, State, YuniKornState
 from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83, parse_rules
-from planner.state.release import AUTO
+from planner.state.kueue_configuration import BOTH_STRATEGIES, FairSharing, Strategy
 from planner.verifier.kueue.plan import verify_plan
 
 StateT = TypeVar("StateT", bound=AnyState)

@@ -4,14 +4,14 @@ file.py          the lines of a file, unpacked and parsed within bounds
 kueue.py         one line of Kueue decided anew and compared
 kueue_answer.py  decisions and cycles of Kueue as they are recorded
 yunikorn.py      one line of YuniKorn decided anew and compared
-live.py          what a live cluster did between two dumps
+kueue_live.py    what a live cluster did between two dumps
 comparison.py    what is said of a line, of a file, and of all files
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, Protocol
 
 from planner.commands.replay.comparison import (
     Comparison,
@@ -21,26 +21,29 @@ from planner.commands.replay.comparison import (
     summarise,
 )
 from planner.commands.replay.file import Watch, parse_line, read_lines
-from planner.commands.replay.kueue import replay_kueue_line, state_of_kueue
-from planner.commands.replay.yunikorn import (
-    is_yunikorn_line,
-    replay_yunikorn_line,
-    state_of_yunikorn,
-)
-from planner.errors import ParseError
+from planner.errors import ParseError, UnsupportedError
+from planner.scheduler import Part
 
 __all__ = [
     "Comparison",
     "FileComparison",
     "ReplayReport",
     "first_difference",
-    "is_yunikorn_line",
     "replay",
     "replay_line",
-    "state_of_kueue",
-    "state_of_yunikorn",
     "summarise",
 ]
+
+
+class Replayer(Protocol):
+    """What a replay asks of a scheduler."""
+
+    def __call__(self, line: Mapping[str, Any], where: str) -> Comparison | None:
+        """Decide a recorded line anew; ``None`` if it is another scheduler's."""
+        ...
+
+
+REPLAYER: Final = Part[Replayer]("replay")
 
 
 def replay(path: str, watch: Watch | None = None) -> FileComparison:
@@ -78,5 +81,8 @@ def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     InputError
         If the line is not a recorded instance, or its state cannot be read.
     """
-    replay_one = replay_yunikorn_line if is_yunikorn_line(line) else replay_kueue_line
-    return replay_one(line, where)
+    for replay_one in reversed(REPLAYER.of_all()):  # Kueue, the first, takes what nobody else does
+        comparison = replay_one(line, where)
+        if comparison is not None:
+            return comparison
+    raise UnsupportedError(where, "no scheduler is registered that it is of")

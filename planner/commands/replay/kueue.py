@@ -15,7 +15,6 @@ from functools import partial
 from itertools import chain, islice, permutations, product
 from typing import Any, Final
 
-from planner.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.commands.replay.comparison import (
     MAX_ORDERS,
     Answer,
@@ -30,20 +29,22 @@ from planner.commands.replay.kueue_answer import (
     inactivity_answer,
     nomination_answer,
 )
-from planner.coverage.features import TOPOLOGY
 from planner.coverage.kueue import KueueCoverage
+from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import PlannerError, SchemaError
-from planner.quota.preemptor import find_preemptor
-from planner.quota.request import ambiguous_resources
-from planner.quota.snapshot import take_snapshot
-from planner.reader import GateRefused, read_kueue_objects
+from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.request import ambiguous_resources
+from planner.quota.kueue.snapshot import take_snapshot
+from planner.reader.kueue import read_kueue_objects
+from planner.reader.kueue_release import GateRefused
 from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, ByChance, decide
 from planner.state import Cohort, State, parse_time
-from planner.state.configuration import RequestsFrom
-from planner.state.release import AUTO, MAIN, NEWEST
+from planner.state.kueue_configuration import RequestsFrom
+from planner.state.kueue_release import AUTO, MAIN, NEWEST
 
 _CYCLE: Final = "cycle"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from planner.commands.replay.comparison import Answer
-from planner.quota.preemptor import as_preemptor, find_workload
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.preemptor import as_preemptor, find_workload
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assigned import Assigned
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Outcome

@@ -47,6 +47,11 @@ def is_yunikorn_line(line: Line) -> bool:
     return "state" not in line and any(key in line for key in ("queues", "arith", "chain"))
 
 
+def replay_if_yunikorn(line: Line, where: str = "line") -> Comparison | None:
+    """Decide a recorded instance anew if it is one of YuniKorn."""
+    return replay_yunikorn_line(line, where) if is_yunikorn_line(line) else None
+
+
 def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
     """Decide a recorded instance of YuniKorn anew, and compare.
 

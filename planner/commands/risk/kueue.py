@@ -8,9 +8,9 @@ from typing import Any, Final
 from planner.commands.risk.measure import Hypothetical, Running, frequent_first, unused
 from planner.commands.whatif.kueue_hypothetical import fresh, with_workloads
 from planner.errors import InputError
-from planner.quota.holding import effective_priority
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.holding import effective_priority
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.kueue.planning import Planning
 from planner.state import State, Workload
 

@@ -23,15 +23,15 @@ from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.objective.annotation import read_disruption
 from planner.objective.terms import unit_weight
 from planner.quantity import MAX_INT64
-from planner.quota.holding import seconds_since
-from planner.quota.snapshot import Admitted, Snapshot
-from planner.quota.tree import QuotaTree, Usage
+from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.tree import QuotaTree, Usage
 from planner.reference.kueue.cycle.record import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.solver.kueue.aftermath import admit
 from planner.state import State, Workload
 from planner.state.base import Condition
-from planner.state.workload import WorkloadStatus
+from planner.state.clock import seconds_since
+from planner.state.kueue_workload import WorkloadStatus
 
 _READY: Final = "PodsReady"
 

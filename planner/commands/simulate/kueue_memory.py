@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from planner.assignment import Assignment
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.decision import Decision

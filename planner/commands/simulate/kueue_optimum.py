@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from planner.assignment import Assignment
 from planner.commands.simulate.simulate import Unproved
 from planner.objective.profiles import Profile
-from planner.quota.holding import seconds_since
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.target import Search, Target
@@ -17,6 +16,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.state import State
+from planner.state.clock import seconds_since
 
 
 class KueueOptimum:

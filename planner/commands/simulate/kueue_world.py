@@ -47,8 +47,8 @@ from planner.commands.simulate.world import Agenda, Appointment, Cycle, Due, Mar
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import run_seconds
 from planner.objective.terms import work
-from planner.quota.slices import names_replaced
-from planner.quota.snapshot import Admitted, Snapshot, build_snapshot
+from planner.quota.kueue.slices import names_replaced
+from planner.quota.kueue.snapshot import Admitted, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
@@ -62,7 +62,7 @@ from planner.reference.kueue.cycle.waiting import (
 )
 from planner.reference.kueue.decision import decide
 from planner.solver.kueue.aftermath import evicted, evicting
-from planner.state import ClusterQueue, State, Workload, workloads
+from planner.state import ClusterQueue, State, Workload, kueue_workloads
 
 AT_ONCE: Final = Leaving()
 WAKE_S: Final = 1
@@ -144,7 +144,7 @@ class KueueWorld:
         node = self._node(workload)
         return -1 if node is None else self._roots[node]
 
-    def _node(self, workload: workloads.Entry) -> int | None:
+    def _node(self, workload: kueue_workloads.Entry) -> int | None:
         return self._doors.get((workload.namespace, workload.queue_name))
 
     def _set(self, at_s: int, due: Due, one: Admitted) -> None:
@@ -275,7 +275,7 @@ class KueueWorld:
         queue = self._queue_name(coming.workload)
         return Event(at_s=at_s, cycle=self.cycles, kind="arrived", workload=coming.key, queue=queue)
 
-    def _queue_name(self, workload: workloads.Entry) -> str:
+    def _queue_name(self, workload: kueue_workloads.Entry) -> str:
         node = self._node(workload)
         return "" if node is None else self._snapshot.queue_name(node)
 

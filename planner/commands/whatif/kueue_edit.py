@@ -30,7 +30,7 @@ from planner.commands.whatif.edit import Place, Setting, replaced
 from planner.commands.whatif.kueue_node_edit import with_node
 from planner.state import ClusterQueue, Cohort, Configuration, State, Workload
 from planner.state.base import KubernetesObject
-from planner.state.configuration import FEATURE_GATES, FairSharing
+from planner.state.kueue_configuration import FEATURE_GATES, FairSharing
 from planner.state.queues import ResourceGroup
 
 EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"

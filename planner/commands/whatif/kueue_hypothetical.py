@@ -24,15 +24,14 @@ from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.reader.checked import checked
 from planner.reader.complaint import closest
 from planner.reader.items import Item, items_of
-from planner.reader.kinds import KUEUE
+from planner.reader.kueue import resolve_priorities
 from planner.reader.parse import Document, parse
-from planner.reader.priority import resolve_priorities
 from planner.reader.show import Path, path_text, place, plain, shown
 from planner.reader.source import load
-from planner.state import State, Workload
+from planner.state import API_GROUP, State, Workload
 from planner.state.base import Count, KubernetesObject, Metadata, Schema, Time
+from planner.state.kueue_workload import PodSet, PriorityClassRef, WorkloadSpec
 from planner.state.pods import Container, PodSpec, PodTemplate
-from planner.state.workload import PodSet, PriorityClassRef, WorkloadSpec
 
 MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
@@ -299,7 +298,7 @@ def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
 
 def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
     version = item.value.get("apiVersion")
-    if item.value.get("kind") == "Workload" and str(version).rpartition("/")[0] == KUEUE:
+    if item.value.get("kind") == "Workload" and str(version).rpartition("/")[0] == API_GROUP:
         workload = _as_new(state, item, local)
         at: Path = ("spec", "queueName")
     else:

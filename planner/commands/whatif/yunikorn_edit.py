@@ -28,9 +28,9 @@ from typing import Any, Final, TypeVar
 
 from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
 from planner.quota.yunikorn import properties
-from planner.quota.yunikorn.properties import parse_duration
 from planner.reader.yunikorn_queues import paths_of
 from planner.state import YuniKornState
+from planner.state.clock import parse_duration
 from planner.state.yunikorn import (
     ROOT,
     Allocation,

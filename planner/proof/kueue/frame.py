@@ -13,8 +13,8 @@ from planner.errors import UnsupportedError
 from planner.proof.box import Box
 from planner.proof.classes import Members
 from planner.proof.kueue.places import Rooms
-from planner.quota.snapshot import Admitted
-from planner.quota.tree import Usage
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import Usage
 from planner.verifier.kep83 import Kep83Setting
 from planner.verifier.kueue.fair_setting import FairSetting
 from planner.verifier.kueue.setting import Setting, Variant

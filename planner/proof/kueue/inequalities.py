@@ -13,7 +13,7 @@ from planner.proof.all_but_last import Holders, all_but_last, unit_of
 from planner.proof.box import Box, Row
 from planner.proof.kueue.frame import Frame, IntArray
 from planner.quantity import UNLIMITED
-from planner.quota.amount import add, subtract
+from planner.quota.kueue.amount import add, subtract
 
 Linear = tuple[IntArray, dict[str, int]]
 """An amount as coefficients of all classes, (K,), and of further quantities by name."""

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 
 from planner.proof.box import Box, Numbers, Row
 from planner.proof.classes import Members
-from planner.quota.placing import Group
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.placing import Group
+from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue_topology import Floor
 from planner.verifier.kueue_topology.leaves import MOST, Slots, fitting
 from planner.verifier.kueue_topology.room import domains_of, has_room, held_by

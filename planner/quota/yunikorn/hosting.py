@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from planner.quota.yunikorn.cluster import Cluster, NodeRoom
-from planner.quota.yunikorn.properties import SECOND
 from planner.quota.yunikorn.resource import fits
+from planner.state.clock import SECOND
 from planner.state.yunikorn import Ask
 
 WAIT_TIMEOUT_S: Final = 60 * 60

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
-from planner.quantity import MAX_INT64
+from planner.state.clock import SECOND, parse_duration
 
 PREEMPTION_POLICY: Final = "preemption.policy"
 PREEMPTION_DELAY: Final = "preemption.delay"
@@ -22,20 +21,8 @@ DEFAULT: Final = "default"
 DISABLED: Final = "disabled"
 FENCE: Final = "fence"
 
-SECOND: Final = 10**9
 DEFAULT_DELAY: Final = 30 * SECOND
 
-_UNITS: Final = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "μs": 10**3,
-    "ms": 10**6,
-    "s": SECOND,
-    "m": 60 * SECOND,
-    "h": 3600 * SECOND,
-}
-_PART: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _INT32: Final = re.compile(r"[+-]?[0-9]+")
 _LONGEST: Final = 100
 
@@ -81,25 +68,6 @@ def read_properties(effective: Mapping[str, str]) -> Properties:
         delay=delay if delay > 0 else DEFAULT_DELAY,
         quota_delay=max(0, parse_duration(effective.get(QUOTA_PREEMPTION_DELAY, "")) or 0),
     )
-
-
-def parse_duration(text: str) -> int | None:
-    """Read a duration as Go writes it, such as ``1m30s``, in nanoseconds; None if it is not one."""
-    unsigned = text[1:] if text[:1] in {"+", "-"} else text
-    if unsigned == "0":
-        return 0
-    if not unsigned or len(text) > _LONGEST:
-        return None
-    total, at = 0, 0
-    while at < len(unsigned):
-        part = _PART.match(unsigned, at)
-        if part is None:
-            return None
-        total += int(Fraction(part[1].rstrip(".")) * _UNITS[part[2]])
-        at = part.end()
-    if total > MAX_INT64:
-        return None
-    return -total if text[0] == "-" else total
 
 
 def _read_int32(text: str) -> int:

@@ -15,8 +15,8 @@ from planner.laws import (
     K83_WITHIN_CLUSTER_QUEUE,
     K83_WITHIN_COHORT,
 )
-from planner.quota.snapshot import Admitted
-from planner.quota.waiting import seconds_waiting
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.waiting import seconds_waiting
 from planner.reference.kep83.context import Kep83Context
 from planner.reference.laws import keeps
 from planner.state.kep83 import Criterion

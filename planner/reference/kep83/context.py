@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.laws import K83_AT_MIN, K83_BORROWS, K83_FITS, K83_WITHOUT_BORROWING
-from planner.quota.amount import add
-from planner.quota.snapshot import Preemptor, Snapshot
-from planner.quota.tree import Usage
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.tree import Usage
 from planner.reference.laws import keeps
 from planner.state.kep83 import Kep83
 from planner.state.queues import Preemption

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.assignment import Assignment, contested, total_request
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment, contested, total_request
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kep83.context import Kep83Context
 from planner.reference.kep83.flavors import Kep83Flavors
 from planner.reference.kep83.search import search_kep83

@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
-from planner.quota.amount import add
-from planner.quota.request import PodSetRequest
-from planner.quota.snapshot import Preemptor, Snapshot
-from planner.quota.tree import Usage
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.state.kep83 import Kep83

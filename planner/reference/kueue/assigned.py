@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.assignment import Assignment
+from planner.quota.kueue.assignment import Assignment
 from planner.reference.kueue.topology.find import Placement
 
 Tried = Sequence[Mapping[str, int]]

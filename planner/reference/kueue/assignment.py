@@ -10,11 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, contested, worst
-from planner.quota.request import PodSetRequest
-from planner.quota.slices import Replaced, replaced_by
-from planner.quota.snapshot import Preemptor, Snapshot
-from planner.quota.tree import Usage
+from planner.quota.kueue.assignment import (
+    Assignment,
+    FlavorChoice,
+    Mode,
+    PodSetFlavors,
+    contested,
+    worst,
+)
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.slices import Replaced, replaced_by
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.assigned import LAST, Assigned, Tried
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.context import Context
@@ -407,7 +414,7 @@ class FlavorAssigner:
         """Say whether all podsets of a group may have a flavor, and run on its nodes (§4.2).
 
         ``covering`` is the resource group that lists it: older releases look at the label keys
-        of all its flavors (switch 10 of planner/state/release.py).
+        of all its flavors (switch 10 of planner/state/kueue_release.py).
 
         Raises
         ------

@@ -20,8 +20,8 @@ from planner.laws import (
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
 )
-from planner.quota.snapshot import Admitted, Preemptor
-from planner.quota.tree import NO_PARENT
+from planner.quota.kueue.snapshot import Admitted, Preemptor
+from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.queue_order import in_candidate_order
 from planner.reference.laws import keeps

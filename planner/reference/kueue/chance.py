@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cmp_to_key
 from random import Random
 
-from planner.quota.past_use import Contest
+from planner.quota.kueue.past_use import Contest
 
 INSERTED = 12
 """Up to so many elements Go sorts by insertion; more by a method that is not imitated."""

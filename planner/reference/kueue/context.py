@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from planner.laws import KQ_FITS, KQ_WITHOUT_BORROWING
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import Usage
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import PlaceTest
 from planner.reference.laws import keeps

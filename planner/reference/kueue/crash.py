@@ -6,7 +6,7 @@ Source: docs/semantics/kueue-releases.md §2.1, 6; docs/semantics/kueue-topology
 from __future__ import annotations
 
 from planner.errors import UnsupportedError
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 
 
 class Crash(UnsupportedError):  # noqa: N818 - reads as a statement where it is raised

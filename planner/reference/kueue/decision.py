@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from planner.assignment import Assignment, contested, total_request
-from planner.quota.slices import Replaced
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment, contested, total_request
+from planner.quota.kueue.slices import Replaced
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assigned import Assigned, Tried
 from planner.reference.kueue.assignment import FlavorAssigner
 from planner.reference.kueue.chance import Chance

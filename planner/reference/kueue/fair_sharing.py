@@ -16,15 +16,15 @@ from planner.laws import (
     ST_STOPS,
     ST_STRATEGIES,
 )
-from planner.quota.share import Share, Shares
-from planner.quota.snapshot import Admitted
-from planner.quota.tree import NO_PARENT
+from planner.quota.kueue.share import Share, Shares
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import permitted
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.queue_order import QueueOrder, in_candidate_order
 from planner.reference.kueue.target import Search, Target, fill_back, restore
 from planner.reference.laws import keeps
-from planner.state.configuration import Strategy
+from planner.state.kueue_configuration import Strategy
 
 OWN = "InClusterQueue"
 WITHIN_NOMINAL = "InCohortReclamation"
@@ -85,7 +85,7 @@ class _Passes:
         """Apply the first strategy once more to what failed, if a gate says so.
 
         That is done after a workload of the own queue went, which lowers the own share
-        (switch 8 of planner/state/release.py).
+        (switch 8 of planner/state/kueue_release.py).
         """
         gate = self.context.snapshot.configuration.gate
         own = any(target.workload.queue == self.context.queue for target in self.targets)

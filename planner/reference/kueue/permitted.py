@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from planner.assignment import Assignment, FlavorChoice, PodSetFlavors, worst
 from planner.laws import KF_PERMITTED
-from planner.quota.request import PodSetRequest
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavors, worst
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.reference.kueue.preference import Possibility

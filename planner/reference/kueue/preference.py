@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from planner.assignment import Mode
+from planner.quota.kueue.assignment import Mode
 from planner.state import Configuration
 from planner.state.queues import FlavorFungibility
 
@@ -57,7 +57,7 @@ def taste_of(fungibility: FlavorFungibility, configuration: Configuration) -> Ta
     """Return what decides in a ClusterQueue, under the rules of the release of Kueue.
 
     Older releases take each preference for the other one (switch 1 of
-    planner/state/release.py), and a gate chooses one where none is given (17).
+    planner/state/kueue_release.py), and a gate chooses one where none is given (17).
     """
     preference, rules = fungibility.preference, configuration.rules
     if preference is not None:

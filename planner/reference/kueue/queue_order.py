@@ -13,10 +13,10 @@ from operator import attrgetter
 from typing import Final
 
 from planner.laws import FS_BORROWING, ST_HIGHEST_SHARE
-from planner.quota.past_use import Contender, Contest
-from planner.quota.share import Share, Shares
-from planner.quota.snapshot import Admitted
-from planner.quota.tree import NO_PARENT
+from planner.quota.kueue.past_use import Contender, Contest
+from planner.quota.kueue.share import Share, Shares
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.crash import ReleaseCrash
 from planner.reference.laws import keeps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.snapshot import Admitted
 from planner.reference.kueue.candidates import collect_candidates
 from planner.reference.kueue.classical import search_classical
 from planner.reference.kueue.context import Context

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.snapshot import Admitted
 from planner.reference.kueue.context import Context
 
 

@@ -11,10 +11,10 @@ from typing import Final
 
 from planner.laws import YK_MAY_PREEMPT
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.properties import SECOND
 from planner.quota.yunikorn.resource import fits_loose
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.predicates import ByResource, Predicates
+from planner.state.clock import SECOND
 
 CHECK_INTERVAL: Final = 15 * SECOND
 

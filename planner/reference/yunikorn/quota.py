@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from planner.quota.yunikorn.cluster import Cluster
-from planner.quota.yunikorn.properties import SECOND
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import (
     Amount,
@@ -26,6 +25,7 @@ from planner.quota.yunikorn.resource import (
     share_type,
 )
 from planner.reference.yunikorn.candidates import Candidate
+from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation
 
 HOUR: Final = 3600 * SECOND

@@ -51,7 +51,7 @@ from planner.report.plan import (
 from planner.report.style import Repeated, Said, Word, each, fields, joined, line
 from planner.report.text import age, clean, plural, short, thousandths, word
 from planner.report.words import TermRow, sum_of, term_rows
-from planner.state.release import KnownBy
+from planner.state.kueue_release import KnownBy
 
 MAX_AMOUNTS: Final = 3
 EVICTING: Final = "(evicting)"

@@ -22,21 +22,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from planner.assignment import Assignment
 from planner.objective.cascading import Cut
 from planner.plan import Cascade
 from planner.quantity import from_units
-from planner.quota.preemptor import as_preemptor
-from planner.quota.slices import replaced_slice
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot, as_admitted
-from planner.quota.topology import NO_TOPOLOGIES
-from planner.quota.tree import FlavorResource
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import as_preemptor
+from planner.quota.kueue.slices import replaced_slice
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, as_admitted
+from planner.quota.kueue.topology import NO_TOPOLOGIES
+from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.candidates import satisfies_policy
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import OutOfTime, never
 from planner.state import State, Workload
 from planner.state.base import Condition
-from planner.state.workload import (
+from planner.state.kueue_workload import (
     PREEMPTED,
     Admission,
     Eviction,

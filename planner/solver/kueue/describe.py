@@ -9,7 +9,6 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from planner.assignment import Assignment, contested, total_request, whole_request
 from planner.objective.terms import TermTable
 from planner.plan import (
     Amount,
@@ -28,15 +27,16 @@ from planner.plan import (
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
-from planner.quota.request import PodSetRequest
-from planner.quota.share import Shares
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
+from planner.quota.kueue.assignment import Assignment, contested, total_request, whole_request
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.share import Shares
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.reference.kueue.preference import Possibility
-from planner.state.configuration import Configuration
 from planner.state.kep83 import Kep83
+from planner.state.kueue_configuration import Configuration
 from planner.state.queues import ResourceGroup
 
 MAX_SIBLINGS: Final = 12

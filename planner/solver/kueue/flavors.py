@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from planner.assignment import Assignment, contested, whole_request
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.candidates import eligible
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
@@ -29,6 +28,7 @@ from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
 from planner.proof.claims import Claims, Stated
 from planner.proof.question import Question
+from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
 from planner.solver.answer import bind, dropped_in_words, without_solver

@@ -8,7 +8,6 @@ from typing import ClassVar, Final, Self
 
 import numpy as np
 
-from planner.assignment import Assignment
 from planner.errors import UnsupportedError
 from planner.models.kep83.build import assemble
 from planner.models.kep83.candidates import eligible, reasons
@@ -21,8 +20,9 @@ from planner.objective.profiles import Profile
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
-from planner.quota.snapshot import Preemptor, Snapshot
-from planner.quota.waiting import seconds_waiting
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.waiting import seconds_waiting
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.decision import Decision
 from planner.solver.bound import Bound, linear_programming_bound

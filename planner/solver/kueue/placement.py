@@ -10,16 +10,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from planner.assignment import Assignment
 from planner.plan import Placement
-from planner.quota.preemptor import find_preemptor
-from planner.quota.slices import replaced_by
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.quota.tree import FlavorResource
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.slices import replaced_by
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.target import Search
 from planner.state import State
-from planner.state.release import NEWEST
+from planner.state.kueue_release import NEWEST
 
 LEFT_OUT: Final = ("TASBalancedPlacement", "TASRespectNodeAffinityPreferred")
 """Gates by which the places of several podsets are not known to the verifier (§10)."""

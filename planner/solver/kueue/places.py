@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from planner.plan import Place, Plan, PodSetPlaces
-from planner.quota.placing import Group
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.placing import Group
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.solver.kueue.placement import LEFT_OUT
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import Arrangement

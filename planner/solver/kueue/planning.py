@@ -9,7 +9,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from planner.assignment import Assignment
 from planner.laws import FS_BORROWING, Law
 from planner.models.kueue.candidates import (
     attempts,
@@ -35,9 +34,10 @@ from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
-from planner.quota.preemptor import as_preemptor
-from planner.quota.slices import replaced_by
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import as_preemptor
+from planner.quota.kueue.slices import replaced_by
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision
 from planner.solver.answer import accept, broken, refuse_illegal

@@ -12,8 +12,8 @@ from planner.errors import PlannerError
 from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.plan.naming import name_some
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Preemptor, build_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, build_snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 

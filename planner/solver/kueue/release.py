@@ -11,15 +11,15 @@ from typing import Final
 
 from planner.errors import PlannerError, UnsupportedError
 from planner.plan import Plan
-from planner.quota.kueue_overflow import misread, overflowing
-from planner.quota.preemptor import find_preemptor
-from planner.quota.request import ambiguous_resources
-from planner.quota.snapshot import Preemptor, Snapshot, build_snapshot
+from planner.quota.kueue.overflow import misread, overflowing
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.request import ambiguous_resources
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.state import State
-from planner.state.release import newest_first
+from planner.state.kueue_release import newest_first
 
 MOST: Final = 300
 """With more workloads that hold quota, releases are not tried out."""

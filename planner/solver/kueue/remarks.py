@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from planner.quantity import format_units
-from planner.quota.slices import Replaced, names_replaced, replaced_by
+from planner.quota.kueue.slices import Replaced, names_replaced, replaced_by
 from planner.reference.kueue.decision import Decision, outcomes
 
 if TYPE_CHECKING:

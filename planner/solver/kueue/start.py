@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, get_args
 
-from planner.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
-from planner.plan import Placement, Plan
-from planner.quota.preemptor import find_preemptor, key_of
-from planner.quota.slices import without_slices
-from planner.quota.snapshot import take_snapshot
+from planner.plan import Flavors, Placement, Plan
+from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
+from planner.quota.kueue.preemptor import find_preemptor, key_of
+from planner.quota.kueue.slices import without_slices
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
@@ -23,7 +23,7 @@ from planner.solver.kueue.release import under_release, with_release
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.kueue.unplaced import with_placement
-from planner.solver.start import Flavors, Given, Wanted, clock_of, only_pending
+from planner.solver.start import Given, Wanted, clock_of, only_pending
 from planner.state import State
 from planner.state.kep83 import read_rules
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from planner.plan import Plan
 from planner.plan.naming import name_some
-from planner.quota.snapshot import build_snapshot
+from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.kueue.placement import unknown
 from planner.solver.kueue.planning import Planning
-from planner.state.release import NEWEST
+from planner.state.kueue_release import NEWEST
 
 MOST_NAMED = 10
 """So many victims are named."""

@@ -22,11 +22,10 @@ from planner.plan import (
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.quota.yunikorn.properties import SECOND
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.reference.yunikorn.preconditions import Preconditions
-from planner.state.clock import from_nanoseconds
+from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Ask
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from planner.plan import Plan
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kep83.removal import remove_kep83, replay_kep83
 from planner.verifier.kep83.setting import Kep83Setting
 from planner.verifier.kueue.case import Case, match_victims

@@ -23,11 +23,12 @@ from planner.laws import (
     Register,
 )
 from planner.plan import Verdict
-from planner.quota.amount import add
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kep83.case import Kep83Case
 from planner.verifier.kueue.candidates import judge_fit, judge_holdings, say_reason, say_refused
-from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
+from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.wording import judge, say_count, say_some
 
 Check = Callable[[Kep83Case], Verdict]
 

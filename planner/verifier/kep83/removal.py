@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.quota.amount import add
-from planner.quota.snapshot import Admitted
-from planner.quota.tree import Usage
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import Usage
 from planner.verifier.kep83.setting import Kep83Setting
 from planner.verifier.kueue.removal import Removal
-from planner.verifier.wording import say_amount, say_node, say_some
+from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.wording import say_some
 
 
 def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from planner.quota.snapshot import Admitted
-from planner.quota.waiting import seconds_waiting
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.waiting import seconds_waiting
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 from planner.verifier.kueue.setting import Setting
 

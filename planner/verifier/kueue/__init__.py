@@ -11,4 +11,5 @@ fair_sharing.py  one check per law of Kueue's fair sharing, FS-01 to FS-07; its 
 flavors.py       the flavors themselves, KF-01; node_match.py: may a podset run on a flavor?
 certificate.py   the certificate's own claims: values, bounds, multipliers, order
 facts.py         the plan's claims about the state: who, how much, shares
+wording.py       amounts, queues and shares in words
 """

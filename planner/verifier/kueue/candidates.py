@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from planner.laws import Law
 from planner.plan import Verdict
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.setting import Variant
-from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
+from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.wording import judge, say_count, say_some
 
 
 def judge_fit(case: Case, law: Law) -> Verdict:

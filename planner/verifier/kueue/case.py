@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from planner.assignment import (
+from planner.errors import LookupFailed
+from planner.laws import KQ_FITS, KQ_HOLDS_CONTESTED
+from planner.plan import Plan
+from planner.quota.kueue.assignment import (
     Assignment,
     PodSetFlavors,
     contested,
@@ -15,11 +18,8 @@ from planner.assignment import (
     total_request,
     whole_request,
 )
-from planner.errors import LookupFailed
-from planner.laws import KQ_FITS, KQ_HOLDS_CONTESTED
-from planner.plan import Plan
-from planner.quota.request import PodSetRequest
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.state import Configuration
 from planner.verifier.kueue.removal import Removal, remove_all, replay
 from planner.verifier.kueue.setting import Setting

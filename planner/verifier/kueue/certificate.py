@@ -16,11 +16,12 @@ from typing import Final
 from planner.laws import Law
 from planner.plan import AnyPlan, Certificate, JointPlan, Plan, SolverFreeBound, Verdict
 from planner.quantity import UNLIMITED
-from planner.quota.tree import FlavorResource
+from planner.quota.kueue.tree import FlavorResource
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.facts import check_facts
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.wording import compare, judge, say_node, say_some
+from planner.verifier.kueue.wording import say_node
+from planner.verifier.wording import compare, judge, say_some
 
 LEVELS: Final = Law(
     "CT-01",

@@ -22,7 +22,7 @@ from planner.laws import (
     Register,
 )
 from planner.plan import Verdict
-from planner.quota.amount import add
+from planner.quota.kueue.amount import add
 from planner.verifier.kueue.candidates import (
     judge_fit,
     judge_holdings,
@@ -32,7 +32,8 @@ from planner.verifier.kueue.candidates import (
 )
 from planner.verifier.kueue.case import Case, rules_fault
 from planner.verifier.kueue.setting import Variant
-from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
+from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.wording import judge, say_count, say_some
 
 Check = Callable[[Case], Verdict]
 

@@ -8,8 +8,8 @@ from typing import Final
 from planner.laws import Law
 from planner.plan import Amount, Plan, QuotaUse, Verdict
 from planner.quantity import format_units
-from planner.quota.share import Shares
-from planner.quota.tree import NO_PARENT, FlavorResource, Quota, Usage
+from planner.quota.kueue.share import Shares
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Usage
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import compare, judge

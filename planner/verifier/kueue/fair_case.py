@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from planner.plan import Plan
-from planner.quota.snapshot import Admitted
+from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue.case import Case, match_victims
 from planner.verifier.kueue.fair_removal import FairRemoval, remove_fairly, replay_fairly
 from planner.verifier.kueue.fair_setting import FairSetting

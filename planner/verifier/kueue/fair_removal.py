@@ -30,9 +30,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.quota.share import Share
-from planner.quota.snapshot import Admitted
-from planner.quota.tree import Usage
+from planner.quota.kueue.share import Share
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import Usage
 from planner.verifier.kueue.fair_setting import FINAL_SHARE, INITIAL_SHARE, FairSetting
 from planner.verifier.kueue.removal import (
     LastVictims,
@@ -42,7 +42,8 @@ from planner.verifier.kueue.removal import (
     say_stuck,
     say_within,
 )
-from planner.verifier.wording import say_node, say_shares, say_some
+from planner.verifier.kueue.wording import say_node, say_shares
+from planner.verifier.wording import say_some
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from planner.quota.share import Share, Shares
-from planner.quota.snapshot import Admitted
-from planner.quota.tree import Usage
-from planner.state.configuration import Strategy
+from planner.quota.kueue.share import Share, Shares
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import Usage
+from planner.state.kueue_configuration import Strategy
 from planner.verifier.kueue.setting import Setting
 
 OWN_QUEUE: Final = "InClusterQueue"

@@ -30,7 +30,8 @@ from planner.verifier.kueue.candidates import (
 )
 from planner.verifier.kueue.case import rules_fault
 from planner.verifier.kueue.fair_case import FairCase
-from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
+from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.wording import judge, say_count, say_some
 
 Check = Callable[[FairCase], Verdict]
 

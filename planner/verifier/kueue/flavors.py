@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.assignment import Assignment, PodSetFlavors
 from planner.laws import KF_PERMITTED, Register
 from planner.plan import Verdict
-from planner.quota.amount import add, subtract
-from planner.quota.holding import PodSetHolding
-from planner.quota.request import PodSetRequest
-from planner.quota.slices import replaced_by
+from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.assignment import Assignment, PodSetFlavors
+from planner.quota.kueue.holding import PodSetHolding
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.slices import replaced_by
 from planner.state.queues import ResourceFlavor, ResourceGroup
 from planner.verifier.kueue.node_match import obstacle_between
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.wording import judge, say_amount, say_node
+from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.wording import judge
 
 Check = Callable[[Setting, Assignment], Verdict]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.assignment import Assignment, flavor_resources
 from planner.errors import UnsupportedError
 from planner.laws import FS_SHARES, KQ_ATTEMPT, KT_PLACEMENT, RULE_SETS
 from planner.plan import Plan, Verdict, Verification
-from planner.quota.preemptor import find_preemptor
-from planner.quota.slices import without_slices
-from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.assignment import Assignment, flavor_resources
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.slices import without_slices
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.state import State
 from planner.state.kep83 import Kep83
 from planner.verifier import kueue_topology
@@ -93,7 +93,7 @@ def verify_plan(
 
 def _with_precedence(case: Case, found: Verification) -> Verification:
     """Judge what today's laws accept by ST-01 to ST-05, too; undecided is not accepted."""
-    from planner.verifier.strict import judge_strictly  # noqa: PLC0415 - for strict plans alone
+    from planner.verifier.kueue_strict import judge_strictly  # noqa: PLC0415 - for strict plans alone
 
     if not found.accepted:
         return found

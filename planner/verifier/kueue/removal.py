@@ -26,11 +26,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.quota.amount import add, subtract
-from planner.quota.snapshot import Admitted
-from planner.quota.tree import Usage
+from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import Usage
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.wording import say_amount, say_node, say_some
+from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.wording import say_some
 
 LastVictims = Mapping[int, Sequence[int]]
 """Per touched node off the preemptor's path: positions of the victims that can be last there."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.state.queues import Preemption
 from planner.verifier.kueue_topology import Floor
 

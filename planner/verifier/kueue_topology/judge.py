@@ -12,9 +12,9 @@ from typing import Final
 
 from planner.laws import KT_PLACEMENT, KT_ROOM, Register
 from planner.plan import PodSetPlaces, Verdict
-from planner.quota.placing import Group, Pods
-from planner.quota.snapshot import Admitted, Snapshot
-from planner.quota.topology import OVERLAPPING
+from planner.quota.kueue.placing import Group, Pods
+from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.topology import OVERLAPPING
 from planner.verifier.kueue_topology.leaves import Nodes, Slots, taken
 from planner.verifier.kueue_topology.placement import Leaves, find
 from planner.verifier.kueue_topology.room import has_room, slices_at_most

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.quota.placing import Group, Pods
-from planner.quota.snapshot import Admitted, Snapshot
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.placing import Group, Pods
+from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.verifier.kueue.node_match import runs_on
 
 MOST: Final = 2**31 - 1

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from planner.quota.placing import Aim, Group, Pods
-from planner.quota.snapshot import Admitted
-from planner.quota.topology import OVERLAPPING
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.placing import Aim, Group, Pods
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.topology import OVERLAPPING
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.verifier.kueue_topology.leaves import Nodes, Slots, taken
 
 MIXED: Final = "TASProfileMixed"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.quota.placing import Aim, Group
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.placing import Aim, Group
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.verifier.kueue_topology.leaves import Slots
 
 

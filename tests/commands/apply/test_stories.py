@@ -18,7 +18,7 @@ from planner.commands.apply.kueue.fresh import cannot_be_applied, digest_of, is_
 from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.plan import Plan
-from planner.state.workload import BOOST_ANNOTATION
+from planner.state.kueue_workload import BOOST_ANNOTATION
 from tests.cli.running import BIG, SMALL, call, cluster
 from tests.cluster import PENDING, Object, running
 from tests.commands.apply.stage import Stage, plan_for, versioned

@@ -14,7 +14,7 @@ from planner.commands.audit.instance import Instance
 from planner.errors import InputError
 from planner.objective.profiles import PROFILES
 from planner.objective.wishes import Wishes
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.solver.start import pending_workloads
 from tests import recorded
 from tests.cli.running import BIG, SMALL, another_pending, cluster, listed

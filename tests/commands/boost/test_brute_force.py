@@ -9,13 +9,13 @@ from itertools import chain, combinations, product
 
 import pytest
 
-from planner.assignment import Assignment
 from planner.commands.boost.kueue.search import Search, Trial, annotated
 from planner.commands.whatif.edit import edit
 from planner.models.kueue.candidates import eligible, reasons
 from planner.problem.kueue import build_problem
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.state import State
 from tests.conftest import recorded_root

@@ -8,7 +8,7 @@ from planner.commands.compare import find_algorithm, find_algorithms
 from planner.commands.compare.measure import algorithm_names
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import PROFILES
-from planner.state.configuration import BOTH_STRATEGIES
+from planner.state.kueue_configuration import BOTH_STRATEGIES
 from tests.cluster import configuration, fair_sharing
 from tests.commands.compare.clusters import two_borrowers
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from planner.objective.annotation import PREFIX
-from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.state import State, YuniKornState, parse_time
 from planner.state.yunikorn import QueueConfig, Resource
 

@@ -13,7 +13,7 @@ from planner.commands.generate.kueue.knobs import KueueKnobs
 from planner.commands.generate.yunikorn.knobs import YuniKornKnobs
 from planner.errors import InputError
 from planner.objective.annotation import PREFIX
-from planner.quota.snapshot import Admitted, take_snapshot
+from planner.quota.kueue.snapshot import Admitted, take_snapshot
 from planner.state import State, Workload, YuniKornState
 from planner.state.yunikorn import QueueConfig
 from tests.commands.generate.consistency import complaints, yunikorn_complaints

@@ -11,7 +11,7 @@ import planner
 from planner.commands.generate import PRESETS, generate, generate_objects
 from planner.commands.generate.kueue.knobs import KueueKnobs
 from planner.dump import as_json
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored, read_objects
 from planner.solver.start import pending_workloads
 from planner.state import State, YuniKornState

@@ -10,9 +10,9 @@ import pytest
 import planner
 from planner.commands.generate import generate_objects
 from planner.errors import InputError
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
+from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 from planner.state import HOST
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from planner.quantity import format_units
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.record import Cycle, Entry
 from planner.reference.kueue.cycle.run import run_cycle
 

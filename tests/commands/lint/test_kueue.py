@@ -21,9 +21,9 @@ from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.lint import files_of
 from planner.commands.lint.record import KINDS
 from planner.commands.simulate import simulate
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
+from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
 from tests.cluster import NOW, cohort, dump_of, queue, running, state_of

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from planner.commands.lint.record import KINDS
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.cli.running import call
 from tests.cli.test_mutated import VALUES, paths
 from tests.commands.lint.kueue_cases import CASES

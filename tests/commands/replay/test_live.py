@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner.commands.replay.live import LiveReplay, replay_live
+from planner.commands.replay.kueue_live import LiveReplay, replay_live
 from planner.errors import InputError
 from tests.cluster import PENDING, configuration, dump_of, pending, queue, running
 from tests.kueue_state import read_objects

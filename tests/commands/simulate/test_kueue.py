@@ -11,7 +11,7 @@ import pytest
 
 from planner.commands.simulate import Script, simulate
 from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedError
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.cluster import (
     Object,
     cohort,

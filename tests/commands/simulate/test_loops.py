@@ -14,7 +14,7 @@ import pytest
 from planner.commands.simulate import Event, Loop, Script, simulate
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.run import Watch
-from planner.quota.snapshot import build_snapshot
+from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state import State
 from tests.cluster import Object, cohort, configuration, queue, running, state_of

@@ -6,7 +6,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from planner.state import State
 from tests.cluster import KUEUE, Object, dump_of, fair_sharing, quotas
 

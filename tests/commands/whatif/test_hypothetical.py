@@ -11,8 +11,8 @@ import yaml
 from planner import api
 from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
 from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedError
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.items import Item
 from planner.state import State, Workload
 from tests.cluster import KUEUE, Object, cohort, pending, queue, running, state_of

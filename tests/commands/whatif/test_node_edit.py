@@ -6,8 +6,8 @@ import pytest
 
 from planner.commands.whatif.edit import edit
 from planner.errors import SchemaError
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.state import HOST, State
 from tests.cluster import PENDING

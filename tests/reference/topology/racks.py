@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.state import State
 from planner.state.kueue_topology import HOST

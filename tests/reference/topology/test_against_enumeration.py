@@ -14,14 +14,14 @@ from random import Random
 
 import pytest
 
-from planner.quota.snapshot import take_snapshot
-from planner.quota.topology import Occupancy, Taken
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.snapshot import take_snapshot
+from planner.quota.kueue.topology import Occupancy, Taken
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.find import Placement, Placer
 from planner.state.kueue_topology import HOST
+from planner.state.kueue_workload import TopologyRequest
 from planner.state.pods import PodSpec
-from planner.state.workload import TopologyRequest
 from tests.cluster import FLAVOR, Object, configuration
 from tests.reference.topology.racks import flavor, node, state_of, topology
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
-from planner.kubectl.resource import KUEUE, is_forbidden, is_missing
+from planner.kubectl.kueue_resource import KUEUE, is_forbidden, is_missing
 from planner.reader.json_text import parse_json
 
 WORKLOADS: Final = f"workloads.{KUEUE}"

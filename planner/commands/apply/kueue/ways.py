@@ -11,7 +11,7 @@ from planner.commands.apply.kueue.cluster import WORKLOADS, Call, Cluster, Live,
 from planner.commands.apply.record import Way
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.plan import Plan
-from planner.state.workload import BOOST_ANNOTATION
+from planner.state.kueue_workload import BOOST_ANNOTATION
 
 BOOSTED: Final = "preemption-planner.io/boosted-for"
 """The annotation of a workload whose boost is for a plan: which, and what the boost was before."""

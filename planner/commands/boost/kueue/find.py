@@ -12,7 +12,7 @@ from planner.commands.boost.kueue.search import Choice, Found, Search, Trial
 from planner.plan import Plan, Record
 from planner.plan.record import SCHEMA_VERSION
 from planner.state import State
-from planner.state.workload import BOOST_ANNOTATION
+from planner.state.kueue_workload import BOOST_ANNOTATION
 
 BoostStatus = Literal["smallest", "found", "impossible", "unknown"]
 """smallest: proved that no other boosts touch fewer workloads, nor as many by less. found: they

@@ -26,15 +26,15 @@ from heapq import heappop, heappush
 from itertools import combinations, groupby
 from math import factorial, prod
 
-from planner.assignment import Assignment, contested, total_request
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
-from planner.quota.tree import NO_PARENT
+from planner.quota.kueue.assignment import Assignment, contested, total_request
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.decision import Decision, decide
 from planner.state import State, Workload
-from planner.state.workload import BOOST_ANNOTATION
+from planner.state.kueue_workload import BOOST_ANNOTATION
 
 LARGEST_BOOST = 2**31 - 1
 """The annotation is a 32-bit integer."""

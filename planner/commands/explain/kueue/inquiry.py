@@ -25,8 +25,8 @@ from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
-from planner.quota.preemptor import find_workload
-from planner.quota.snapshot import Snapshot
+from planner.quota.kueue.preemptor import find_workload
+from planner.quota.kueue.snapshot import Snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning

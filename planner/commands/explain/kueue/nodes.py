@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from planner.assignment import Assignment
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
-from planner.quota.topology import Taken
-from planner.quota.topology_tree import FlavorTree, Values
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
+from planner.quota.kueue.topology import Taken
+from planner.quota.kueue.topology_tree import FlavorTree, Values
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide
@@ -26,8 +26,8 @@ from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.room import Wanted
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.state.release import NEWEST
-from planner.state.workload import PodSet
+from planner.state.kueue_release import NEWEST
+from planner.state.kueue_workload import PodSet
 
 MOST_SEARCHED: Final = 40
 """Domains for which sets of victims are looked for: those which the fewest can open."""

@@ -10,19 +10,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from planner.assignment import Assignment
 from planner.plan import DomainSlots, NodesAround, Plan
 from planner.quantity import format_units
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.quota.topology_tree import FlavorTree, Values
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.topology_tree import FlavorTree, Values
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.crash import PlacementCrash
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.slots import LeafCounts, Qualification
 from planner.state import HOST, State
-from planner.state.release import NEWEST
+from planner.state.kueue_release import NEWEST
 
 MOST_LISTED: Final = 200
 """Domains of a picture: those first in which anything changes."""

@@ -28,12 +28,12 @@ from planner.commands.generate.kueue.layout import (
 )
 from planner.commands.generate.names import Chance
 from planner.errors import InputError
-from planner.quota.topology import Occupancy, Taken, Topologies
+from planner.quota.kueue.topology import Occupancy, Taken, Topologies
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.find import Placement, Placer
 from planner.state import HOST, Node, ResourceFlavor, Topology
+from planner.state.kueue_workload import TopologyRequest
 from planner.state.pods import PodSpec
-from planner.state.workload import TopologyRequest
 
 TOPOLOGY: Final = "racks"
 RACK: Final = "topology.example/rack"

@@ -17,10 +17,10 @@ from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object
 from planner.commands.lint.record import Example, Finding, finding
 from planner.errors import InputError
 from planner.quantity import format_units
-from planner.quota.preemptor import as_preemptor, find_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.quota.topology_tree import FlavorTree, units_of
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.preemptor import as_preemptor, find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.topology_tree import FlavorTree, units_of
+from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.decision import decide
@@ -29,7 +29,7 @@ from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.room import Wanted
 from planner.state import Node
-from planner.state.release import NEWEST
+from planner.state.kueue_release import NEWEST
 
 MOST_SHAPES: Final = 300
 """Different things that are asked for, of which each is looked at once."""

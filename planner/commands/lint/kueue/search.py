@@ -19,9 +19,9 @@ from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.record import Event as Happened
 from planner.commands.simulate.script import Script
 from planner.commands.simulate.world import Mark
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
+from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 
 MAX_CYCLES: Final = 60

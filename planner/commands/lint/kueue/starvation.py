@@ -17,9 +17,9 @@ from typing import Final
 from planner.commands.lint.kueue.search import ASKS, RUNS, decided
 from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, spec_of
 from planner.commands.lint.record import Example, Finding, finding
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reader import read_kueue_objects
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, never_reached
 from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
 from planner.reference.kueue.decision import decide

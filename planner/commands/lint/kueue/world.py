@@ -10,10 +10,10 @@ from typing import Final
 
 from planner import dump as objects
 from planner.quantity import NANO, UNLIMITED, is_milli
-from planner.quota.holding import effective_priority
-from planner.quota.snapshot import Snapshot, take_snapshot
-from planner.quota.tree import NO_PARENT
-from planner.quota.tree import Quota as NodeQuota
+from planner.quota.kueue.holding import effective_priority
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.tree import NO_PARENT
+from planner.quota.kueue.tree import Quota as NodeQuota
 from planner.state import State
 from planner.state.queues import Preemption
 

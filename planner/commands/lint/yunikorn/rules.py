@@ -24,10 +24,10 @@ from planner.quota.yunikorn.properties import (
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
     QUOTA_PREEMPTION_DELAY,
-    parse_duration,
     read_properties,
 )
 from planner.quota.yunikorn.queue import Queue, walk
+from planner.state.clock import parse_duration
 
 MAX_OTHERS = 4
 

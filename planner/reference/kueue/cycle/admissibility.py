@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from planner.quantity import to_units
-from planner.quota.request import Defaults, pod_request, with_defaults
+from planner.quota.kueue.request import Defaults, pod_request, with_defaults
 from planner.state import ClusterQueue, LimitRange, State, Workload
 from planner.state.pods import Container, PodSpec
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from planner.quota.request import Amounts, Defaults, with_defaults
-from planner.quota.snapshot import Preemptor
+from planner.quota.kueue.request import Amounts, Defaults, with_defaults
+from planner.quota.kueue.snapshot import Preemptor
 from planner.state.pods import Container, PodSpec
 
 Class = tuple[object, ...]

@@ -15,8 +15,8 @@ from datetime import datetime
 from typing import Final, Literal
 from weakref import ReferenceType, ref
 
-from planner.assignment import whole_request
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.assignment import whole_request
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.processing import is_gated, not_ready
 from planner.reference.kueue.cycle.waiting import (

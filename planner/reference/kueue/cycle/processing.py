@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from planner.quota.holding import is_concurrent
-from planner.quota.slices import names_replaced
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.topology import Occupancy
-from planner.quota.tree import Usage
+from planner.quota.kueue.holding import is_concurrent
+from planner.quota.kueue.slices import names_replaced
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.topology import Occupancy
+from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Search, Target

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from planner.assignment import Assignment
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Target

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.order import classical_order

@@ -10,9 +10,9 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from planner.quota.share import Shares
-from planner.quota.snapshot import Snapshot
-from planner.quota.tree import Usage
+from planner.quota.kueue.share import Shares
+from planner.quota.kueue.snapshot import Snapshot
+from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.cycle.record import Nominee
 
 

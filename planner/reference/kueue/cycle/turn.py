@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from planner.quota.snapshot import Snapshot
+from planner.quota.kueue.snapshot import Snapshot
 from planner.reference.kueue.cycle.record import Schedule
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import Pending, Waiting, heads, waiting_queues

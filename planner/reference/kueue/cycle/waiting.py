@@ -15,10 +15,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from planner.quota.holding import effective_priority, is_concurrent, queue_order_time
-from planner.quota.preemptor import as_preemptor
-from planner.quota.request import Defaults
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.holding import effective_priority, is_concurrent, queue_order_time
+from planner.quota.kueue.preemptor import as_preemptor
+from planner.quota.kueue.request import Defaults
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assigned import LAST, Tried
 from planner.reference.kueue.cycle.equivalence import Class, equivalence_class
 from planner.state import Configuration, State, Workload

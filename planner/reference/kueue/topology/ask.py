@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
-from planner.quota.topology_tree import PODS, FlavorTree
+from planner.quota.kueue.topology_tree import PODS, FlavorTree
 from planner.state import Workload
+from planner.state.kueue_workload import SliceConstraint, TopologyRequest
 from planner.state.pods import PodSpec
-from planner.state.workload import SliceConstraint, TopologyRequest
 
 
 class Manner(Enum):

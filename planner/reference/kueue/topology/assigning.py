@@ -11,16 +11,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from planner.assignment import Assignment, Mode, PodSetFlavors
 from planner.laws import KT_PLACEMENT, KT_ROOM
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.topology import Occupancy, Taken
+from planner.quota.kueue.assignment import Assignment, Mode, PodSetFlavors
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.topology import Occupancy, Taken
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.ask import Ask, has_levels, pod_of
 from planner.reference.kueue.topology.find import Found, Placement, Placer
 from planner.reference.laws import keeps
+from planner.state.kueue_workload import PodSet
 from planner.state.queues import ResourceGroup
-from planner.state.workload import PodSet
 
 FAILED = "TopologyPlacementFailed"
 """Kueue's reason for a workload that does not fit on nodes."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planner.quota.topology import OVERLAPPING, Occupancy, Taken, Topologies
-from planner.quota.topology_tree import FlavorTree, Values
+from planner.quota.kueue.topology import OVERLAPPING, Occupancy, Taken, Topologies
+from planner.quota.kueue.topology_tree import FlavorTree, Values
 from planner.reference.kueue.crash import PlacementCrash
 from planner.reference.kueue.topology.ask import Aim, Ask, Misfit, aim_of
 from planner.reference.kueue.topology.gauge import Gauge

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Manner
 from planner.reference.kueue.topology.slots import LeafCounts
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner, Misfit
 from planner.reference.kueue.topology.balanced import balanced
 from planner.reference.kueue.topology.domain import Domain, Orders, domains_of

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
 from planner.reference.kueue.topology.domain import Domain, domains_of
 from planner.reference.kueue.topology.slots import LeafCounts, Qualification

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.eligibility import (
     HARD_EFFECTS,
     InvalidSelectorError,

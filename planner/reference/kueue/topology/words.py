@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from planner.quota.topology_tree import FlavorTree
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim
 from planner.reference.kueue.topology.place import Short
 

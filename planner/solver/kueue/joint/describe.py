@@ -18,7 +18,7 @@ from planner.plan import (
     OneByOneAnswer,
     Status,
 )
-from planner.quota.snapshot import Admitted, Snapshot
+from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.solver.answer import broken, certify
 from planner.solver.kueue.describe import release_of, victims_in_words
 from planner.solver.kueue.joint.question import Question

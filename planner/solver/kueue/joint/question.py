@@ -20,18 +20,17 @@ from typing import Final
 
 import numpy as np
 
-from planner.assignment import Mode
 from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
 from planner.objective.kueue import term_table
 from planner.objective.terms import TermTable
 from planner.plan import Demand, JointSkipped
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.holding import one_of_each_holding
-from planner.problem.kueue import Problem
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import NO_PARENT, FlavorResource, Usage
+from planner.problem.kueue import Problem, one_of_each_holding
+from planner.quota.kueue.assignment import Mode
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.solver.kueue.joint.sequence import OneByOne, serve_greedily
 from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
 from planner.solver.kueue.planning import Planning

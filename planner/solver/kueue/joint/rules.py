@@ -19,7 +19,6 @@ from typing import Final
 
 import numpy as np
 
-from planner.assignment import contested
 from planner.models.kueue.joint import Cut, JointFormulation
 from planner.models.kueue.joint_build import assemble_joint
 from planner.models.kueue.joint_relaxation import joint_cover_rows
@@ -29,6 +28,7 @@ from planner.models.shared.row import Relaxation, Row
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
+from planner.quota.kueue.assignment import contested
 from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run, within

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from planner.models.kueue.candidates import attempts
 from planner.objective.profiles import Profile
 from planner.plan import Plan, Verification
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.planning import Planning

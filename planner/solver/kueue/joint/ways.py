@@ -17,14 +17,14 @@ from typing import Final
 
 import numpy as np
 
-from planner.assignment import Assignment, FlavorChoice
 from planner.errors import UnsupportedError
 from planner.models.kueue.candidates import restricted_while_borrowing
 from planner.models.kueue.joint import Way
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.slices import replaced_by
-from planner.quota.snapshot import Preemptor, Snapshot
-from planner.quota.tree import FlavorResource, Usage
+from planner.quota.kueue.assignment import Assignment, FlavorChoice
+from planner.quota.kueue.slices import replaced_by
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.tree import FlavorResource, Usage
 from planner.reference.kueue.decision import may_shrink
 from planner.reference.kueue.permitted import permitted_assignments
 from planner.solver.kueue.aftermath import admit

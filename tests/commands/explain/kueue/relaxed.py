@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-from planner.assignment import Assignment
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from tests.brute_force import Gone, Simulation
 
 

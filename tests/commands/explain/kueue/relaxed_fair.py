@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from planner.assignment import Assignment
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from tests.brute_force import Gone, reachable
 from tests.brute_force_fair import FairSimulation
 

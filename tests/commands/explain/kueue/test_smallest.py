@@ -9,14 +9,14 @@ from random import Random
 import pytest
 
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
-from planner.quota.snapshot import take_snapshot
-from planner.quota.topology import Occupancy
+from planner.quota.kueue.snapshot import take_snapshot
+from planner.quota.kueue.topology import Occupancy
 from planner.reference.kueue.topology.ask import Aim, Ask, aim_of
 from planner.reference.kueue.topology.find import Placer
 from planner.reference.kueue.topology.room import Wanted
 from planner.solver.deadline import never
+from planner.state.kueue_workload import TopologyRequest
 from planner.state.pods import PodSpec
-from planner.state.workload import TopologyRequest
 from tests.cluster import FLAVOR
 from tests.reference.topology.racks import RACK, flavor, node, state_of, topology
 from tests.reference.topology.test_against_enumeration import Case, case_of

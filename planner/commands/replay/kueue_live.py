@@ -1,0 +1,156 @@
+"""What a live cluster did between two dumps, against the replay of the first.
+
+Kueue writes into every victim whom it had to make room for: condition ``Preempted`` with the UID of
+the preemptor, and an Event that says the same and outlives the condition. Those of the second dump
+that are newer than the first are what the scheduler did;
+the replay of the first dump is what it should have done. Where the two differ, what the first dump
+holds that is not modelled may explain it.
+
+Source: docs/semantics/kueue-features.md §10 (rule E26).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final, Literal
+
+from planner.commands.replay.comparison import Outcome
+from planner.coverage.kueue import KueueCoverage
+from planner.errors import InputError, PlannerError
+from planner.plan import Record, Uncovered
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.reference.kueue.decision import decide
+from planner.state import AnyState, State, Workload
+
+_FOR_WHOM: Final = re.compile(r"\(UID: (?P<uid>[^,\s]+)")
+
+
+class Observed(Record):
+    """One preemptor of the first dump: whom Kueue evicted for it, and whom the replay names.
+
+    Both are namespace/name, sorted: conditions do not tell the order. ``detail`` says what differs,
+    or why nothing can be compared. ``coverage`` is what the first dump holds that is not modelled,
+    where the two differ.
+    """
+
+    preemptor: str
+    outcome: Outcome
+    evicted: tuple[str, ...]
+    replayed: tuple[str, ...]
+    detail: str = ""
+    coverage: tuple[Uncovered, ...] = ()
+
+
+class LiveReplay(Record):
+    """All preemptors for which somebody was evicted between two dumps."""
+
+    kind: Literal["live"] = "live"
+    before: str
+    after: str
+    preemptors: tuple[Observed, ...]
+    equal: int
+    different: int
+    skipped: int
+
+
+def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
+    """Compare what Kueue did after a dump, as a later one shows it, with the replay of the first.
+
+    Raises
+    ------
+    InputError
+        If the dumps are not of Kueue, or the second is not the later one.
+    """
+    if not isinstance(before, State) or not isinstance(after, State):
+        raise InputError(before.source, "two dumps of Kueue are compared, not of others")
+    if after.now < before.now:
+        hint = "the dump before goes to --before"
+        raise InputError(after.source, "is older than the dump before it", hint=hint)
+    snapshot = take_snapshot(before, placing=bool(before.nodes))
+    known = KueueCoverage(before)
+    preemptors = {one.metadata.uid: one for one in before.workloads if one.metadata.uid}
+    rows = [
+        _compared(before, snapshot, known, preemptors.get(uid), uid, tuple(sorted(victims)))
+        for uid, victims in _evicted(before, after).items()
+    ]
+    counts = Counter(row.outcome for row in rows)
+    return LiveReplay(
+        before=before.source,
+        after=after.source,
+        preemptors=tuple(rows),
+        equal=counts["equal"],
+        different=counts["different"],
+        skipped=counts["skipped"],
+    )
+
+
+def _evicted(before: State, after: State) -> dict[str, list[str]]:
+    """Return the victims since the first dump by the UIDs of those whom they made room for."""
+    found: dict[str, list[str]] = {}
+    for key, moment, text in _said(after):
+        whom = _FOR_WHOM.search(text)
+        if whom is not None and moment is not None and moment > before.now:
+            victims = found.setdefault(whom["uid"], [])
+            if key not in victims:  # the condition and the event say the same
+                victims.append(key)
+    return found
+
+
+def _said(after: State) -> Iterator[tuple[str, datetime | None, str]]:
+    """Yield victims, when they were evicted, and Kueue's message."""
+    for victim in after.workloads:
+        said = victim.condition("Preempted")
+        if said is not None and said.is_true:
+            yield victim.key, said.last_transition_time, said.message
+    for event in after.events:
+        if event.reason == "Preempted" and event.about.kind == "Workload":
+            namespace = event.about.namespace or event.metadata.namespace
+            yield f"{namespace}/{event.about.name}", event.at, event.message
+
+
+def _compared(  # noqa: PLR0913, PLR0917 - what one row is made of
+    before: State,
+    snapshot: Snapshot,
+    known: KueueCoverage,
+    workload: Workload | None,
+    uid: str,
+    evicted: tuple[str, ...],
+) -> Observed:
+    if workload is None:
+        detail = "the preemptor came after the dump before"
+        return Observed(
+            preemptor=uid, outcome="skipped", evicted=evicted, replayed=(), detail=detail
+        )
+    try:
+        preemptor = find_preemptor(before, snapshot, workload.key)
+    except PlannerError as error:
+        detail = str(error)
+        return Observed(
+            preemptor=workload.key, outcome="skipped", evicted=evicted, replayed=(), detail=detail
+        )
+    targets = decide(snapshot, preemptor).search.targets
+    replayed = tuple(sorted(target.workload.key for target in targets))
+    different = "; ".join(_differences(evicted, replayed))
+    return Observed(
+        preemptor=workload.key,
+        outcome="different" if different else "equal",
+        evicted=evicted,
+        replayed=replayed,
+        detail=different,
+        coverage=known.unmodelled(workload.key) if different else (),
+    )
+
+
+def _differences(evicted: tuple[str, ...], replayed: tuple[str, ...]) -> Iterator[str]:
+    only_kueue, only_here = (
+        sorted(set(evicted) - set(replayed)),
+        sorted(set(replayed) - set(evicted)),
+    )
+    if only_kueue:
+        yield f"Kueue evicted {', '.join(only_kueue)}, the replay does not"
+    if only_here:
+        yield f"the replay evicts {', '.join(only_here)}, Kueue did not"

@@ -1,0 +1,301 @@
+"""Where a cluster says another thing than the planner works out: it is told, with both.
+
+Kueue writes down what it counts: what a workload asks for, how much is missing, which queues are
+active, how much they hold. Where that is not what the planner finds in the same state, something
+decides that the state does not show, or that is not modelled.
+
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E31.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from planner.coverage.kueue_features import (
+    ADMISSION_FAIR_SHARING,
+    CONFIGURATION,
+    DEVICES,
+    POLICIES,
+    QUEUES,
+    QUOTA,
+    REQUESTS,
+    SLICES,
+    TOPOLOGY,
+)
+from planner.plan import Demand, Uncovered
+from planner.quantity import QuantityError, format_units, parse_quantity, to_units
+from planner.quota.kueue.assignment import Mode
+from planner.quota.kueue.devices import Charges
+from planner.quota.kueue.request import Defaults, pod_set_requests
+from planner.quota.kueue.slices import names_replaced
+from planner.state import ClusterQueue, LocalQueue, State, Workload
+from planner.state.base import Condition
+
+SHORTAGE: Final = re.compile(
+    r"insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>\S+), "
+    r"(?P<amount>\S+) more needed"
+)
+"""What Kueue says of a workload that does not fit (rule E19)."""
+
+BEYOND: Final = "> maximum capacity"
+"""What Kueue says of a workload that no eviction makes room for (rule E21)."""
+PINNED: Final = re.compile(
+    r"could not assign (?P<refused>\S+) flavor since the original workload is assigned: "
+    r"(?P<flavor>[^\s,;]+)"
+)
+"""What Kueue says of a flavor that the slice to be replaced does not have (rule E22)."""
+NODES_MISSING: Final = re.compile(
+    r"topology|supports only TopologyAwareScheduling|does not support TopologyAwareScheduling"
+)
+RECENT: Final = timedelta(days=1)
+"""Evictions before that may have followed another Configuration."""
+
+IN_FAIR_SHARING: Final = "Fair Sharing within the cohort"
+WHILE_BORROWING: Final = "reclamation within the cohort while borrowing"
+
+
+def configuration(state: State) -> Iterator[Uncovered]:
+    """Yield E5 and E7: fair sharing is published by those only who have it on."""
+    if state.configuration_given:
+        return
+    shares = [f"ClusterQueue {one.name}" for one in state.cluster_queues if one.status.fair_sharing]
+    shares += [f"Cohort {one.name}" for one in state.cohorts if one.status.fair_sharing]
+    if shares:
+        yield CONFIGURATION.found(
+            shares,
+            "status.fairSharing says that fair sharing is on, and the state has no Configuration: "
+            "its default strategies are taken",
+            "assumed",
+        )
+    scoped = [
+        f"ClusterQueue {one.name}" for one in state.cluster_queues if one.spec.admission_scope
+    ]
+    if scoped:
+        found = "admissionScope is set, and the state has no Configuration with the weights"
+        yield ADMISSION_FAIR_SHARING.found(scoped, found, "assumed")
+
+
+def devices(workload: Workload, charges: Charges) -> Iterator[Uncovered]:
+    """Yield E15: claims whose amount the state does not tell, nor what Kueue wrote down."""
+    if charges.lacking and not charges.recorded:
+        yield DEVICES.found([f"Workload {workload.key}"], charges.lacking, "assumed")
+    for doubt in charges.doubts:
+        yield DEVICES.found([f"Workload {workload.key}"], doubt, "assumed")
+
+
+def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Uncovered]:
+    """Yield E1: Kueue's own totals of each podset, against those worked out from the template.
+
+    Where these could not be worked out, Kueue's own are what counts.
+    """
+    recorded = {one.name: one.resources for one in workload.status.resource_requests}
+    if not recorded or charges.lacking:
+        return
+    namespace = workload.metadata.namespace
+    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
+    made = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
+    for pods in made:
+        if pods.name not in recorded:
+            continue
+        theirs = {name: to_units(nano, name) for name, nano in recorded[pods.name].items()}
+        theirs, ours = _counted(theirs), _counted(pods.totals)
+        if theirs == ours:
+            continue
+        cause = (
+            f"status.resourceRequests says {_amounts(theirs)}, its template and the Configuration "
+            f"make {_amounts(ours)}: a transformation, a prefix, an overhead, a LimitRange or a "
+            "device class is not in the state"
+        )
+        if charges.recorded:
+            cause = f"{cause}; what Kueue recorded is counted"
+        yield REQUESTS.found(
+            [f"podset {pods.name} of {workload.key}"],
+            cause,
+            "assumed" if charges.recorded else "contradiction",
+        )
+
+
+def _counted(totals: Mapping[str, int]) -> dict[str, int]:
+    """Leave out what is 0, and pods: their number is put in anew wherever a queue covers them."""
+    return {name: units for name, units in totals.items() if units and name != "pods"}
+
+
+def _amounts(units: Mapping[str, int]) -> str:
+    said = [f"{name} {format_units(amount, name)}" for name, amount in sorted(units.items())]
+    return ", ".join(said) or "nothing"
+
+
+def activity(queue: ClusterQueue, why: str | None, flavors: Container[str]) -> Iterator[Uncovered]:
+    """Yield E2 and E3: whether a queue takes part, by its condition and by the objects there are.
+
+    ``why`` says why it does not by the objects; ``None`` if it does. What takes part by its
+    condition is taken to do so where a flavor is not among the ``flavors`` of the state.
+    """
+    said = queue.status.condition("Active")
+    if said is None:
+        return
+    named = [f"ClusterQueue {queue.name}"]
+    missing = [name for name in queue.flavor_names if name not in flavors]
+    if said.is_true and why is not None:
+        found = f"its condition Active is True, and by the objects in the state {why}"
+        yield QUEUES.found(named, found, "contradiction")
+    elif said.is_true and missing:
+        found = (
+            f"its condition Active is True, and the state has no ResourceFlavor "
+            f"{', '.join(missing)}: it is taken for active, and nobody is put there"
+        )
+        yield QUEUES.found(named, found, "assumed")
+    elif not said.is_true and why is None:
+        found = (
+            f"its condition Active is {said.status} ({_reason(said)}), and no object makes it so: "
+            "were it inactive, nobody could be admitted in it, and its workloads would be no "
+            "candidates"
+        )
+        yield QUEUES.found(named, found, "contradiction")
+
+
+def _reason(said: Condition) -> str:
+    """Return the reason and the message of a condition, as far as it has them."""
+    return ": ".join(filter(None, (said.reason, said.message))) or "no reason given"
+
+
+def local_queue(local: LocalQueue, queue: ClusterQueue, why: str | None) -> Iterator[Uncovered]:
+    """Yield E4: a LocalQueue takes nobody in, by its condition, and by the objects it does.
+
+    ``why`` says why its ClusterQueue is inactive by the objects; ``None`` if it is active. What the
+    ClusterQueue says of itself is a contradiction of its own (E2).
+    """
+    said = local.status.condition("Active")
+    own = queue.status.condition("Active")
+    inactive = why is not None or (own is not None and not own.is_true)
+    if said is None or said.status != "False" or local.spec.stop_policy != "None" or inactive:
+        return
+    yield QUEUES.found(
+        [f"LocalQueue {local.metadata.namespace}/{local.metadata.name}"],
+        f"its condition Active is False ({_reason(said)}), so that Kueue queues none of its "
+        f"workloads, and by the state it is open and leads to ClusterQueue {queue.name}, which is "
+        "active",
+        "contradiction",
+    )
+
+
+def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Uncovered]:
+    """Yield E22: Kueue keeps a slice in the flavors of an old one, and here there is none such."""
+    said = {found["flavor"]: found["refused"] for found in PINNED.finditer(why_not(workload))}
+    if not said:
+        return
+    key = names_replaced(workload, state.configuration)
+    old = state.workloads.find(key) if key else None
+    held = set[str]()
+    here = f"it replaces {key}, which is not in the state" if key else "it replaces no slice"
+    if old is not None:
+        own = old.metadata.namespace == workload.metadata.namespace
+        if own or not state.configuration.rules.replaces_in_own_namespace:
+            held = _flavors_of(old, queue)
+        named = ", ".join(sorted(held)) or "nothing"
+        here = f"the slice {key}, which it replaces, holds {named} in ClusterQueue {queue.name}"
+    for flavor, refused in said.items():
+        if flavor not in held:
+            yield SLICES.found(
+                [f"Workload {workload.key}"],
+                f"Kueue refused it flavor {refused}, because the slice that it replaces has "
+                f"{flavor}, and by this state {here}: the state has moved, or a gate or the slice "
+                "is not in it",
+                "contradiction",
+            )
+
+
+def _flavors_of(old: Workload, queue: ClusterQueue) -> set[str]:
+    """Return the flavors that a replaced slice holds; none if Kueue would not take it for one."""
+    admission = old.status.admission
+    if admission is None or old.admitted_by != queue.name or not old.holds_quota:
+        return set()
+    return {name for pods in admission.pod_set_assignments for name in pods.flavors.values()}
+
+
+def nodes(workload: Workload) -> Iterator[Uncovered]:
+    """Yield E20: Kueue itself speaks of nodes, and the state has no topology that says so."""
+    said = why_not(workload)
+    if NODES_MISSING.search(said):
+        yield TOPOLOGY.found([f"Workload {workload.key}"], f'Kueue says: "{said}"', "contradiction")
+
+
+def evictions(state: State) -> Iterator[Uncovered]:
+    """Yield E26: the reasons that Kueue gave for recent victims, against the rules of the state."""
+    fair = state.configuration.fair_sharing_on
+    borrows = any(
+        queue.spec.preemption.borrow_within_cohort.policy == "LowerPriority"
+        for queue in state.cluster_queues
+    )
+    by_shares, by_borrowing = [], []
+    for workload in state.workloads.unusual():
+        condition = workload.condition("Preempted")
+        if condition is None or not condition.is_true:
+            continue
+        if not _is_recent(condition.last_transition_time, state.now):
+            continue
+        if IN_FAIR_SHARING in condition.message and not fair:
+            by_shares.append(f"Workload {workload.key}")
+        elif WHILE_BORROWING in condition.message and not borrows:
+            by_borrowing.append(f"Workload {workload.key}")
+    if by_shares:
+        found = "Kueue preempted it by fair sharing, which is off in this state"
+        yield CONFIGURATION.found(by_shares, found, "contradiction")
+    if by_borrowing:
+        found = "Kueue preempted it for one that borrows, and no ClusterQueue permits that now"
+        yield POLICIES.found(by_borrowing, found, "contradiction")
+
+
+def _is_recent(moment: datetime | None, now: datetime) -> bool:
+    return moment is not None and now - moment <= RECENT
+
+
+def why_not(workload: Workload) -> str:
+    """Return what Kueue said when it last did not admit a workload."""
+    said = workload.condition("QuotaReserved")
+    return said.message if said is not None and said.status == "False" else ""
+
+
+def tells_shortage(workload: Workload) -> bool:
+    """Say whether Kueue told of a workload what is missing for it."""
+    text = why_not(workload)
+    return BEYOND in text or SHORTAGE.search(text) is not None
+
+
+def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Iterator[Uncovered]:
+    """Yield E19 and E21: Kueue says that another amount is missing than is worked out.
+
+    Only flavor-resources that are asked for are compared. Kueue names the amount for one podset,
+    with those before it: what it says last of a flavor-resource is what is missing for all.
+    """
+    text = why_not(workload)
+    if BEYOND in text and mode != "NoFit":
+        yield QUOTA.found(
+            [f"Workload {workload.key}"],
+            f'Kueue said that it can never fit ("{text}"), by this state it can: quotas or cohorts '
+            "are others",
+            "contradiction",
+        )
+    said: dict[tuple[str, str], str] = {}
+    for found in SHORTAGE.finditer(text):
+        said[found["flavor"], found["resource"]] = found["amount"]
+    for demand in demands:
+        amount = said.get((demand.flavor, demand.resource))
+        if amount is None:
+            continue
+        try:
+            theirs = to_units(parse_quantity(amount), demand.resource)
+        except QuantityError:
+            continue  # words of another release
+        ours = max(0, demand.requested - max(0, demand.available))
+        if theirs != ours:
+            yield QUOTA.found(
+                [f"Workload {workload.key}"],
+                f"Kueue said that {amount} more {demand.resource} of flavor {demand.flavor} are "
+                f"needed, by this state it is {format_units(ours, demand.resource)}: the state has "
+                "moved, or something in it is not modelled",
+                "contradiction",
+            )

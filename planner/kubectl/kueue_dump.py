@@ -1,0 +1,242 @@
+"""Everything the planner reads of a cluster, as one dump.
+
+What stays of the objects are the fields that are read: all else is bookkeeping, or may be
+secret. A state read from trimmed objects is the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, Final
+
+from planner.dump import as_json, listed
+from planner.errors import InputError, ParseError
+from planner.garbage import without_garbage_collection
+from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
+from planner.kubectl.kueue_resource import (
+    CONFIGURATION,
+    MANAGER,
+    RESOURCES,
+    Question,
+    Refused,
+    Resource,
+    forbidden,
+    is_forbidden,
+    is_missing,
+    refusal,
+)
+from planner.reader.items import items_of
+from planner.reader.json_text import parse_json
+from planner.reader.kinds import KINDS
+from planner.reader.parse import Document
+from planner.reader.show import shown
+from planner.reader.taken import TAKEN_AT, written
+from planner.reader.unknown import known_part
+from planner.state import PLACED
+from planner.state.base import Metadata
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which kubectl apply keeps a copy of the whole object."""
+_TELLING: Final = {
+    "Deployment": ("name", "namespace", "labels"),
+    "Node": ("name", "labels"),
+    "Pod": ("name", "namespace", "annotations"),
+}
+"""What is read of the metadata of some kinds: of a Deployment only the release."""
+_NAMED: Final = ("apiVersion", "kind", "metadata")
+
+
+def trim(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with nothing in it but what the reader reads.
+
+    What has not the form it should have stays, so that the reader can complain about it.
+    """
+    group = str(item.get("apiVersion", "")).rpartition("/")[0]
+    kind = KINDS.get((group, str(item.get("kind"))))
+    if kind is not None:
+        read = known_part(kind.model, item)
+    else:  # the ConfigMap of Kueue's Configuration
+        read = {key: item[key] for key in (*_NAMED, "data") if key in item}
+    whole = {key: item[key] for key in _NAMED if key in item} | read
+    if isinstance(whole.get("metadata"), dict):
+        whole["metadata"] = _metadata(whole["metadata"])
+        telling = _TELLING.get(kind.name) if kind is not None else None
+        if telling is not None:
+            metadata = whole["metadata"]
+            whole["metadata"] = {key: metadata[key] for key in telling if key in metadata}
+        if kind is not None and kind.name == "Pod":
+            _keep_telling_annotations(whole["metadata"])
+    return whole
+
+
+def _keep_telling_annotations(metadata: dict[str, Any]) -> None:
+    """Drop all annotations of a pod but those that say that Kueue placed it."""
+    annotations = metadata.pop("annotations", None)
+    if isinstance(annotations, dict):
+        kept = {key: value for key, value in annotations.items() if key in PLACED}
+        if kept:
+            metadata["annotations"] = kept
+
+
+def _metadata(value: dict[str, Any]) -> dict[str, Any]:
+    read = known_part(Metadata, value)
+    annotations = read.get("annotations")
+    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+        read["annotations"] = {k: v for k, v in annotations.items() if k != LAST_APPLIED}
+    return read
+
+
+EXPECTED: Final = "the JSON that kubectl get -o json prints"
+_NAMESPACE_AND_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9.-]*")
+
+
+@dataclass(frozen=True)
+class Dump:
+    """The objects of a cluster.
+
+    Attributes
+    ----------
+    objects
+        The trimmed objects, in the order in which they were read.
+    counts
+        How many there are of each resource type that was asked for and is there.
+    notes
+        What the cluster does not have, and what holds instead.
+    taken_at
+        When the last of them were read, by the clock of this machine.
+    """
+
+    objects: tuple[dict[str, Any], ...]
+    counts: dict[str, int]
+    notes: tuple[str, ...]
+    taken_at: datetime
+
+    def value(self) -> dict[str, Any]:
+        """Return them as a v1 List that says when they were read."""
+        return listed(self.objects, {TAKEN_AT: written(self.taken_at)})
+
+    def text(self) -> str:
+        """Return them as JSON: a v1 List, each object on a line of its own."""
+        return as_json(self.value())
+
+
+def take_dump(
+    kubectl: Kubectl,
+    *,
+    namespace: str | None = None,
+    configuration: str = CONFIGURATION,
+    without: Collection[str] = (),
+    on_call: Callable[[float, str], None] | None = None,
+) -> Dump:
+    """Ask kubectl for all kinds of objects that the reader understands.
+
+    Parameters
+    ----------
+    kubectl
+        How to call it.
+    namespace
+        Where the pending workload is: LimitRanges and ResourceClaimTemplates are read there only.
+        Workloads and LocalQueues always are read in all namespaces, for quota is used in all of
+        them.
+    configuration
+        The ConfigMap of Kueue's Configuration, as NAMESPACE/NAME.
+    without
+        Names of resource types not to ask for, of `planner.kubectl.call.OPTIONAL`.
+    on_call
+        Told before each call: the share of calls that are done, and what is asked for next.
+
+    Raises
+    ------
+    InputError
+        If kubectl fails, for whatever reason, or prints something else than objects. What may not
+        be read is named in one message, all of it.
+    """
+    option("namespace", namespace)  # before anything is asked for
+    if not _NAMESPACE_AND_NAME.fullmatch(configuration):
+        raise InputError("--configuration", f"{shown(configuration)} is not NAMESPACE/NAME")
+    wanted = [each for each in RESOURCES if each.name not in without]
+    lists: dict[str, list[dict[str, Any]]] = {}
+    notes: list[str] = []
+    refused: list[Refused] = []
+    with without_garbage_collection():
+        for done, resource in enumerate(wanted):
+            if resource.needed_by and not lists.get(resource.needed_by):
+                continue
+            if on_call is not None:
+                on_call(done / len(wanted), resource.full_name)
+            reply = _ask(kubectl, _question(resource, namespace, configuration))
+            if isinstance(reply, str):
+                notes.append(reply)
+            elif isinstance(reply, Refused):
+                refused.append(reply)
+            else:
+                lists[resource.name] = reply
+    if refused:
+        raise forbidden(refused)
+    return Dump(
+        objects=tuple(chain.from_iterable(lists.values())),
+        counts={name: len(objects) for name, objects in lists.items()},
+        notes=tuple(notes),
+        taken_at=present(),
+    )
+
+
+def present() -> datetime:
+    """Return what the clock of this machine says."""
+    return datetime.now(UTC)
+
+
+def _question(resource: Resource, namespace: str | None, configuration: str) -> Question:
+    if resource.single:
+        where, name = configuration.split("/")
+        return Question(resource, where, MANAGER if resource.name == "deployments" else name)
+    return Question(resource, namespace if resource.of_preemptor else None)
+
+
+def _note(question: Question, *, forbidden: bool = False) -> str:
+    resource = question.resource
+    if forbidden:
+        return f"{resource.full_name} may not be listed: {resource.missing}"
+    if not resource.single:
+        return f"the cluster has no {resource.full_name}: {resource.missing}"
+    what = f"{question.namespace}/{question.name}"
+    if resource.name == "deployments":
+        return f"the cluster has no Deployment {what}: {resource.missing}"
+    return (
+        f"the cluster has no ConfigMap {what}: {resource.missing}; --configuration names another "
+        "one"
+    )
+
+
+def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | str | Refused:
+    """Return the objects that are asked for; a note if there are none and it can do without.
+
+    What the cluster refuses to tell, and is needed, is returned as such.
+    """
+    where = " ".join((PROGRAM, *question.words))
+    answer = kubectl.call(
+        *question.words,
+        *(option("namespace", question.namespace) or ["--all-namespaces"]),
+        "--output=json",
+    )
+    if answer.code == 0:
+        return list(_objects(answer, where))
+    if question.resource.missing and is_missing(answer):
+        return _note(question)
+    if is_forbidden(answer):
+        forgone = question.resource.forgone
+        return _note(question, forbidden=True) if forgone else Refused(question, where, answer)
+    raise refusal(question, where, answer)
+
+
+def _objects(answer: Answer, where: str) -> Iterator[dict[str, Any]]:
+    documents = list(parse_json(answer.output, where))
+    if len(documents) != 1:
+        found = "printed nothing" if not documents else f"printed {len(documents)} documents"
+        raise ParseError(where, found, EXPECTED)
+    for item in items_of(Document(where, documents[0], used_up=True)):
+        yield trim(item.value)

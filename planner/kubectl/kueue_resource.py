@@ -1,0 +1,242 @@
+"""What is asked of a cluster with Kueue, and what kubectl says when it fails, as our errors.
+
+The texts are those of kubectl 1.32 and of the API server; what is none of them is quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from planner.errors import InputError
+from planner.kubectl.call import Answer, last_words
+from planner.reader.show import plain
+from planner.state import API_GROUP
+
+DEVICES: Final = "resource.k8s.io"
+CONFIGURATION: Final = "kueue-system/kueue-manager-config"
+"""The ConfigMap that holds Kueue's Configuration (kueue ff69552e, config/default and
+config/components/manager); charts and operators may call it otherwise."""
+MANAGER: Final = "kueue-controller-manager"
+"""The Deployment of Kueue's manager, which stands in the namespace of the Configuration."""
+ROLE: Final = "preemption-planner"
+
+
+class Resource(NamedTuple):
+    """A resource type of the API server.
+
+    Attributes
+    ----------
+    name
+        Its plural name.
+    group
+        Its API group; empty for the core group.
+    missing
+        What holds without it, in words; empty if there is no plan without it.
+    of_preemptor
+        Whether only those in the namespace of the pending workload matter.
+    single
+        Whether only one object is wanted, by its name.
+    forgone
+        Whether it is done without where the cluster refuses to tell.
+    needed_by
+        The resource type without which nobody looks at it; then it is not asked for.
+    """
+
+    name: str
+    group: str = API_GROUP
+    missing: str = ""
+    of_preemptor: bool = False
+    single: bool = False
+    forgone: bool = False
+    needed_by: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """The name that no other API group can answer to, such as workloads.kueue.x-k8s.io."""
+        return f"{self.name}.{self.group}" if self.group else self.name
+
+    @property
+    def verb(self) -> str:
+        """What RBAC must permit."""
+        return "get" if self.single else "list"
+
+
+class Question(NamedTuple):
+    """What one call asks for: a resource type, in one namespace or all, and perhaps one object."""
+
+    resource: Resource
+    namespace: str | None
+    name: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """The words after kubectl, without options."""
+        return ["get", self.resource.full_name, *([self.name] if self.name else [])]
+
+
+# Workloads first: what they refer to was there before them, and is read after them.
+RESOURCES: Final = (
+    Resource("workloads"),
+    Resource("localqueues"),  # all: whoever waits for the same ClusterQueue may be before it
+    Resource("clusterqueues"),
+    Resource("cohorts", missing="cohorts have no quota of their own and no parent"),
+    Resource("resourceflavors"),
+    Resource("workloadpriorityclasses", missing="workloads have the priority that they carry"),
+    Resource("admissionchecks", missing="no admission check decides anything"),
+    Resource("priorityclasses", "scheduling.k8s.io", "workloads have the priority that they carry"),
+    Resource("runtimeclasses", "node.k8s.io", "pods have the overhead that they carry"),
+    Resource("namespaces", "", "every namespaceSelector is taken to match"),
+    Resource("limitranges", "", "pods have no default requests and limits", of_preemptor=True),
+    Resource("poddisruptionbudgets", "policy", "no PodDisruptionBudget is looked at", forgone=True),
+    Resource("deviceclasses", DEVICES, "no class of devices is known", forgone=True),
+    Resource(
+        "resourceclaimtemplates",
+        DEVICES,
+        "no template of claims is known",
+        of_preemptor=True,
+        forgone=True,
+    ),
+    Resource("resourceslices", DEVICES, "no device is known", forgone=True),
+    Resource("topologies", missing="pods are not placed on nodes", forgone=True),
+    Resource("nodes", "", "no node is known", forgone=True, needed_by="topologies"),
+    Resource("pods", "", "nodes hold placed pods only", forgone=True, needed_by="topologies"),
+    Resource(
+        "deployments",
+        "apps",
+        "the release of Kueue is told by other signs, or the newest rules are taken",
+        single=True,
+        forgone=True,
+    ),
+    Resource(
+        "configmaps",
+        "",
+        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
+        single=True,
+    ),
+)
+"""Everything that is asked for, in this order."""
+
+OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)
+"""Names of what a dump may do without."""
+
+
+def cluster_role() -> str:
+    """Return the command that makes the least ClusterRole for what is listed."""
+    listed = ",".join(each.full_name for each in RESOURCES if not each.single)
+    return f"kubectl create clusterrole {ROLE} --verb=list --resource={listed}"
+
+
+def configuration_role(configuration: str = CONFIGURATION) -> str:
+    """Return the command that makes the least Role for a ConfigMap, given as NAMESPACE/NAME.
+
+    It also permits the Deployment of the manager, whose image tells the release.
+    """
+    namespace, _, name = configuration.partition("/")
+    return (
+        f"kubectl create role {ROLE} -n {namespace} --verb=get --resource=configmaps "
+        f"--resource=deployments.apps --resource-name={name} --resource-name={MANAGER}"
+    )
+
+
+_NO_SUCH_TYPE: Final = (
+    "the server doesn't have a resource type",
+    "the server could not find the requested resource",
+)
+_NO_SUCH_OBJECT: Final = "(NotFound)"
+_FORBIDDEN: Final = "(Forbidden)"
+_UNREACHABLE: Final = (
+    "was refused",
+    "unable to connect to the server",
+    "no such host",
+    "i/o timeout",
+    "connection reset",
+    "no route to host",
+    "tls handshake",
+)
+_NOT_LOGGED_IN: Final = ("(unauthorized)", "please enter username", "getting credentials")
+_LONGEST: Final = 400
+
+
+def is_missing(answer: Answer) -> bool:
+    """Say whether the cluster has no such resource type, or no such object."""
+    return any(text in answer.stderr for text in (*_NO_SUCH_TYPE, _NO_SUCH_OBJECT))
+
+
+def is_forbidden(answer: Answer) -> bool:
+    """Say whether the cluster refuses to tell."""
+    return _FORBIDDEN in answer.stderr
+
+
+def refusal(question: Question, words: str, answer: Answer) -> InputError:
+    """Say why a call failed; ``words`` is how the message names the call."""
+    message = last_words(answer.stderr)
+    resource = question.resource
+    if is_missing(answer) and resource.group == API_GROUP:
+        return InputError(
+            words,
+            "Kueue is not installed in this cluster",
+            f"the resource type {resource.full_name}",
+            "--context and --kubeconfig choose another cluster",
+        )
+    return InputError(words, _found(answer, message), hint=_hint(message))
+
+
+class Refused(NamedTuple):
+    """A question that the cluster refuses to answer; ``words`` is how a message names the call."""
+
+    question: Question
+    words: str
+    answer: Answer
+
+
+def forbidden(refused: Sequence[Refused]) -> InputError:
+    """Say in one message what may not be read, who grants it, and what could be done without."""
+    first = refused[0]
+    rights = [_right(one.question) for one in refused]
+    roles = [
+        configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
+        for (resource, namespace, name), *_ in refused
+    ]
+    optional = [f"--without {one.question.resource.name}" for one in refused if _optional(one)]
+    which = "them" if len(optional) == len(refused) else "some of them"
+    instead = f"; or do without {which}: {' '.join(optional)}" if optional else ""
+    return InputError(
+        first.words if len(refused) == 1 else "kubectl get",
+        f"is forbidden: {_short(last_words(first.answer.stderr))}"
+        + (f"; and {len(refused) - 1} more" if len(refused) > 1 else ""),
+        f"the right to {'; '.join(rights)}",
+        f"an administrator grants it: {'; '.join(dict.fromkeys(roles))}{instead}",
+    )
+
+
+def _right(question: Question) -> str:
+    resource, namespace, _ = question
+    place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
+    return f"{resource.verb} {resource.full_name} in {place}"
+
+
+def _optional(refused: Refused) -> bool:
+    return bool(refused.question.resource.missing)
+
+
+def _found(answer: Answer, message: str) -> str:
+    if message:
+        return f"failed: {_short(message)}"
+    how = f"signal {-answer.code}" if answer.code < 0 else f"exit code {answer.code}"
+    return f"ended with {how} and gave no reason"
+
+
+def _hint(message: str) -> str:
+    lower = message.lower()
+    if any(text in lower for text in _NOT_LOGGED_IN):
+        return "log in to the cluster first, until `kubectl get namespaces` works"
+    if any(text in lower for text in _UNREACHABLE):
+        return "--context and --kubeconfig choose the cluster; `kubectl cluster-info` tries it"
+    if "context" in lower:
+        return "`kubectl config get-contexts` lists the contexts"
+    return ""
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."

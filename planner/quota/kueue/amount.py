@@ -1,0 +1,117 @@
+"""The arithmetic of Kueue's amounts: 64 bits that saturate, or that wrap around in older releases.
+
+Saturating amounts have the sentinel Unlimited (docs/semantics/kueue.md §1). Comparison needs no
+function: Unlimited is the largest 64-bit integer, so plain ``<`` is right. Releases before 0.18
+count in plain integers of Go instead (docs/semantics/kueue-releases.md §2.1, 14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED, to_quota, to_units, to_wrapped_units
+from planner.state.kueue_release import Rules
+
+
+def add(a: int, b: int) -> int:
+    """Return a + b: Unlimited if either is, otherwise saturating (and then Unlimited too)."""
+    if a == UNLIMITED or b == UNLIMITED:  # noqa: PLR1714 - no set for each sum
+        return UNLIMITED
+    total = a + b
+    if MIN_INT64 <= total <= MAX_INT64:
+        return total
+    return MAX_INT64 if total > 0 else MIN_INT64
+
+
+def subtract(a: int, b: int) -> int:
+    """Return a - b: Unlimited - Unlimited is 0, Unlimited - b Unlimited, a - Unlimited least."""
+    if a == UNLIMITED:
+        return 0 if b == UNLIMITED else UNLIMITED
+    if b == UNLIMITED:
+        return MIN_INT64
+    total = a - b
+    if MIN_INT64 <= total <= MAX_INT64:
+        return total
+    return MAX_INT64 if total > 0 else MIN_INT64
+
+
+def multiply(a: int, count: int) -> int:
+    """Return a * count, saturating."""
+    return min(max(a * count, MIN_INT64), MAX_INT64)
+
+
+def divide(a: int, count: int) -> int:
+    """Return a / count, towards zero as in Go: amounts of older releases may be negative."""
+    quotient = abs(a) // abs(count)
+    return quotient if (a < 0) == (count < 0) else -quotient
+
+
+def _wrapped(value: int) -> int:
+    """Return what is left of a number in the 64 bits of a signed integer."""
+    return (value - MIN_INT64) % 2**64 + MIN_INT64
+
+
+def _wrapped_sum(a: int, b: int) -> int:
+    return _wrapped(a + b)
+
+
+def _wrapped_difference(a: int, b: int) -> int:
+    return _wrapped(a - b)
+
+
+def _wrapped_product(a: int, count: int) -> int:
+    return _wrapped(a * count)
+
+
+def _bounded_sum(a: int, b: int) -> int:
+    """Return a + b, saturating; the largest number is one like any other."""
+    return min(max(a + b, MIN_INT64), MAX_INT64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arithmetic:
+    """How a release of Kueue calculates; a snapshot's tree holds the one that counts for it.
+
+    Attributes
+    ----------
+    add, subtract, multiply
+        Of amounts in units.
+    add_wanted
+        Adds what a podset asks for to what those before it do, for the test whether that fits.
+    units, quota
+        What is made of nano-units of a resource: of requests and usage, and of quotas and limits.
+    wraps
+        Whether numbers wrap around, so that more may be less: short cuts do not hold then.
+    """
+
+    add: Callable[[int, int], int]
+    subtract: Callable[[int, int], int]
+    multiply: Callable[[int, int], int]
+    add_wanted: Callable[[int, int], int]
+    units: Callable[[int, str], int]
+    quota: Callable[[int, str], int]
+    wraps: bool
+
+
+SATURATING: Final = Arithmetic(add, subtract, multiply, add, to_units, to_quota, wraps=False)
+
+
+WRAPPING: Final = Arithmetic(
+    add=_wrapped_sum,
+    subtract=_wrapped_difference,
+    multiply=_wrapped_product,
+    add_wanted=_wrapped_sum,
+    units=to_wrapped_units,
+    quota=to_wrapped_units,
+    wraps=True,
+)
+WRAPPING_BUT_WANTED: Final = replace(WRAPPING, add_wanted=_bounded_sum)
+
+
+def arithmetic_of(rules: Rules) -> Arithmetic:
+    """Return the arithmetic of a release (switch 14 of planner/state/kueue_release.py)."""
+    if rules.saturates:
+        return SATURATING
+    return WRAPPING_BUT_WANTED if rules.saturates_wanted else WRAPPING

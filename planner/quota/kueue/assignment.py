@@ -1,0 +1,243 @@
+"""Which flavor each podset of the preemptor gets, and what that makes it ask for.
+
+Source: docs/semantics/kueue.md §4 (what an assignment is) and §5.1 (request and contested
+flavor-resources of the preemption search).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+from pydantic import AliasChoices, Field, ValidationError
+
+from planner.errors import SchemaError
+from planner.quota.kueue.placing import Group, groups_of
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.slices import Replaced, replaced_by
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.tree import FlavorResource
+from planner.state.base import Count, Schema
+
+Mode = Literal["NoFit", "Preempt", "Fit"]
+PODS: Final = "pods"
+"""The resource of which a podset asks for as much as it has pods, where its queue covers it."""
+MODES: tuple[Mode, ...] = ("NoFit", "Preempt", "Fit")
+"""From worst to best."""
+
+
+class FlavorChoice(Schema):
+    """The flavor of one resource, and whether it fits there or needs preemption."""
+
+    flavor: str
+    mode: Mode = "Preempt"
+
+
+class PodSetFlavors(Schema):
+    """The flavors of one podset; ``count`` may be reduced by partial admission."""
+
+    name: str
+    count: Count | None = None
+    flavors: dict[str, FlavorChoice] = {}
+
+
+class Assignment(Schema):
+    """The flavors of all podsets; ``borrowing`` is the height of the subtree borrowed from."""
+
+    mode: Mode
+    borrowing: int = 0
+    pod_sets: tuple[PodSetFlavors, ...] = Field(
+        default=(),
+        validation_alias=AliasChoices("podSets", "pod_sets"),
+        serialization_alias="podSets",
+    )
+
+    def choices(self) -> Iterator[tuple[str, FlavorChoice]]:
+        """Yield every (resource, choice) pair."""
+        for pods in self.pod_sets:
+            yield from pods.flavors.items()
+
+
+def worst(modes: Iterator[Mode]) -> Mode:
+    """Return the worst mode; Fit when there is none."""
+    known = set(modes)
+    for mode in MODES:
+        if mode in known:
+            return mode
+    return "Fit"
+
+
+def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # noqa: ANN401
+    """Read flavors fixed by the user, in either of two forms.
+
+    ``{"mode", "podSets": [{"name", "count", "flavors": {...}}]}`` as a plan shows it, or, shorter,
+    ``{podset: {resource: {"flavor", "mode"}}}``.
+
+    Raises
+    ------
+    SchemaError
+        If the form is neither.
+    """
+    if isinstance(value, Assignment):
+        return value
+    if not isinstance(value, Mapping):
+        raise SchemaError(where, f"found {type(value).__name__}", "an object with podSets")
+    if "podSets" in value:
+        return _validate({"mode": "Fit", **value}, where)
+    pod_sets = [{"name": name, "flavors": flavors} for name, flavors in value.items()]
+    return _validate({"mode": "Fit", "podSets": pod_sets}, where)
+
+
+def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
+    """Read flavors fixed by the user, and bring them into the order of the preemptor's podsets.
+
+    Raises
+    ------
+    SchemaError
+        If the form is not known, a podset is unknown, or a non-zero request has no flavor.
+    """
+    assignment = parse_assignment(value, where)
+    given = {pods.name: pods for pods in assignment.pod_sets}
+    known = [request.name for request in preemptor.pod_sets]
+    for name in given:
+        if name not in known:
+            raise SchemaError(
+                where, f'podset "{name}" is not in {preemptor.key}', f"one of {known}"
+            )
+    pod_sets = tuple(
+        _complete(request, given.get(request.name), where) for request in preemptor.pod_sets
+    )
+    mode = worst(choice.mode for pods in pod_sets for choice in pods.flavors.values())
+    return assignment.model_copy(update={"pod_sets": pod_sets, "mode": mode})
+
+
+def _complete(request: PodSetRequest, pods: PodSetFlavors | None, where: str) -> PodSetFlavors:
+    pods = pods or PodSetFlavors(name=request.name)
+    for resource, amount in request.totals.items():
+        if amount and resource not in pods.flavors:
+            raise SchemaError(
+                where, f'podset "{request.name}" asks for {resource} but gets no flavor for it'
+            )
+    if pods.count is None:
+        return pods.model_copy(update={"count": request.count})
+    least = min(request.pod_set.min_count or request.count, request.count)
+    if not least <= pods.count <= request.spec_count:
+        raise SchemaError(
+            where,
+            f'podset "{request.name}" gets {pods.count} pods',
+            f"a count from {least} to {request.spec_count}",
+        )
+    return pods
+
+
+def _validate(value: Mapping[str, Any], where: str) -> Assignment:
+    try:
+        return Assignment.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"])
+        raise SchemaError(f"{where}: {path}", str(first["msg"])) from None
+
+
+def flavor_resources(assignment: Assignment) -> list[FlavorResource]:
+    """Return every flavor-resource the assignment names."""
+    return [FlavorResource(choice.flavor, resource) for resource, choice in assignment.choices()]
+
+
+def total_request(
+    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
+) -> dict[int, int]:
+    """Return REQ: per fr, what all podsets ask for at the assigned counts; zeros left out.
+
+    The request for ``pods`` that flavor assignment adds is not part of it
+    (docs/semantics/kueue.md §4.1). A slice of an elastic workload asks for what its additional
+    pods take: less than nothing where it has fewer than the slice that it replaces. Older releases
+    count pods, and zeros, too (switches 11b and 12 of planner/state/kueue_release.py).
+    """
+    total: dict[int, int] = {}
+    rules = snapshot.configuration.rules
+    replaced = replaced_by(snapshot, preemptor)
+    pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
+    for place, (request, pods) in enumerate(pairs):
+        count = request.count if pods.count is None else pods.count
+        asked = replaced.more_pods(place, request) if replaced else request.scaled(count)
+        totals = asked.totals
+        if "pods" in pods.flavors and not rules.pods_outside_search:
+            totals = {**totals, "pods": count}
+        for resource, amount in totals.items():
+            choice = pods.flavors.get(resource)
+            if choice is not None and (amount or not rules.drops_zero_requests):
+                fr = snapshot.fr(choice.flavor, resource)
+                total[fr] = snapshot.tree.arithmetic.add(total.get(fr, 0), amount)
+    return total
+
+
+def whole_request(
+    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
+) -> dict[int, int]:
+    """Return what must be available in the end: REQ, and the pods where the queue covers those.
+
+    The search for victims does not look at pods, but the cycle that would admit does
+    (docs/semantics/kueue-features.md §5). Nor does it look at what the pods of a slice ask for
+    more than those of the slice that it replaces; flavor assignment tests the totals (§2).
+    """
+    total = total_request(assignment, preemptor, snapshot)
+    replaced = replaced_by(snapshot, preemptor)
+    if replaced is not None:
+        return _with_totals(total, replaced, assignment, preemptor, snapshot)
+    if not snapshot.configuration.rules.pods_outside_search:
+        return total  # of older releases, whose search counts them
+    for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
+        choice = pods.flavors.get(PODS)
+        count = request.count if pods.count is None else pods.count
+        fr = None if choice is None else snapshot.fr_or_none(choice.flavor, PODS)
+        if count and fr is not None:
+            total[fr] = snapshot.tree.arithmetic.add(total.get(fr, 0), count)
+    return total
+
+
+def _with_totals(
+    total: dict[int, int],
+    replaced: Replaced,
+    assignment: Assignment,
+    preemptor: Preemptor,
+    snapshot: Snapshot,
+) -> dict[int, int]:
+    """Return a request raised to what a slice asks for in total beyond what the old one holds."""
+    tested: dict[int, int] = {}
+    pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
+    for place, (request, pods) in enumerate(pairs):
+        count = request.count if pods.count is None else pods.count
+        totals = {**request.scaled(count).totals, PODS: count}
+        for resource, choice in pods.flavors.items():
+            fr = snapshot.fr_or_none(choice.flavor, resource)
+            if fr is not None:
+                amount = replaced.beyond([place], resource, totals.get(resource, 0))
+                tested[fr] = snapshot.tree.arithmetic.add(tested.get(fr, 0), amount)
+    for fr, amount in tested.items():
+        if amount > total.get(fr, 0):
+            total[fr] = amount
+    return total
+
+
+def contested(assignment: Assignment, snapshot: Snapshot) -> frozenset[int]:
+    """Return FRS: the flavor-resources whose assigned mode is Preempt."""
+    return frozenset(
+        snapshot.fr(choice.flavor, resource)
+        for resource, choice in assignment.choices()
+        if choice.mode == "Preempt"
+    )
+
+
+def placed_groups(
+    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
+) -> tuple[Group, ...]:
+    """Return the podsets that are to be placed on nodes under an assignment, group by group.
+
+    Source: docs/semantics/kueue-topology.md §3.3 and §4.
+    """
+    assigned = {
+        pods.name: (pods.count or 0, {choice.flavor for choice in pods.flavors.values()})
+        for pods in assignment.pod_sets
+    }
+    return groups_of(snapshot, preemptor, assigned)

@@ -1,0 +1,448 @@
+"""What pods take of quota for the devices that they claim.
+
+A claim template counts by the classes of its requests, an extended resource by the class that
+stands behind it; the Configuration says under which names. What a dump does not hold is taken from
+what Kueue itself recorded, where it did.
+
+Source: docs/semantics/kueue-features.md §4; kueue ff69552e pkg/dra/claims.go
+``countDevicesPerClass``, extended_resources.go ``ResolveExtendedResourceQuota``, counters.go
+``GetCounterResourcesForWorkload``, mapper.go, and pkg/controller/core/workload_controller.go
+``handleDRA``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from planner.quantity import MAX_INT64, NANO, to_units
+from planner.quota.kueue.amount import add, multiply
+from planner.quota.kueue.request import Charge, Defaults, with_defaults
+from planner.state import (
+    Configuration,
+    DeviceClass,
+    LimitRange,
+    ResourceClaimTemplate,
+    ResourceSlice,
+    RuntimeClass,
+    State,
+    Workload,
+)
+from planner.state.devices import Device, DeviceSelector, ExactDeviceRequest, ResourceClaimSpec
+from planner.state.kueue_configuration import CounterSource
+from planner.state.kueue_workload import PodSet
+from planner.state.pods import Container, PodResourceClaim, PodSpec
+
+_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+_CLAIM: Final = "KueueDRAIntegration feature does not support use of resource claims"
+_OFF: Final = "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Charges:
+    """What the pods of a workload take for devices, per podset.
+
+    ``rejection`` says in Kueue's words why it does not queue the workload. ``lacking`` says what
+    the dump does not hold, so that ``recorded``, the totals that Kueue wrote down itself, count
+    instead, as they do wherever they are asked for; ``doubts`` is what could not be checked
+    although it matters.
+    """
+
+    of_pod_set: Mapping[str, Charge] = field(default_factory=dict)
+    rejection: str = ""
+    lacking: str = ""
+    recorded: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say next to a plan."""
+        if not self.lacking:
+            return self.doubts
+        instead = "its request is what Kueue recorded in status.resourceRequests"
+        otherwise = "what it takes for devices is not known"
+        return (f"{self.lacking}: {instead if self.recorded else otherwise}", *self.doubts)
+
+
+NOTHING: Final = Charges()
+
+
+class _RejectedError(Exception):
+    """Kueue does not queue the workload; the text is its own."""
+
+
+class _LackingError(Exception):
+    """The dump does not hold what is needed; the text says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """What a dump knows of devices, and of what pods of a namespace ask for besides."""
+
+    configuration: Configuration
+    limit_ranges: Sequence[LimitRange] = ()
+    runtime_classes: Sequence[RuntimeClass] = ()
+    classes: Sequence[DeviceClass] = ()
+    templates: Sequence[ResourceClaimTemplate] = ()
+    slices: Sequence[ResourceSlice] = ()
+
+    @classmethod
+    def of(cls, state: State) -> Devices:
+        """Take the parts of a state that matter."""
+        return cls(
+            state.configuration,
+            state.limit_ranges,
+            state.runtime_classes,
+            state.device_classes,
+            state.resource_claim_templates,
+            state.resource_slices,
+        )
+
+    def rejection(self, workload: Workload) -> str:
+        """Say in Kueue's words why it does not queue a workload; empty if it does."""
+        return self.charges(workload).rejection
+
+    def charges(self, workload: Workload) -> Charges:
+        """Return what the pods of a pending workload take, or why Kueue rejects it."""
+        found = self._by_claims(workload)
+        if found.rejection or self.configuration.requests_from == "template":
+            return found
+        return replace(found, recorded=_recorded(workload))
+
+    def _by_claims(self, workload: Workload) -> Charges:
+        gate = self.configuration.gate
+        claims = [claim for pods in workload.spec.pod_sets for claim in _claims(pods)]
+        if not gate("KueueDRAIntegration"):
+            rejects = bool(claims) and gate("KueueDRARejectWorkloadsWhenDRADisabled")
+            return replace(NOTHING, rejection=_OFF) if rejects else NOTHING
+        if not claims and not self._asks_extended(workload):
+            return NOTHING
+        if any(claim.claim is not None for claim in claims):
+            return replace(NOTHING, rejection=_CLAIM)
+        return self._charged(workload)
+
+    def _asks_extended(self, workload: Workload) -> bool:
+        """Say whether a container asks for a resource that a class of devices stands for."""
+        if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):
+            return False
+        backed = {one.spec.extended_resource_name for one in self.classes} - {""}
+        return bool(backed) and any(
+            amount != 0 and name in backed and is_extended(name)
+            for pods in workload.spec.pod_sets
+            for container in _containers(pods.template.spec)
+            for name, amount in container.resources.requests.items()
+        )
+
+    def _charged(self, workload: Workload) -> Charges:
+        defaults = Defaults.of(workload.metadata.namespace, self.limit_ranges, self.runtime_classes)
+        known = _Known(self, workload)
+        try:
+            # In Kueue's order: the first that goes wrong is the reason.
+            pod_sets = list(enumerate(workload.spec.pod_sets))
+            claimed = [known.of_templates(*each) for each in pod_sets]
+            extended = [known.of_extended_resources(pods, defaults) for _, pods in pod_sets]
+            counted = [known.of_counters(*each) for each in pod_sets]
+        except _RejectedError as error:
+            return replace(NOTHING, rejection=f"dra: {error}")
+        except _LackingError as error:
+            return Charges(lacking=str(error), recorded=_recorded(workload))
+        names = [pods.name for _, pods in pod_sets]
+        merged = map(_merge, claimed, extended, counted)
+        doubts = tuple(dict.fromkeys(known.doubts))
+        return Charges(dict(zip(names, merged, strict=True)), doubts=doubts)
+
+
+def _claims(pods: PodSet) -> list[PodResourceClaim]:
+    claims = pods.template.spec.resource_claims
+    return [one for one in claims if one.claim is not None or one.template is not None]
+
+
+def _recorded(workload: Workload) -> Mapping[str, Mapping[str, int]]:
+    """Return the totals that Kueue recorded, if it did so for all podsets."""
+    recorded = {
+        one.name: {
+            # Their number is put in anew wherever a queue covers pods.
+            name: to_units(nano, name)
+            for name, nano in one.resources.items()
+            if name != "pods"
+        }
+        for one in workload.status.resource_requests
+    }
+    names = {pods.name for pods in workload.spec.pod_sets}
+    return recorded if recorded.keys() >= names else {}
+
+
+def _merge(*charges: Charge) -> Charge:
+    amounts: dict[str, int] = {}
+    for charge in charges:
+        for name, amount in charge.amounts.items():
+            amounts[name] = amounts.get(name, 0) + amount
+    return Charge(frozenset[str]().union(*(charge.replaced for charge in charges)), amounts)
+
+
+def is_extended(resource: str) -> bool:
+    """Say whether a name is that of an extended resource: one of a domain that is not native."""
+    native = resource.startswith(("kubernetes.io/", "hugepages-"))
+    return "/" in resource and not native
+
+
+def _containers(pod: PodSpec) -> Iterable[Container]:
+    return (*pod.init_containers, *pod.containers)
+
+
+class _Known:
+    """What a dump knows of devices, for one workload."""
+
+    def __init__(self, devices: Devices, workload: Workload) -> None:
+        namespace, configuration = workload.metadata.namespace, devices.configuration
+        self.gate: Final = configuration.gate
+        self.names: Final[dict[str, str]] = {}
+        self.counters: Final[dict[str, list[tuple[str, CounterSource]]]] = {}
+        self.by_capacity: Final[set[str]] = set()
+        for mapping in configuration.resources.device_class_mappings:
+            for name in mapping.device_class_names:
+                self.names.setdefault(name, mapping.name)
+                for source in mapping.sources:
+                    if source.counter is not None:
+                        counters = self.counters.setdefault(name, [])
+                        counters.append((mapping.name, source.counter))
+                    if source.capacity is not None:
+                        self.by_capacity.add(name)
+        self.templates: Final = {
+            one.metadata.name: one.spec.spec
+            for one in devices.templates
+            if one.metadata.namespace == namespace
+        }
+        self.classes: Final = {one.metadata.name: one for one in devices.classes}
+        self.slices: Final = devices.slices
+        self.is_recorded: Final = bool(_recorded(workload))
+        self.doubts: Final[list[str]] = []
+
+    def is_counted(self, device_class: str) -> bool:
+        """Say whether a counter is charged for a class, not the number of its devices."""
+        on = self.gate("KueueDRAIntegrationPartitionableDevices")
+        return on and device_class in self.counters
+
+    def is_measured(self, device_class: str) -> bool:
+        """Say whether a capacity is charged for a class, not the number of its devices."""
+        on = self.gate("KueueDRAIntegrationConsumableCapacity")
+        return on and device_class in self.by_capacity
+
+    def missing(self, kueues_words: str, what: str) -> Exception:
+        """Return what to raise where something is not there: it is in Kueue if that counted."""
+        return _LackingError(what) if self.is_recorded else _RejectedError(kueues_words)
+
+    def claimed(self, place: int, pods: PodSet) -> Iterator[tuple[str, str, ResourceClaimSpec]]:
+        """Yield the claims that pods make by templates: path, name of the template, requests."""
+        for number, claim in enumerate(pods.template.spec.resource_claims):
+            if claim.template is None:
+                continue
+            path = f"spec.podSets[{place}].template.spec.resourceClaims[{number}]"
+            spec = self.templates.get(claim.template)
+            if spec is None:
+                words = (
+                    f"{path}: Internal error: failed to get claim spec for ResourceClaimTemplate "
+                    f"{claim.template} in podset {pods.name}: "
+                    f'resourceclaimtemplates.resource.k8s.io "{claim.template}" not found'
+                )
+                what = f"ResourceClaimTemplate {claim.template} is not in the dump"
+                raise self.missing(words, what)
+            yield path, claim.template, spec
+
+    def of_templates(self, place: int, pods: PodSet) -> Charge:
+        """Count the devices of each class; what counters or capacities are charged for is not."""
+        amounts: dict[str, int] = {}
+        for path, template, spec in self.claimed(place, pods):
+            for name, count in _devices_per_class(path, template, spec).items():
+                logical = self.names.get(name)
+                if logical is None and not self.names and self.is_recorded:
+                    raise _LackingError("no deviceClassMappings are in the dump")
+                if logical is None:
+                    text = f"DeviceClass {name} is not mapped in DRA configuration for podset"
+                    raise _RejectedError(
+                        f'{path}.resourceClaimTemplateName: Not found: "{text} {pods.name}"'
+                    )
+                if self.is_measured(name):
+                    raise _LackingError(f"DeviceClass {name} is charged by capacity")
+                if not self.is_counted(name):
+                    amounts[logical] = amounts.get(logical, 0) + count * NANO
+            self._doubt_selectors(template, spec)
+        return Charge(frozenset(), amounts)
+
+    def _doubt_selectors(self, template: str, spec: ResourceClaimSpec) -> None:
+        exactly = [one.exactly for one in spec.devices.requests if one.exactly is not None]
+        if not self.is_recorded and any(_has_cel(one.selectors) for one in exactly):
+            self.doubts.append(
+                f"whether there are enough devices for the CEL selectors of ResourceClaimTemplate "
+                f"{template} is not checked"
+            )
+
+    def of_extended_resources(self, pods: PodSet, defaults: Defaults) -> Charge:
+        """Count extended resources by the name of the class of devices behind each."""
+        if not self.gate("KueueDRAIntegrationExtendedResource"):
+            return Charge()
+        asked: dict[str, int] = {}
+        spec = pods.template.spec
+        for container in spec.init_containers:
+            for name, amount in _extended(container, defaults):
+                asked[name] = max(asked.get(name, 0), amount)
+        together: dict[str, int] = {}
+        for container in spec.containers:
+            for name, amount in _extended(container, defaults):
+                together[name] = together.get(name, 0) + amount
+        for name, amount in together.items():
+            asked[name] = max(asked.get(name, 0), amount)
+        amounts: dict[str, int] = {}
+        replaced = set()
+        for name, amount in asked.items():
+            behind = self._class_behind(name)
+            if behind is None:
+                continue
+            self._refuse_fractions(pods, name, defaults, amount)
+            logical = self.names.get(behind.metadata.name, name)
+            amounts[logical] = amounts.get(logical, 0) + amount
+            replaced.add(name)
+        return Charge(frozenset(replaced), amounts)
+
+    def _class_behind(self, resource: str) -> DeviceClass | None:
+        """Return the class that stands behind an extended resource: the newest, then by name."""
+        classes = [
+            one for one in self.classes.values() if one.spec.extended_resource_name == resource
+        ]
+        newest = max((_created(one) for one in classes), default=_LONG_AGO)
+        names = [one.metadata.name for one in classes if _created(one) == newest]
+        if not names:
+            return None
+        name = min(names)
+        charged = "counters" if self.is_counted(name) else ""
+        charged = charged or ("capacity sources" if self.is_measured(name) else "")
+        if charged:
+            raise _RejectedError(
+                f"extended resource {resource} resolves to DeviceClass {name} with {charged} "
+                "configured"
+            )
+        return self.classes[name]
+
+    def _refuse_fractions(
+        self, pods: PodSet, resource: str, defaults: Defaults, total: int
+    ) -> None:
+        for container in _containers(pods.template.spec):
+            amount = dict(_extended(container, defaults)).get(resource, 0)
+            if amount % NANO or amount > MAX_INT64 * NANO:
+                raise _RejectedError(f"{resource}: extended resource quantity must be an integer")
+        if total > MAX_INT64 * NANO:
+            raise _RejectedError(f"{resource}: total extended resource quantity overflows int64")
+
+    def of_counters(self, place: int, pods: PodSet) -> Charge:
+        """Charge the largest counter among the devices that match, times their number."""
+        amounts: dict[str, int] = {}
+        for path, template, spec in self.claimed(place, pods):
+            for number, request in enumerate(spec.devices.requests):
+                exactly = request.exactly
+                if exactly is None or exactly.admin_access:
+                    continue
+                if not self.is_counted(exactly.device_class_name):
+                    continue
+                where = f"{path}.devices.requests[{number}]"
+                for logical, counter in self.counters[exactly.device_class_name]:
+                    self._refuse_cel(template, exactly, counter, where)
+                    charge = self._charge(exactly, counter, where)
+                    amounts[logical] = amounts.get(logical, 0) + charge * NANO
+        return Charge(frozenset(), amounts)
+
+    def _refuse_cel(
+        self, template: str, exactly: ExactDeviceRequest, counter: CounterSource, where: str
+    ) -> None:
+        name = exactly.device_class_name
+        known = self.classes.get(name)
+        if known is None:
+            words = f"{where}: Internal error: failed to get DeviceClass {name}"
+            raise self.missing(words, f"DeviceClass {name} is not in the dump")
+        if _has_cel((*known.spec.selectors, *exactly.selectors, counter.device_selector)):
+            raise _LackingError(
+                f"which devices are counted for ResourceClaimTemplate {template} depends on CEL "
+                "selectors, which are not evaluated here"
+            )
+
+    def _charge(self, exactly: ExactDeviceRequest, counter: CounterSource, where: str) -> int:
+        devices = list(_devices_of(self.slices, counter.driver))
+        if len(devices) < exactly.count:
+            words = (
+                f"{where}: Internal error: insufficient matching devices for counter driver: "
+                f"{len(devices)} device(s) match but {exactly.count} requested"
+            )
+            raise self.missing(words, f"there are {len(devices)} devices of {counter.driver}")
+        values = [
+            consumed.counters[counter.name].value
+            for device in devices
+            for consumed in device.consumes_counters
+            if counter.name in consumed.counters
+        ]
+        if not values:
+            words = (
+                f"{where}: Internal error: matched devices have no consumesCounters entry for "
+                f'counter "{counter.name}"'
+            )
+            raise self.missing(words, f"no device of {counter.driver} has {counter.name}")
+        # A negative counter of a driver counts as none; without a count it is charged once.
+        return multiply(max(0, to_units(max(values), "")), max(1, exactly.count))
+
+
+def _created(device_class: DeviceClass) -> datetime:
+    return device_class.metadata.creation_timestamp or _LONG_AGO
+
+
+def _has_cel(selectors: Iterable[DeviceSelector]) -> bool:
+    return any(one.cel is not None for one in selectors)
+
+
+def _extended(container: Container, defaults: Defaults) -> Iterator[tuple[str, int]]:
+    """Yield the extended resources that a container asks for, limits being taken for requests."""
+    for name, amount in with_defaults(container.resources, defaults.container).requests.items():
+        if amount > 0 and is_extended(name):
+            yield name, amount
+
+
+def _devices_per_class(path: str, template: str, spec: ResourceClaimSpec) -> dict[str, int]:
+    """Count the devices that a claim asks for, by class."""
+    counts: dict[str, int] = {}
+    for number, request in enumerate(spec.devices.requests):
+        where, exactly = f"{path}.devices.requests[{number}]", request.exactly
+        if request.first_available is not None or exactly is None:
+            what = "FirstAvailable device selection is not supported"
+            if request.first_available is None:
+                what = "Exactly must be set if FirstAvailable is nil"
+            raise _RejectedError(f"{where}: Invalid value: null: {_of(template)}{what}")
+        if exactly.admin_access:
+            continue
+        mode = exactly.allocation_mode
+        if mode != "ExactCount":
+            what = f"unsupported allocation mode: {mode}"
+            if mode == "All":
+                what = "AllocationMode 'All' is not supported"
+            where += ".exactly.allocationMode"
+            raise _RejectedError(f'{where}: Invalid value: "{mode}": {_of(template)}{what}')
+        if exactly.device_class_name:
+            known = counts.get(exactly.device_class_name, 0)
+            counts[exactly.device_class_name] = add(known, exactly.count)
+    return counts
+
+
+def _of(template: str) -> str:
+    return f"ResourceClaimTemplate {template}: "
+
+
+def _devices_of(slices: Iterable[ResourceSlice], driver: str) -> Iterator[Device]:
+    """Yield the devices of a driver in pools of which all slices of the newest generation exist."""
+    pools: dict[str, list[ResourceSlice]] = {}
+    for one in slices:
+        if one.spec.driver == driver:
+            pools.setdefault(one.spec.pool.name, []).append(one)
+    for some in pools.values():
+        newest = max(one.spec.pool.generation for one in some)
+        current = [one for one in some if one.spec.pool.generation == newest]
+        if len(current) == current[0].spec.pool.slice_count:
+            for one in current:
+                yield from one.spec.devices

@@ -1,0 +1,245 @@
+"""What an admitted workload holds, and when it queued.
+
+Source: docs/semantics/kueue.md §2.1, §2.3 and §2.4; kueue ff69552e pkg/workload/workload.go
+``totalRequestsFromAdmission``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import NamedTuple
+
+from planner.quantity import MAX_INT64, MIN_INT64
+from planner.quota.kueue.amount import Arithmetic, arithmetic_of, divide
+from planner.quota.kueue.request import counts_after_reclaim
+from planner.quota.kueue.tree import FlavorResource
+from planner.state import ClusterQueue, Configuration, Workload
+from planner.state.kueue_workloads import Entry, Facts, Layout
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+"""Stands for a missing timestamp, which Kueue takes as the zero time."""
+
+_MOVING = frozenset({"Evicted", "Preempted"})
+"""Conditions that may move a workload in its queue."""
+
+_BOOST = re.compile(r"[+-]?[0-9]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetHolding:
+    """What the pods of one podset hold: per resource its flavor, where it has one, and amount."""
+
+    name: str
+    count: int
+    flavors: Mapping[str, str]
+    amounts: Mapping[str, int]
+
+
+_Held = tuple[str, int | None, AbstractSet[FlavorResource], Iterable[tuple[FlavorResource, int]]]
+"""A podset's name, its pods, the fr it names a flavor for, and the units of each it holds."""
+
+
+class Holding(NamedTuple):
+    """What an admitted workload holds.
+
+    ``amounts`` is the usage per flavor-resource; ``named`` is every fr it names a flavor for,
+    whatever the amount; ``running`` is how many pods of each podset still run.
+    """
+
+    amounts: Mapping[FlavorResource, int]
+    named: AbstractSet[FlavorResource]
+    running: Mapping[str, int]
+
+    @property
+    def pods(self) -> int:
+        """Return how many pods still run."""
+        return sum(self.running.values())
+
+
+def holding_of(workload: Workload, configuration: Configuration) -> Holding:
+    """Return what an admitted workload holds; nothing if it is not admitted.
+
+    Only ``status.admission`` counts. Where pods were reclaimed, each amount is divided by the
+    admitted count, truncating, and multiplied by what is left. The pods that run are those
+    admitted, without what is reclaimable.
+    """
+    admission, exact = workload.status.admission, arithmetic_of(configuration.rules)
+    held = []
+    for one in admission.pod_set_assignments if admission else ():
+        frs, named = _named(tuple(one.flavors.items()))
+        units = [
+            (frs[resource], exact.units(nano, resource))
+            for resource, nano in one.resource_usage.items()
+            if resource in frs
+        ]
+        held.append((one.name, one.count, named, units))
+    spec = {one.name: one.count for one in workload.spec.pod_sets}
+    return _holding(held, counts_after_reclaim(workload, configuration), spec, exact)
+
+
+def holding_by_facts(facts: Facts, configuration: Configuration) -> Holding:
+    """Return what a workload holds of which there are facts: none of its pods is reclaimable."""
+    counts = dict(facts.counts)
+    held = []
+    for layout, count, amounts in facts.held:
+        frs, named, _ = of_layout(layout)
+        units = zip(frs, amounts, strict=True)
+        held.append((layout.name, count, named, [one for one in units if one[0] in named]))
+    return _holding(held, counts, counts, arithmetic_of(configuration.rules))
+
+
+@lru_cache(maxsize=4096)
+def of_layout(
+    layout: Layout,
+) -> tuple[Sequence[FlavorResource], AbstractSet[FlavorResource], bool]:
+    """Return the fr of each amount, those that a flavor is named for, and whether all are."""
+    named = _named(layout.flavors)[1]
+    frs = [FlavorResource(flavor, resource) for flavor, resource in layout.held]
+    return frs, named, named >= set(frs)
+
+
+def _holding(
+    held: Iterable[_Held], left: Mapping[str, int], spec: Mapping[str, int], exact: Arithmetic
+) -> Holding:
+    """Add up what podsets hold; ``left`` and ``spec`` are the pods of each, now and at first."""
+    pods = dict(left)
+    amounts: dict[FlavorResource, int] = {}
+    named: AbstractSet[FlavorResource] = frozenset()
+    for name, count, all_named, usage in held:
+        after = left.get(name, 0)
+        if count is None:
+            count = spec.get(name, 0)  # noqa: PLW2901 - what Kueue counts with
+        elif name in left:
+            pods[name] = min(after, count)
+        named = named | all_named if named else all_named
+        for fr, units in usage:
+            amount = exact.multiply(divide(units, count), after) if after < count else units
+            amounts[fr] = exact.add(amounts[fr], amount) if fr in amounts else amount
+    return Holding(amounts, named, pods)
+
+
+def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[PodSetHolding, ...]:
+    """Return what an admitted workload holds podset by podset, in the order of its admission.
+
+    Amounts are those of ``holding_of``, and those of resources without a flavor.
+    """
+    admission, exact = workload.status.admission, arithmetic_of(configuration.rules)
+    left = counts_after_reclaim(workload, configuration)
+    spec = {one.name: one.count for one in workload.spec.pod_sets}
+    held = []
+    for assigned in admission.pod_set_assignments if admission else ():
+        count, after = assigned.count, left.get(assigned.name, 0)
+        if count is None:
+            count = spec.get(assigned.name, 0)
+        amounts = {
+            resource: exact.units(nano, resource)
+            for resource, nano in assigned.resource_usage.items()
+        }
+        if after < count:
+            amounts = {
+                name: exact.multiply(divide(each, count), after) for name, each in amounts.items()
+            }
+            count = after
+        held.append(PodSetHolding(assigned.name, count, assigned.flavors, amounts))
+    return tuple(held)
+
+
+@lru_cache(maxsize=4096)
+def _named(
+    flavors: tuple[tuple[str, str], ...],
+) -> tuple[Mapping[str, FlavorResource], AbstractSet[FlavorResource]]:
+    """Return the fr of each resource with a flavor, and all of them: a dump has few such maps."""
+    frs = {resource: FlavorResource(flavor, resource) for resource, flavor in flavors}
+    return frs, frozenset(frs.values())
+
+
+def is_concurrent(queue: ClusterQueue, configuration: Configuration) -> bool:
+    """Say whether the variants of a workload compete in a ClusterQueue.
+
+    Then only variants are admitted there, and only they hold quota
+    (docs/semantics/kueue-features.md §7).
+    """
+    policy = queue.spec.concurrent_admission
+    return policy is not None and configuration.gate("ConcurrentAdmission")
+
+
+def effective_priority(entry: Entry, configuration: Configuration) -> int:
+    """Return the priority, plus the boost annotation where the gate PriorityBoost is on.
+
+    A boost that is no 32-bit decimal integer counts as 0.
+    """
+    priority, text = entry.priority, entry.boost
+    if text is not None and configuration.gate("PriorityBoost"):
+        boost = int(text) if _BOOST.fullmatch(text) else 0
+        if -(2**31) <= boost < 2**31:
+            priority += boost
+    return min(max(priority, MIN_INT64), MAX_INT64)
+
+
+class Progress(NamedTuple):
+    """What the conditions of a workload say of its run.
+
+    ``reserved`` says that it has a reservation, which may lack its time. ``started_at`` is when it
+    last started running: pods ready, or else quota reserved. ``moved`` says that a condition may
+    have moved it in its queue.
+    """
+
+    reserved: bool
+    reserved_at: datetime | None
+    started_at: datetime | None
+    evicted: bool
+    moved: bool
+
+
+def progress_of(entry: Entry) -> Progress:
+    """Read the conditions once: everybody that runs is asked, and a state can have 200,000."""
+    if isinstance(entry, Facts):  # of one that is not being evicted, and never moved
+        return Progress(entry.reserved, entry.reserved_at, entry.started_at, False, False)  # noqa: FBT003
+    reserved = ready = None
+    evicted = moved = False
+    for one in entry.status.conditions:
+        kind = one.type
+        if kind == "QuotaReserved":
+            reserved = reserved or one
+        elif kind == "PodsReady":
+            ready = ready or one
+        elif kind in _MOVING:
+            moved = True
+            evicted = evicted or (kind == "Evicted" and one.is_true)
+    has_quota = reserved is not None and reserved.is_true
+    reserved_at = reserved.last_transition_time if reserved and has_quota else None
+    ready_at = ready.last_transition_time if ready and ready.is_true else None
+    return Progress(has_quota, reserved_at, ready_at or reserved_at, evicted, moved)
+
+
+def started_at(entry: Entry) -> datetime | None:
+    """Return when it last started running: pods ready, or else quota reserved."""
+    return progress_of(entry).started_at
+
+
+def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool = True) -> datetime:
+    """Return the timestamp that orders the workload in its queue (docs/semantics/kueue.md §2.4).
+
+    ``moved`` is as in `Progress`: without it the rest need not be looked at.
+    """
+    created = entry.created or NEVER
+    if not moved or isinstance(entry, Facts):
+        return created
+    evicted = entry.condition("Evicted")
+    if evicted and evicted.is_true:
+        settings = configuration.wait_for_pods_ready
+        by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
+        if evicted.reason == "PodsReadyTimeout" and not by_creation:
+            return evicted.last_transition_time or NEVER
+        if evicted.reason == "AdmissionCheck":
+            return evicted.last_transition_time or NEVER
+    if not configuration.gate("PrioritySortingWithinCohort"):
+        preempted = entry.condition("Preempted")
+        if preempted and preempted.is_true and preempted.reason == "InCohortReclaimWhileBorrowing":
+            return (preempted.last_transition_time or NEVER) + timedelta(milliseconds=1)
+    return created

@@ -1,0 +1,218 @@
+"""What the podsets of a workload ask of the nodes, in the terms of a tree of domains.
+
+Source: docs/semantics/kueue-topology.md §1, §3.2, §3.3, §4 and §5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import pairwise
+
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.topology import Topologies
+from planner.quota.kueue.topology_tree import PODS, FlavorTree
+from planner.state import Workload
+from planner.state.kueue_workload import PodSet, SliceConstraint, TopologyRequest
+from planner.state.pods import PodSpec, Toleration
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """A podset that is to be placed.
+
+    ``amounts`` is what one pod takes on its leaf in Kueue's units, its one of ``pods`` included;
+    ``tolerations`` are its own and those of its flavor.
+    """
+
+    name: str
+    count: int
+    flavor: str
+    amounts: Mapping[str, int]
+    pod: PodSpec
+    tolerations: Sequence[Toleration]
+    request: TopologyRequest | None
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """How pods are to lie in a tree: places of levels, and sizes of slices.
+
+    All go into one domain of ``level`` if that is ``required``; with ``spread`` Kueue takes the
+    domains with the least room first. ``size`` pods of a slice share a domain of ``slice_level``;
+    ``layers`` says for levels below that in which multiples pods come.
+    """
+
+    level: int
+    required: bool
+    spread: bool
+    slice_level: int
+    size: int
+    layers: Mapping[int, int]
+
+    @property
+    def is_preferred(self) -> bool:
+        """Whether one domain of the level is tried first, then one of each level above."""
+        return not self.required and not self.spread
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Podsets that are placed together: one alone, or workers and the pod of their leader.
+
+    ``aim`` is absent where what they ask for means nothing in the tree of their flavor.
+    """
+
+    workers: Pods
+    leader: Pods | None
+    aim: Aim | None
+
+    @property
+    def flavor(self) -> str:
+        """The flavor on whose nodes they go."""
+        return self.workers.flavor
+
+    @property
+    def members(self) -> tuple[Pods, ...]:
+        """The workers, and their leader if there is one."""
+        return (self.workers,) if self.leader is None else (self.workers, self.leader)
+
+    @property
+    def name(self) -> str:
+        """The podsets by name."""
+        return " and ".join(one.name for one in self.members)
+
+    @property
+    def slices(self) -> int:
+        """How many slices have to fit: pods that are left over are not placed."""
+        return self.workers.count // self.aim.size if self.aim else 0
+
+
+def groups_of(
+    snapshot: Snapshot, preemptor: Preemptor, assigned: Mapping[str, tuple[int, AbstractSet[str]]]
+) -> tuple[Group, ...]:
+    """Return what is to be placed, in the order in which Kueue does it.
+
+    ``assigned`` says of podsets how many pods and which flavors they have. Those that are placed
+    in a later pass are left out; where one has no flavor to be placed in, or several, Kueue places
+    nothing.
+    """
+    if not snapshot.topologies.on:
+        return ()
+    found: list[Pods] = []
+    topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
+    workload = preemptor.workload
+    if topologies.leaves_it_to_workers(queue):
+        return ()
+    for spec in workload.spec.pod_sets:
+        got = assigned.get(spec.name)
+        if got is None or not got[0] or not topologies.is_placed(spec, queue):
+            continue
+        placing = got[1] & topologies.flavors.keys()
+        if len(placing) != 1:
+            return ()
+        (flavor,) = placing
+        if not topologies.is_delayed(queue, flavor) and not workload.status.unhealthy_nodes:
+            found.append(_pods(topologies, workload, spec, got[0], flavor))
+    return tuple(_grouped(topologies, found))
+
+
+def _pods(
+    topologies: Topologies, workload: Workload, spec: PodSet, count: int, flavor: str
+) -> Pods:
+    pod = _updated(workload, spec)
+    own = topologies.per_pod(spec.template.spec, workload.metadata.namespace)
+    return Pods(
+        name=spec.name,
+        count=count,
+        flavor=flavor,
+        amounts={**own, PODS: own.get(PODS, 0) + 1},
+        pod=pod,
+        tolerations=(*pod.tolerations, *topologies.flavors[flavor].spec.tolerations),
+        request=spec.topology_request,
+    )
+
+
+def _updated(workload: Workload, spec: PodSet) -> PodSpec:
+    """Return the pods of a podset with what ready admission checks add to them (§4.1)."""
+    pod = spec.template.spec
+    for check in workload.status.admission_checks:
+        for update in check.updates if check.state == "Ready" else ():
+            if update.name == spec.name:
+                selector = {**pod.node_selector, **update.node_selector}
+                tolerations = (*pod.tolerations, *update.tolerations)
+                pod = pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})
+    return pod
+
+
+def _grouped(topologies: Topologies, found: Sequence[Pods]) -> Iterator[Group]:
+    """Yield groups flavor by flavor by name, each at the place of its first podset (§4)."""
+    for flavor in sorted({one.flavor for one in found}):
+        together: dict[str, list[Pods]] = {}
+        for number, one in enumerate(found):
+            if one.flavor == flavor:
+                named = one.request.pod_set_group_name if one.request else ""
+                together.setdefault(named or f"/{number}", []).append(one)
+        tree = topologies.trees.get(flavor)
+        for some in together.values():
+            workers, leader = some[0], some[1] if len(some) > 1 else None
+            if leader is not None and leader.count > workers.count:
+                workers, leader = leader, workers
+            aim = None if tree is None else aim_of(workers.request, tree)
+            yield Group(workers, leader, aim)
+
+
+def aim_of(request: TopologyRequest | None, tree: FlavorTree) -> Aim | None:
+    """Bring what a podset asks for into the terms of a tree; ``None`` if it means nothing there."""
+    constraints = _constraints(request)
+    size = constraints[0].size if constraints else 1
+    key, required, spread = _level(request, constraints, tree)
+    level = None if key is None else tree.level(key)
+    slice_level = tree.level(constraints[0].topology) if constraints else tree.depth
+    if size <= 0 or level is None or slice_level is None or level > slice_level:
+        return None
+    layers = _layers(tree, constraints, slice_level)
+    if layers is None:
+        return None
+    return Aim(level, required, spread, slice_level, size, layers)
+
+
+def _constraints(request: TopologyRequest | None) -> Sequence[SliceConstraint]:
+    if request is None or request.constraints:
+        return () if request is None else request.constraints
+    if request.slice_required is None:
+        return ()
+    size = 1 if request.slice_size is None else request.slice_size
+    return (SliceConstraint(topology=request.slice_required, size=size),)
+
+
+def _level(
+    request: TopologyRequest | None, constraints: Sequence[SliceConstraint], tree: FlavorTree
+) -> tuple[str | None, bool, bool]:
+    """Return the level that is named, whether it is required, and whether pods are spread."""
+    lowest = tree.levels[-1] if tree.levels else None
+    if request is None or not request.is_explicit:
+        return lowest, False, True
+    if request.required is not None:
+        return request.required, True, False
+    spread = bool(request.unconstrained)
+    if request.preferred is not None:
+        return request.preferred, False, spread
+    if constraints:
+        return (tree.levels[0] if tree.levels else None), False, True
+    return (lowest if spread else None), False, spread
+
+
+def _layers(
+    tree: FlavorTree, constraints: Sequence[SliceConstraint], slice_level: int
+) -> dict[int, int] | None:
+    layers: dict[int, int] = {}
+    above = slice_level
+    for outer, inner in pairwise(constraints):
+        level = tree.level(inner.topology)
+        if level is None or level <= above or inner.size <= 0 or outer.size % inner.size:
+            return None
+        layers |= dict.fromkeys(range(above + 1, level + 1), inner.size)
+        above = level
+    return layers

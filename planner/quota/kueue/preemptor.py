@@ -1,0 +1,135 @@
+"""The pending workload that wants in, and the queue it waits for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.errors import InputError, LookupFailed
+from planner.quota.kueue.holding import effective_priority, queue_order_time
+from planner.quota.kueue.request import Defaults, pod_set_requests
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.state import State, Workload
+
+
+def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
+    """Look up the pending workload ``namespace/name`` and the queue it waits for.
+
+    Raises
+    ------
+    LookupFailed
+        If the workload, its LocalQueue or its ClusterQueue is not in the dump.
+    InputError
+        If the workload does not wait: it holds quota, is finished or deactivated.
+    """
+    workload = snapshot.waiting.get(key) or find_workload(state, key)
+    if not workload.is_pending:
+        reason = (
+            "already holds quota"
+            if workload.holds_quota
+            else "is deactivated (spec.active is false)"
+            if not workload.spec.active
+            else "is finished"
+        )
+        raise InputError(state.source, f"workload {key} is not pending: it {reason}")
+    return as_preemptor(state, snapshot, workload)
+
+
+def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
+    """Return the key of the pending workload that a person means, or the name as it is.
+
+    That is the workload itself, or else the only one that waits with this name, without its
+    namespace, or for the job of this name: Kueue calls the workload of a job KIND-JOB-HASH
+    (pkg/controller/jobframework/workload_names.go).
+
+    Raises
+    ------
+    LookupFailed
+        If several may be meant.
+    """
+    if state.workloads.find(name) is not None:
+        return name
+    namespace, _, own = name.rpartition("/")
+    of_job = re.compile(rf"[a-z0-9]+-{re.escape(own)}-[0-9a-f]{{5}}")
+    places = [(key, *key.split("/", 1)) for key in waiting]
+    there = [(key, called) for key, place, called in places if namespace in {"", place}]
+    found = [key for key, called in there if called == own] or [
+        key for key, called in there if of_job.fullmatch(called)
+    ]
+    if len(found) > 1:
+        some = ", ".join(found[:10])
+        raise LookupFailed(state.source, f"{name} may be any of {len(found)}", f"one of {some}")
+    return found[0] if found else name
+
+
+def find_workload(state: State, key: str) -> Workload:
+    """Look up a workload ``namespace/name``.
+
+    Raises
+    ------
+    LookupFailed
+        If it is not in the dump.
+    """
+    workload = state.workloads.find(key)
+    if workload is not None:
+        return workload
+    waiting = [one.key for one in state.workloads.entries if one.is_pending]
+    raise LookupFailed(
+        state.source,
+        f"there is no workload {key}",
+        "one of the pending workloads: " + (", ".join(waiting[:10]) or "there are none"),
+    )
+
+
+def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:
+    """Return a workload as what waits in its LocalQueue and wants in.
+
+    Raises
+    ------
+    LookupFailed
+        If its LocalQueue or its ClusterQueue is not in the dump.
+    """
+    defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
+    charges = snapshot.devices.charges(workload)
+    pod_sets = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
+    return Preemptor(
+        workload=workload,
+        queue=_queue_of(state, snapshot, workload),
+        priority=effective_priority(workload, state.configuration),
+        queued_at=queue_order_time(workload, state.configuration),
+        pod_sets=tuple(
+            replace(one, totals=charges.recorded.get(one.name, one.totals)) for one in pod_sets
+        ),
+        rejection=charges.rejection,
+        notes=charges.notes,
+        buffer=state.configuration.timestamp_buffer,
+    )
+
+
+def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
+    name, namespace = workload.spec.queue_name, workload.metadata.namespace
+    local = next(
+        (
+            queue
+            for queue in state.local_queues
+            if queue.metadata.name == name and queue.metadata.namespace == namespace
+        ),
+        None,
+    )
+    if local is None:
+        raise LookupFailed(
+            state.source,
+            f'workload {workload.key} waits in LocalQueue "{namespace}/{name}", '
+            "which is not in the dump",
+            hint="add localqueues to the kinds that kubectl get prints",
+        )
+    queue = local.spec.cluster_queue
+    node = snapshot.node_of.get(queue)
+    if node is not None:
+        return node
+    raise LookupFailed(
+        state.source,
+        f'LocalQueue {namespace}/{name} points to ClusterQueue "{queue}", which is not in the dump',
+        hint="add clusterqueues to the kinds that kubectl get prints",
+    )

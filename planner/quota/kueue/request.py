@@ -1,0 +1,302 @@
+"""What a pending workload asks for: per podset, exact until the last conversion.
+
+Source: docs/semantics/kueue.md §2.2; kueue ff69552e pkg/workload/workload.go
+``totalRequestsFromPodSets`` and pkg/workload/resources.go ``AdjustResources``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from planner.quantity import MIN_INT64, NANO
+from planner.quota.kueue.amount import SATURATING, Arithmetic, arithmetic_of, divide
+from planner.state import Configuration, LimitRange, RuntimeClass, Workload
+from planner.state.kueue_configuration import Transformation
+from planner.state.kueue_release import Rules
+from planner.state.kueue_workload import PodSet
+from planner.state.pods import Container, PodSpec, Resources
+
+_POD_LEVEL = ("cpu", "memory")
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetRequest:
+    """The requests of one podset, all its pods together, in Kueue's integer units.
+
+    ``count`` leaves reclaimable pods out, ``spec_count`` does not. Zero requests stay listed.
+    """
+
+    pod_set: PodSet
+    count: int
+    totals: Mapping[str, int]
+    arithmetic: Arithmetic = SATURATING
+
+    @property
+    def name(self) -> str:
+        """The name of the podset."""
+        return self.pod_set.name
+
+    @property
+    def spec_count(self) -> int:
+        """The count the workload was written with."""
+        return self.pod_set.count
+
+    def scaled(self, count: int) -> PodSetRequest:
+        """Return the request at another pod count: integer division first, as Kueue does."""
+        if self.count in {0, count}:
+            return self
+        multiply = self.arithmetic.multiply
+        totals = {
+            name: multiply(divide(total, self.count), count) for name, total in self.totals.items()
+        }
+        return replace(self, count=count, totals=totals)
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """Requests and limits as exact amounts: what the schema read, or what a namespace adds."""
+
+    requests: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a namespace adds to its pods: container and pod defaults, and runtime overheads."""
+
+    container: Amounts = field(default_factory=Amounts)
+    pod: Amounts = field(default_factory=Amounts)
+    overheads: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        namespace: str,
+        limit_ranges: Iterable[LimitRange],
+        runtime_classes: Iterable[RuntimeClass],
+    ) -> Defaults:
+        """Collect the defaults of a namespace; of several LimitRanges the first value counts."""
+        items = [
+            item
+            for limit_range in limit_ranges
+            if limit_range.metadata.namespace == namespace
+            for item in limit_range.spec.limits
+        ]
+        overheads = {rc.metadata.name: rc.overhead.pod_fixed for rc in runtime_classes}
+        by_type = {
+            kind: Amounts(
+                limits=_first_of(item.default for item in items if item.type == kind),
+                requests=_first_of(item.default_request for item in items if item.type == kind),
+            )
+            for kind in ("Container", "Pod")
+        }
+        return cls(by_type["Container"], by_type["Pod"], overheads)
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one pod takes for devices: resources that this replaces, and amounts in nano-units."""
+
+    replaced: frozenset[str] = frozenset()
+    amounts: Mapping[str, int] = field(default_factory=dict)
+
+
+NO_CHARGE: Final = Charge()
+
+
+def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
+    """Return the pod count of each podset without its reclaimable pods.
+
+    Never below zero, but in older releases (switch 27a of planner/state/kueue_release.py).
+    """
+    reclaimed = workload.status.reclaimable_pods
+    if not reclaimed or not configuration.gate("ReclaimablePods"):
+        return {pods.name: pods.count for pods in workload.spec.pod_sets}
+    reclaimable = {item.name: item.count for item in reclaimed}
+    left = {
+        pods.name: pods.count - reclaimable.get(pods.name, 0) for pods in workload.spec.pod_sets
+    }
+    if configuration.rules.clamps_reclaimable:
+        return {name: max(0, count) for name, count in left.items()}
+    return left
+
+
+def pod_set_requests(
+    workload: Workload,
+    configuration: Configuration,
+    defaults: Defaults,
+    charges: Mapping[str, Charge] | None = None,
+) -> tuple[PodSetRequest, ...]:
+    """Return the requests of every podset of a pending workload, in the order of its spec.
+
+    ``charges`` is what its pods take for devices, per podset: neither prefixes nor transformations
+    see it.
+    """
+    counts = counts_after_reclaim(workload, configuration)
+    settings, rules = configuration.resources, configuration.rules
+    arithmetic, floor = arithmetic_of(rules), 0 if rules.floors_requests else MIN_INT64
+    requests = []
+    for pods in workload.spec.pod_sets:
+        exact = pod_request(pods.template.spec, defaults)
+        kept = {
+            name: amount
+            for name, amount in exact.items()
+            if not name.startswith(settings.exclude_prefixes)
+        }
+        per_pod = dict(_transform(kept, settings.transformations, rules))
+        charge = charges.get(pods.name, NO_CHARGE) if charges else NO_CHARGE
+        for name in charge.replaced & per_pod.keys():
+            del per_pod[name]
+        _add_to(per_pod, charge.amounts)
+        count = counts[pods.name]
+        totals = {
+            name: arithmetic.multiply(max(floor, arithmetic.units(amount, name)), count)
+            for name, amount in per_pod.items()
+        }
+        requests.append(PodSetRequest(pods, count, totals, arithmetic))
+    return tuple(requests)
+
+
+def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
+    """Return what one pod asks for, in nano-units per resource.
+
+    The sum of the containers and sidecars, or an init container's peak where that is larger;
+    pod-level requests replace the sum; the overhead comes on top.
+    """
+    total: dict[str, int] = {}
+    for container in pod.containers:
+        _add_to(total, _requests(container, defaults))
+    sidecars: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for container in pod.init_containers:
+        running = _requests(container, defaults)
+        if container.restart_policy == "Always":
+            _add_to(total, running)
+            _add_to(sidecars, running)
+            running = dict(sidecars)
+        else:
+            _add_to(running, sidecars)
+        _raise_to(peak, running)
+    _raise_to(total, peak)
+    if pod.resources is not None:
+        total |= _pod_level(pod.resources, defaults)
+    _add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))
+    return total
+
+
+def _requests(container: Container, defaults: Defaults) -> dict[str, int]:
+    return dict(with_defaults(container.resources, defaults.container).requests)
+
+
+def _pod_level(resources: Resources, defaults: Defaults) -> dict[str, int]:
+    return {
+        name: amount
+        for name, amount in with_defaults(resources, defaults.pod).requests.items()
+        if name in _POD_LEVEL or name.startswith("hugepages-")
+    }
+
+
+def with_defaults(resources: Resources, defaults: Amounts) -> Amounts:
+    """Return requests and limits as a namespace completes them, in nano-units.
+
+    Limits: own ones, then default ones. Requests: own ones, then default ones, then the limits.
+    """
+    limits = _first_of((resources.limits, defaults.limits))
+    return Amounts(_first_of((resources.requests, defaults.requests, limits)), limits)
+
+
+def _transform(
+    requests: Mapping[str, int], transformations: Iterable[Transformation], rules: Rules
+) -> Mapping[str, int]:
+    """Apply the resource transformations of the Configuration; outputs never go below zero.
+
+    In older releases what is asked for of a resource replaces what is made of it, or is added to
+    it, at random (switch 26 of planner/state/kueue_release.py): here it replaces it.
+    """
+    by_input = {one.input: one for one in transformations}
+    if not by_input.keys() & requests.keys():
+        return requests
+    retained: dict[str, int] = {}
+    generated: dict[str, int] = {}
+    for name, amount in requests.items():
+        transformation = by_input.get(name)
+        if transformation is None:
+            retained[name] = amount
+            continue
+        kept = _add_generated(generated, amount, requests, transformation, rules)
+        if transformation.strategy == "Retain":
+            retained[name] = kept
+    if not rules.transforms_apart:
+        return generated | retained
+    _add_to(retained, {name: max(0, amount) for name, amount in generated.items()})
+    return retained
+
+
+def _add_generated(
+    generated: dict[str, int],
+    amount: int,
+    requests: Mapping[str, int],
+    transformation: Transformation,
+    rules: Rules,
+) -> int:
+    """Add what a transformation makes of an amount; return what stays of it if it is retained."""
+    factor = NANO
+    if rules.multiplies_transformed:
+        factor = requests.get(transformation.multiply_by, NANO)
+    if not rules.transforms_exactly:
+        factor = _rounded_up(factor)
+    multiplied = _nano(amount * factor * NANO)
+    for output, per_unit in transformation.outputs.items():
+        # Three exact nano amounts multiplied; finer than a nano-unit rounds away from zero.
+        product = amount * factor * per_unit
+        if not rules.transforms_exactly:
+            product = _rounded_up(multiplied) * NANO * per_unit
+        generated[output] = generated.get(output, 0) + _nano(product)
+    return amount if rules.transforms_apart else multiplied
+
+
+def ambiguous_resources(workload: Workload, configuration: Configuration) -> frozenset[str]:
+    """Return of what a release of Kueue counts at random: what is asked for and also made.
+
+    Newer ones add both up (switch 26 of planner/state/kueue_release.py).
+    """
+    if configuration.rules.transforms_apart:
+        return frozenset()
+    found = set()
+    for pods in workload.spec.pod_sets:
+        asked = pod_request(pods.template.spec, Defaults())
+        for one in configuration.resources.transformations:
+            if one.input in asked:
+                kept = asked if one.strategy == "Retain" else asked.keys() - {one.input}
+                found.update(one.outputs.keys() & kept)
+    return frozenset(found)
+
+
+def _nano(product: int) -> int:
+    """Divide a product of three nano amounts; finer than a nano-unit rounds away from zero."""
+    return -(-product // NANO**2) if product >= 0 else product // NANO**2
+
+
+def _rounded_up(amount: int) -> int:
+    """Round nano-units away from zero to whole units."""
+    return -(-amount // NANO) * NANO if amount >= 0 else amount // NANO * NANO
+
+
+def _first_of(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Merge: of several amounts of one resource the first counts."""
+    merged: dict[str, int] = {}
+    for one in amounts:
+        merged = {**one, **merged}
+    return merged
+
+
+def _add_to(total: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, amount in more.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _raise_to(total: dict[str, int], floor: Mapping[str, int]) -> None:
+    for name, amount in floor.items():
+        total[name] = max(total.get(name, 0), amount)

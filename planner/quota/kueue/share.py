@@ -1,0 +1,112 @@
+"""Dominant resource shares: how much a node borrows, relative to what it could.
+
+Shares are doubles, because Kueue itself calculates them as doubles and compares them exactly.
+Source: docs/semantics/kueue.md §6.1; kueue ff69552e pkg/cache/scheduler/fair_sharing.go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from planner.quota.kueue.tree import NO_PARENT, QuotaTree, Usage
+from planner.state.kueue_release import NEWEST, Rules
+
+
+class Share(NamedTuple):
+    """The dominant resource share of a node.
+
+    ``ratio`` is the largest excess over a resource's lendable capacity, in thousandths, before
+    the weight. It can be 0 although the node is ``borrowing``: when nothing is lendable.
+    """
+
+    ratio: float
+    weight: float
+    borrowing: bool
+
+    @property
+    def weighted(self) -> float:
+        """The share divided by the weight; infinite for a borrowing node of weight 0."""
+        if self.ratio == 0:
+            return 0.0
+        return math.inf if self.weight == 0 else self.ratio / self.weight
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """A key that sorts shares as Kueue compares them: weight 0 above all, then by ratio."""
+        if self.weight == 0 and self.ratio != 0:
+            return True, self.ratio
+        return False, self.weighted
+
+
+NOTHING: Final = Share(0.0, 1.0, borrowing=False)
+
+
+class Shares:
+    """The shares of a tree's nodes; what could be lent is computed once per cohort.
+
+    In older releases a node counts as ``borrowing`` only if its ratio is not 0
+    (switch 5 of planner/state/kueue_release.py): ``rules`` say so.
+    """
+
+    def __init__(self, tree: QuotaTree, rules: Rules = NEWEST.rules) -> None:
+        self._tree = tree
+        self._by_ratio = not rules.prunes_by_borrowing
+        self._lendable: dict[int, dict[str, int]] = {}
+
+    def of(self, usage: Usage, node: int) -> Share:
+        """Return the share of a ClusterQueue or cohort at some usage; a root has none."""
+        return self._share(node, usage.amount[node])
+
+    def without(self, usage: Usage, node: int, queue: int, held: Mapping[int, int]) -> Share:
+        """Return the share of a node at a usage less what is held in a ClusterQueue at or below."""
+        rest = list(usage.amount[node])
+        for fr, amount in held.items():
+            gone = usage.stored(queue, node, fr, amount)
+            rest[fr] = self._tree.arithmetic.subtract(rest[fr], gone)
+        return self._share(node, rest)
+
+    def _share(self, node: int, used: Sequence[int]) -> Share:
+        tree = self._tree
+        parent, weight = tree.nodes[node].parent, tree.nodes[node].weight
+        if parent == NO_PARENT:
+            return Share(0.0, weight, borrowing=False)
+        excess: dict[str, int] = {}
+        exact = tree.arithmetic
+        for fr, quota, resource in tree.limited(node):
+            if used[fr] > quota or exact.wraps:
+                over = exact.subtract(used[fr], quota)
+                if over > 0:
+                    excess[resource] = exact.add(excess.get(resource, 0), over)
+        if not excess:
+            return Share(0.0, weight, borrowing=False)
+        lendable = self.lendable(parent)
+        ratio = 0.0
+        for resource, over in excess.items():
+            capacity = lendable.get(resource, 0)
+            if capacity > 0:
+                ratio = max(ratio, float(over) * 1000.0 / float(capacity))
+        return Share(ratio, weight, borrowing=ratio != 0 or not self._by_ratio)
+
+    def told(self, node: int) -> frozenset[int]:
+        """Return the fr in which a node counts as borrowing, if it is over its quota there."""
+        tree = self._tree
+        parent, known = tree.nodes[node].parent, tree.known[node]
+        if not self._by_ratio or parent == NO_PARENT:
+            return known
+        lendable = self.lendable(parent)
+        return frozenset(fr for fr in known if lendable.get(tree.frs[fr].resource, 0) > 0)
+
+    def lendable(self, cohort: int) -> dict[str, int]:
+        """Return, per resource, what a cohort could use of all flavors if nothing ran."""
+        known = self._lendable.get(cohort)
+        if known is None:
+            tree = self._tree
+            known = {}
+            for fr in sorted(tree.known[tree.path(cohort)[-1]]):
+                resource = tree.frs[fr].resource
+                potential = tree.potential(cohort, fr)
+                known[resource] = tree.arithmetic.add(known.get(resource, 0), potential)
+            self._lendable[cohort] = known
+        return known

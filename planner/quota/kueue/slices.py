@@ -1,0 +1,110 @@
+"""The old slice that a slice of an elastic workload replaces: what the new one need not ask for.
+
+Source: docs/semantics/kueue-features.md §2; kueue ff69552e
+pkg/workloadslicing/workloadslicing.go ``ReplacedWorkloadSlice``, ``FindReplacedSliceTarget`` and
+pkg/scheduler/flavorassigner/flavorassigner.go ``TotalRequestsFor``, ``append``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner.errors import UnsupportedError
+from planner.quota.kueue.amount import Arithmetic
+from planner.quota.kueue.holding import PodSetHolding, pod_set_holdings
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.state import Configuration, State, Workload
+
+REPLACEMENT_FOR: Final = "kueue.x-k8s.io/workload-slice-replacement-for"
+_GATE: Final = "ElasticJobsViaWorkloadSlices"
+
+
+def names_replaced(workload: Workload, configuration: Configuration) -> str:
+    """Return the key of the slice that a workload says it replaces, if that means anything."""
+    if not configuration.gate(_GATE):
+        return ""
+    return workload.metadata.annotations.get(REPLACEMENT_FOR, "")
+
+
+def without_slices(state: State) -> State:
+    """Return a state in which no workload replaces another: rules of old do not know slices."""
+    configuration = state.configuration
+    gates = {**configuration.feature_gates, _GATE: False}
+    edited = configuration.model_copy(update={"feature_gates": gates})
+    return state.model_copy(update={"configuration": edited})
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """An old slice with what it holds podset by podset; ``replacement`` is the key of the new."""
+
+    slice: Admitted
+    replacement: str
+    pod_sets: Sequence[PodSetHolding]
+    arithmetic: Arithmetic
+
+    def at(self, place: int) -> PodSetHolding:
+        """Return what the podset at a place of the spec holds: podsets go by place, not by name.
+
+        Raises
+        ------
+        UnsupportedError
+            If the old slice has fewer podsets.
+        """
+        if place < len(self.pod_sets):
+            return self.pod_sets[place]
+        raise UnsupportedError(
+            self.replacement,
+            f"it replaces {self.slice.key}, which holds {len(self.pod_sets)} podsets only: Kueue "
+            "itself crashes on that",
+        )
+
+    def named(self, name: str, resource: str) -> int:
+        """Return what the first podset of a name holds of a resource."""
+        for one in self.pod_sets:
+            if one.name == name:
+                return one.amounts.get(resource, 0)
+        return 0
+
+    def pins(self, places: Sequence[int], resource: str, flavor: str) -> bool:
+        """Say whether podsets may have a flavor for a resource: only the one they have."""
+        return all(self.at(place).flavors.get(resource) == flavor for place in places)
+
+    def beyond(self, places: Sequence[int], resource: str, amount: int) -> int:
+        """Return an amount asked for by podsets without what they hold; it may be negative."""
+        for place in places:
+            held = self.at(place).amounts.get(resource, 0)
+            amount = self.arithmetic.subtract(amount, held)
+        return amount
+
+    def more_pods(self, place: int, request: PodSetRequest) -> PodSetRequest:
+        """Return the request of the pods that the old podset does not have, fewer than none too."""
+        return request.scaled(request.count - self.at(place).count)
+
+
+def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
+    """Return the slice that a pending workload replaces; ``None`` if it is an ordinary workload.
+
+    It has to hold quota in the same ClusterQueue, and be of the same namespace, but in older
+    releases (switch 31 of planner/state/kueue_release.py).
+    """
+    old = replaced_slice(snapshot, preemptor.queue, preemptor.workload)
+    if old is None:
+        return None
+    holdings = pod_set_holdings(old.workload, snapshot.configuration)
+    return Replaced(old, preemptor.key, holdings, snapshot.tree.arithmetic)
+
+
+def replaced_slice(snapshot: Snapshot, queue: int, workload: Workload) -> Admitted | None:
+    """Return what holds quota in a ClusterQueue and is replaced by a workload of that queue."""
+    key = names_replaced(workload, snapshot.configuration)
+    if not key:
+        return None
+    anywhere = not snapshot.configuration.rules.replaces_in_own_namespace
+    for one in snapshot.admitted.get(queue, ()):
+        if one.key == key and (anywhere or one.namespace == workload.metadata.namespace):
+            return one
+    return None

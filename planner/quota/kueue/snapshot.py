@@ -1,0 +1,490 @@
+"""State to snapshot: the quota tree, what runs in it, and who wants in.
+
+Source: docs/semantics/kueue.md §2: which objects count, inactive queues, implicit cohorts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from weakref import ReferenceType, ref
+
+from planner.errors import LookupFailed
+from planner.quota.kueue.activity import Activity, notes_on
+from planner.quota.kueue.amount import Arithmetic, arithmetic_of
+from planner.quota.kueue.devices import Devices
+from planner.quota.kueue.holding import (
+    NEVER,
+    effective_priority,
+    holding_of,
+    is_concurrent,
+    progress_of,
+    queue_order_time,
+    started_at,
+)
+from planner.quota.kueue.past_use import PastUse
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.shape import Shape, Shapes, Unsettled
+from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
+from planner.state import (
+    ClusterQueue,
+    Configuration,
+    PodDisruptionBudget,
+    ResourceFlavor,
+    State,
+    Workload,
+)
+from planner.state.clock import seconds_since
+from planner.state.kueue_workload import Remarks
+from planner.state.kueue_workloads import Entry, Workloads
+from planner.state.queues import ResourceGroup
+
+
+class Admitted(NamedTuple):
+    """A workload that holds quota in an active or inactive ClusterQueue.
+
+    ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
+    integer units; ``names`` are the fr it names a flavor for, which is what makes it a candidate;
+    both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
+    effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``started_at``
+    is when it last started running, ``running_s`` how many whole seconds ago that was.
+    ``remarks`` is what is noted on it that counts in what its eviction costs; ``door`` is the name
+    of its LocalQueue, and ``past`` what that used, where its ClusterQueue orders by that. It
+    stands at a ``place`` in ``workloads``.
+    """
+
+    workloads: Sequence[Workload]
+    place: int
+    key: str
+    namespace: str
+    uid: str
+    queue: int
+    usage: Mapping[int, int]
+    names: AbstractSet[int]
+    pods: int
+    priority: int
+    queued_at: datetime
+    reserved_at: datetime
+    reserved_s: float
+    started_at: datetime | None
+    running_s: int
+    evicted: bool
+    remarks: Remarks | None
+    door: str
+    past: float | None = None
+
+    @property
+    def workload(self) -> Workload:
+        """The workload itself, made when it is asked for."""
+        return self.workloads[self.place]
+
+    def changed(self, workload: Workload) -> Admitted:
+        """Return the same with another object for it."""
+        started = started_at(workload)
+        return self._replace(workloads=(workload,), place=0, started_at=started)
+
+
+class _ByKey(Mapping[str, Workload]):
+    """Some workloads by their keys; each is made when it is asked for."""
+
+    def __init__(self, workloads: Workloads, places: Mapping[str, int]) -> None:
+        self._workloads: Final = workloads
+        self._places: Final = places
+
+    def __getitem__(self, key: str) -> Workload:
+        """Return one of them."""
+        return self._workloads[self._places[key]]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield their keys."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._places)
+
+
+@dataclass(frozen=True, slots=True)
+class Preemptor:
+    """The pending workload that wants in, and the ClusterQueue it waits for.
+
+    ``rejection`` says in Kueue's words why it is not queued at all, for the devices it claims;
+    ``notes`` what is to be said of what it asks for; ``buffer`` is how much later another of equal
+    priority must have queued to count as newer.
+    """
+
+    workload: Workload
+    queue: int
+    priority: int
+    queued_at: datetime
+    pod_sets: Sequence[PodSetRequest]
+    rejection: str = ""
+    notes: Sequence[str] = ()
+    buffer: timedelta = timedelta()
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return self.workload.key
+
+    def queued_before(self, queued_at: datetime) -> bool:
+        """Say whether it queued long enough before a moment for that to be newer (§5.2)."""
+        return queued_at - self.queued_at > self.buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything a decision needs, at one moment.
+
+    It is shared by all who plan for the state: nobody changes it. ``usage`` is the usage of all
+    admitted workloads; take a copy before changing it.
+    ``queues`` maps a node to its ClusterQueue; ``admitted`` lists a node's workloads; ``waiting``
+    are all others by key, also those that are finished or deactivated. ``placed`` takes the place
+    of what admitted workloads take on nodes, in the middle of a cycle.
+    """
+
+    now: datetime
+    configuration: Configuration
+    tree: QuotaTree
+    usage: Usage
+    queues: Mapping[int, ClusterQueue]
+    node_of: Mapping[str, int]
+    waiting: Mapping[str, Workload]
+    flavors: Mapping[str, ResourceFlavor]
+    admitted: Mapping[int, Sequence[Admitted]]
+    fr_index: Mapping[FlavorResource, int]
+    inactive: Mapping[str, str]
+    notes: Sequence[str]
+    budgets: Sequence[PodDisruptionBudget]
+    past_use: PastUse
+    devices: Devices
+    topologies: Topologies = NO_TOPOLOGIES
+    placed: Occupancy | None = None
+
+    def at_will(self) -> Snapshot:
+        """Return the same, where pods may be placed wherever there is room."""
+        return replace(self, topologies=replace(self.topologies, at_will=True))
+
+    def past_of(self, queue: int, workload: Workload) -> float | None:
+        """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
+        orders = self.past_use.orders(self.queues[queue])
+        place = workload.metadata.namespace, workload.spec.queue_name
+        return self.past_use.of(*place) if orders else None
+
+    def queue_name(self, node: int) -> str:
+        """Return the name of a ClusterQueue or cohort node."""
+        return self.tree.nodes[node].name
+
+    def is_active(self, node: int) -> bool:
+        """Say whether the ClusterQueue takes part in scheduling."""
+        return self.tree.nodes[node].active
+
+    def fr_or_none(self, flavor: str, resource: str) -> int | None:
+        """Return the index of a flavor-resource, or ``None`` if nothing knows the pair."""
+        return self.fr_index.get(FlavorResource(flavor, resource))
+
+    def fr(self, flavor: str, resource: str) -> int:
+        """Return the index of a flavor-resource.
+
+        Raises
+        ------
+        LookupFailed
+            If neither a quota nor a workload nor the given assignment knows the pair.
+        """
+        index = self.fr_or_none(flavor, resource)
+        if index is None:
+            raise LookupFailed(
+                "assignment",
+                f'no ClusterQueue or Cohort has quota for "{resource}" in flavor "{flavor}"',
+            )
+        return index
+
+
+def take_snapshot(
+    state: State,
+    now: datetime | None = None,
+    extra: Iterable[FlavorResource] = (),
+    *,
+    placing: bool = False,
+) -> Snapshot:
+    """Return the snapshot of a state; the one that was built last is used again if it fits.
+
+    Parameters
+    ----------
+    state
+        What was read.
+    now
+        The clock; the state's own when absent.
+    extra
+        Flavor-resources to index although no quota or workload names them.
+    placing
+        Whether pods need a place on nodes, too, where a flavor has a topology; else quota only.
+    """
+    clock, wanted = now or state.now, tuple(extra)
+    found = _LAST.find(state, clock, wanted, placing=placing)
+    if found is None:
+        found = build_snapshot(state, clock, wanted, placing=placing)
+        _LAST.keep(state, found)
+    return found
+
+
+class _Last:
+    """The snapshot that was built last, for as long as its state lives.
+
+    A state is planned for again and again: by both sides of a comparison, for each of its
+    pending workloads, by the verifier. Nobody changes a snapshot.
+    """
+
+    def __init__(self) -> None:
+        # One pair, replaced as a whole: other threads may plan for other states.
+        self._kept: tuple[ReferenceType[State], Snapshot] | None = None
+
+    def keep(self, state: State, snapshot: Snapshot) -> None:
+        """Remember a snapshot instead of the one before."""
+        self._kept = ref(state, self._forget), snapshot
+
+    def find(
+        self, state: State, clock: datetime, wanted: Iterable[FlavorResource], *, placing: bool
+    ) -> Snapshot | None:
+        """Return the snapshot of a state at a moment with an index for all that is wanted."""
+        kept = self._kept
+        if kept is None or kept[0]() is not state:
+            return None
+        snapshot = kept[1]
+        same_clock = (snapshot.now, snapshot.now.tzinfo) == (clock, clock.tzinfo)
+        if not same_clock or snapshot.topologies.looked_at != placing:
+            return None
+        return snapshot if snapshot.fr_index.keys() >= {*wanted} else None
+
+    def _forget(self, gone: ReferenceType[State]) -> None:
+        kept = self._kept
+        if kept is not None and kept[0] is gone:
+            self._kept = None
+
+
+_LAST: Final = _Last()
+
+
+def build_snapshot(
+    state: State,
+    clock: datetime,
+    extra: Iterable[FlavorResource] = (),
+    *,
+    placing: bool = False,
+) -> Snapshot:
+    """Build the snapshot of a state at a moment; the arguments are those of ``take_snapshot``."""
+    activity, configuration = Activity.of(state, placing=placing), state.configuration
+    index, arithmetic = _index_quotas(state), arithmetic_of(configuration.rules)
+    nodes = _nodes(state, activity, index, arithmetic)
+    node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
+    admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
+    shapes, past_use = Shapes(configuration, index), PastUse(state)
+    waiting: dict[str, int] = {}
+    variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
+    workloads = state.workloads
+    for place, entry in enumerate(workloads.entries):
+        if not entry.holds_quota:
+            waiting.setdefault(entry.key, place)
+            continue
+        if entry.admitted_by in variants_only and not entry.parent_uid:
+            continue  # such a queue counts what its variants hold, and nothing else
+        shape = shapes.of(entry)
+        node = node_of.get(entry.admitted_by)
+        if node is not None:
+            at = workloads, place, node
+            admitted[node].append(_admitted(configuration, clock, at, entry, shape))
+    queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
+    _note_past_use(admitted, queues, past_use)
+    if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
+        _index_more(index, [shape.holding.amounts for shape in shapes])
+    _index_more(index, [*map(sorted, shapes.named), extra])
+    usage = Usage(tree := QuotaTree(nodes, tuple(index), arithmetic))
+    for shape in shapes:
+        shape.settle(index)
+    _add_up(usage, state, shapes, admitted)
+    return Snapshot(
+        now=clock,
+        configuration=configuration,
+        tree=tree,
+        usage=usage,
+        queues=queues,
+        node_of=node_of,
+        waiting=_ByKey(workloads, waiting),
+        flavors={flavor.name: flavor for flavor in state.resource_flavors},
+        admitted=admitted,
+        fr_index=index,
+        inactive=activity.inactive,
+        notes=notes_on(state, activity),
+        budgets=state.pod_disruption_budgets,
+        past_use=past_use,
+        devices=Devices.of(state),
+        topologies=Topologies.of(state, admitted.values()) if placing else NO_TOPOLOGIES,
+    )
+
+
+def _add_up(
+    usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Sequence[Admitted]]
+) -> None:
+    """Add up what everybody holds: queue by queue, or one by one where the order matters."""
+    if state.configuration.rules.clamps_reclaimable and not usage.tree.arithmetic.wraps:
+        for node, some in admitted.items():
+            usage.add_locally(node, [one.usage for one in some])
+        usage.settle()
+        return
+    node_of = {usage.tree.nodes[node].name: node for node in admitted}
+    # In older releases usage may be negative or wrap around: what cohorts see then depends on the
+    # order.
+    for entry in state.workloads.entries:
+        if entry.holds_quota and entry.admitted_by in node_of:
+            usage.add(node_of[entry.admitted_by], shapes.of(entry).usage)
+
+
+def _note_past_use(
+    admitted: dict[int, list[Admitted]], queues: Mapping[int, ClusterQueue], past_use: PastUse
+) -> None:
+    """Write down what LocalQueues used for those whose ClusterQueue orders by that."""
+    for node, queue in queues.items():
+        if past_use.orders(queue):
+            held = admitted[node]
+            admitted[node] = [
+                one._replace(past=past_use.of(one.namespace, one.door)) for one in held
+            ]
+
+
+def as_admitted(
+    configuration: Configuration,
+    now: datetime,
+    index: Mapping[FlavorResource, int],
+    node: int,
+    workload: Workload,
+) -> Admitted:
+    """Return a workload as what holds its admission in the ClusterQueue at a node.
+
+    ``now`` stands for a missing time of reservation.
+    """
+    shape = Unsettled(holding_of(workload, configuration), set())
+    shape.settle(index)
+    return _admitted(configuration, now, ((workload,), 0, node), workload, shape)
+
+
+_Place = tuple[Sequence[Workload], int, int]
+"""Workloads, the place of one of them, and the node of its ClusterQueue."""
+
+
+def _admitted(
+    configuration: Configuration, now: datetime, at: _Place, entry: Entry, shape: Shape
+) -> Admitted:
+    workloads, place, node = at
+    progress = progress_of(entry)
+    reserved_at = progress.reserved_at or (NEVER if progress.reserved else now)
+    return Admitted(  # by position: names take as long as all the rest
+        workloads,
+        place,
+        entry.key,
+        entry.namespace,
+        entry.uid,
+        node,
+        shape.usage,
+        shape.names,
+        shape.pods,
+        effective_priority(entry, configuration),
+        queue_order_time(entry, configuration, moved=progress.moved),
+        reserved_at,
+        reserved_at.timestamp(),
+        progress.started_at,
+        seconds_since(progress.started_at, now),
+        progress.evicted,
+        entry.remarks,
+        entry.queue_name,
+    )
+
+
+def _index_quotas(state: State) -> dict[FlavorResource, int]:
+    """Number the flavor-resources that any ClusterQueue or Cohort has quota for."""
+    owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in state.cohorts]
+    index: dict[FlavorResource, int] = {}
+    for owner in owners:
+        for group in owner.resource_groups:
+            for flavor in group.flavors:
+                frs = [FlavorResource(flavor.name, quota.name) for quota in flavor.resources]
+                _index_more(index, [frs])
+    return index
+
+
+def _index_more(
+    index: dict[FlavorResource, int], groups: Iterable[Iterable[FlavorResource]]
+) -> None:
+    """Number those flavor-resources that have no number yet."""
+    for group in groups:
+        for fr in group:
+            index.setdefault(fr, len(index))
+
+
+def _nodes(
+    state: State,
+    activity: Activity,
+    index: Mapping[FlavorResource, int],
+    arithmetic: Arithmetic,
+) -> list[Node]:
+    """Lay out the nodes: cohorts first, then ClusterQueues.
+
+    Cohorts in a cycle are left out; their queues stand alone, and are inactive.
+    """
+    specs = {cohort.name: cohort.spec for cohort in state.cohorts}
+    lends = state.configuration.gate("LendingLimit")
+    names = [name for name in activity.parents if name not in activity.looping]
+    position = {name: i for i, name in enumerate(names)}
+    cohorts = [
+        Node(
+            name=name,
+            parent=position.get(activity.parents[name], NO_PARENT),
+            is_queue=False,
+            active=True,
+            quotas=_quotas(specs[name].resource_groups, index, arithmetic, lends=lends)
+            if name in specs
+            else {},
+            weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
+        )
+        for name in names
+    ]
+    queues = [
+        Node(
+            name=cq.name,
+            parent=position.get(cq.spec.cohort_name, NO_PARENT),
+            is_queue=True,
+            active=cq.name not in activity.inactive,
+            quotas=_quotas(cq.spec.resource_groups, index, arithmetic, lends=lends),
+            weight_nano=cq.spec.fair_sharing.weight,
+        )
+        for cq in state.cluster_queues
+    ]
+    return cohorts + queues
+
+
+def _quotas(
+    groups: Iterable[ResourceGroup],
+    index: Mapping[FlavorResource, int],
+    arithmetic: Arithmetic,
+    *,
+    lends: bool,
+) -> dict[int, Quota]:
+    """Return quotas in units; without ``lends``, limits on what is lent are not looked at."""
+    units = arithmetic.quota
+
+    def limit(nano: int | None, resource: str) -> int | None:
+        return None if nano is None else units(nano, resource)
+
+    return {
+        index[FlavorResource(flavor.name, quota.name)]: Quota(
+            units(quota.nominal_quota, quota.name),
+            limit(quota.borrowing_limit, quota.name),
+            limit(quota.lending_limit, quota.name) if lends else None,
+        )
+        for group in groups
+        for flavor in group.flavors
+        for quota in flavor.resources
+    }

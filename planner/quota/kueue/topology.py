@@ -1,0 +1,276 @@
+"""Where pods are placed: the trees of all flavors with a topology, and what is taken there.
+
+Source: docs/semantics/kueue-topology.md §1, §2.3, §2.4 and §9; kueue ff69552e
+pkg/cache/scheduler/tas_flavor.go, clusterqueue_snapshot.go ``updateTASUsage``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, NamedTuple, Protocol
+
+from planner.quota.kueue.activity import PROVISIONING, leaves_it_to_workers
+from planner.quota.kueue.request import Defaults, pod_request
+from planner.quota.kueue.topology_tree import PODS, FlavorTree, Machines, tree_of, units_of
+from planner.state import (
+    AdmissionCheck,
+    ClusterQueue,
+    Configuration,
+    LimitRange,
+    Node,
+    Pod,
+    ResourceFlavor,
+    RuntimeClass,
+    State,
+    Topology,
+    Workload,
+)
+from planner.state.kueue_workload import PodSet, PodSetAssignment
+from planner.state.pods import PodSpec
+
+GATE: Final = "TopologyAwareScheduling"
+OVERLAPPING: Final = "TASHandleOverlappingFlavors"
+
+
+class _Holder(Protocol):
+    @property
+    def workload(self) -> Workload: ...
+
+
+class Taken(NamedTuple):
+    """Some pods of one shape on a leaf of a flavor: ``amounts`` is what they take together.
+
+    The leaf need not exist. Every pod takes one of ``pods``.
+    """
+
+    flavor: str
+    leaf: str
+    amounts: Mapping[str, int]
+
+
+class Occupancy:
+    """What is left on every leaf of every tree; the mutable half.
+
+    ``left[flavor]`` has the rows of the leaves by the columns of the tree. ``log[flavor]`` grows
+    by each leaf that changes, so that whoever remembers a count knows which ones are old.
+    ``scored`` are the podsets (workload, podset, flavor) whose preferences for nodes were looked
+    at: Kueue forgets them after that (§10). Copies share it.
+    """
+
+    __slots__ = ("left", "log", "scored", "trees")
+
+    def __init__(self, trees: Mapping[str, FlavorTree]) -> None:
+        self.trees = trees
+        self.left = {name: [list(row) for row in tree.free] for name, tree in trees.items()}
+        self.log: dict[str, list[int]] = {name: [] for name in trees}
+        self.scored: set[tuple[str, str, str]] = set()
+
+    def copy(self) -> Occupancy:
+        """Return an independent copy, with an empty log."""
+        other = Occupancy.__new__(Occupancy)
+        other.trees, other.scored = self.trees, self.scored
+        other.left = {name: [list(row) for row in rows] for name, rows in self.left.items()}
+        other.log = {name: [] for name in self.trees}
+        return other
+
+    def take(self, some: Iterable[Taken]) -> None:
+        """Let pods take what they take; those on leaves that are not there take nothing."""
+        self._change(some, -1)
+
+    def give_back(self, some: Iterable[Taken]) -> None:
+        """Let pods give back what they took."""
+        self._change(some, 1)
+
+    def _change(self, some: Iterable[Taken], sign: int) -> None:
+        for flavor, leaf_id, amounts in some:
+            tree = self.trees.get(flavor)
+            leaf = None if tree is None else tree.leaf_of.get(leaf_id)
+            if tree is None or leaf is None:
+                continue
+            row = self.left[flavor][leaf]
+            for name, amount in amounts.items():
+                column = tree.column_of.get(name)
+                if column is not None:
+                    row[column] += sign * amount
+            self.log[flavor].append(leaf)
+
+
+@dataclass(frozen=True)
+class Topologies:
+    """The topologies of a state; trees and occupancy are worked out when somebody asks.
+
+    Where they are not ``looked_at``, quota alone decides. ``at_will`` says that pods may be placed
+    anywhere there is room, not only where Kueue itself would place them.
+    """
+
+    configuration: Configuration = field(default_factory=Configuration)
+    topologies: Mapping[str, Topology] = field(default_factory=dict)
+    flavors: Mapping[str, ResourceFlavor] = field(default_factory=dict)
+    checks: Mapping[str, AdmissionCheck] = field(default_factory=dict)
+    nodes: Sequence[Node] = ()
+    pods: Sequence[Pod] = ()
+    limit_ranges: Sequence[LimitRange] = ()
+    runtime_classes: Sequence[RuntimeClass] = ()
+    holders: Sequence[Workload] = ()
+    looked_at: bool = False
+    at_will: bool = False
+
+    @classmethod
+    def of(cls, state: State, admitted: Iterable[Iterable[_Holder]]) -> Topologies:
+        """Take from a state what placement needs; ``admitted`` are all that hold quota."""
+        flavors = {one.name: one for one in state.resource_flavors if one.spec.topology_name}
+        return cls(
+            configuration=state.configuration,
+            topologies={one.name: one for one in state.topologies},
+            flavors=flavors,
+            checks={one.metadata.name: one for one in state.admission_checks},
+            nodes=state.nodes if flavors else (),
+            pods=state.pods if flavors else (),
+            limit_ranges=state.limit_ranges,
+            runtime_classes=state.runtime_classes,
+            holders=[one.workload for some in admitted for one in some] if flavors else (),
+            looked_at=True,
+        )
+
+    @property
+    def on(self) -> bool:
+        """Whether placement decides: with the gate off Kueue still says where it would be."""
+        return self.looked_at and self.configuration.gate(GATE)
+
+    @cached_property
+    def trees(self) -> Mapping[str, FlavorTree]:
+        """One tree for each flavor whose topology is there, by name."""
+        machines = Machines.of(self.nodes, self.pods)
+        return {
+            name: tree_of(flavor, self.topologies[flavor.spec.topology_name], machines)
+            for name, flavor in self.flavors.items()
+            if flavor.spec.topology_name in self.topologies
+        }
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        """What is left with all that hold quota; take a copy before changing it.
+
+        Where leaves are nodes, a node is taken by whoever is on it, under any flavor (§2.4).
+        """
+        found, overlapping = Occupancy(self.trees), self.configuration.gate(OVERLAPPING)
+        in_hosts = [name for name, tree in self.trees.items() if tree.ends_in_host]
+        for workload in self.holders:
+            for one in self.taken_by(workload):
+                shared = overlapping and one.flavor in in_hosts
+                for name in in_hosts if shared else (one.flavor,):
+                    found.take((one._replace(flavor=name),))
+        return found
+
+    def per_pod(self, pod: PodSpec, namespace: str) -> dict[str, int]:
+        """Return what one pod takes on its node in Kueue's units, without the one of ``pods``."""
+        defaults = self._defaults(namespace)
+        return units_of(pod_request(pod, defaults))
+
+    def taken_by(self, workload: Workload) -> list[Taken]:
+        """Return what a workload that holds quota takes, by its assignment (§2.4).
+
+        Neither reclaimable pods nor another count in the spec change that.
+        """
+        admission = workload.status.admission
+        found: list[Taken] = []
+        for assigned in admission.pod_set_assignments if admission else ():
+            if assigned.topology is None:
+                continue
+            flavors = [
+                name for name in dict.fromkeys(assigned.flavors.values()) if name in self.trees
+            ]
+            if not flavors:
+                continue
+            one_pod = self._one_pod(workload, assigned)
+            several: dict[int, Mapping[str, int]] = {}
+            for values, count in assigned.topology.places():
+                amounts = several.get(count)
+                if amounts is None:
+                    amounts = several[count] = _times(one_pod, count)
+                found += [Taken(flavor, ",".join(values), amounts) for flavor in flavors]
+        return found
+
+    def moved_by(self, workload: Workload, queue: ClusterQueue) -> list[Taken]:
+        """Return what goes and comes with a workload: only flavors that its queue lists (§2.4)."""
+        found = self._moved.get(workload.key)
+        if found is None:
+            listed = queue.flavor_names
+            found = [one for one in self.taken_by(workload) if one.flavor in listed]
+            self._moved[workload.key] = found
+        return found
+
+    @cached_property
+    def _moved(self) -> dict[str, list[Taken]]:
+        return {}
+
+    def _one_pod(self, workload: Workload, assigned: PodSetAssignment) -> Mapping[str, int]:
+        namespace = workload.metadata.namespace
+        for pods in workload.spec.pod_sets:
+            if pods.name == assigned.name:
+                key = namespace, id(pods.template)
+                if key not in self._templates:
+                    self._templates[key] = self.per_pod(pods.template.spec, namespace)
+                return self._templates[key]
+        count = assigned.count or 1
+        return {name: amount // count for name, amount in units_of(assigned.resource_usage).items()}
+
+    @cached_property
+    def _templates(self) -> dict[tuple[str, int], Mapping[str, int]]:
+        """What a pod of a template takes: templates outlive this, with who holds quota."""
+        return {}
+
+    @cached_property
+    def _known_defaults(self) -> dict[str, Defaults]:
+        return {}
+
+    def _defaults(self, namespace: str) -> Defaults:
+        if namespace not in self._known_defaults:
+            found = Defaults.of(namespace, self.limit_ranges, self.runtime_classes)
+            self._known_defaults[namespace] = found
+        return self._known_defaults[namespace]
+
+    def missing(self, queue: ClusterQueue) -> list[str]:
+        """Return the topologies of flavors of a queue that are not there, sorted by name."""
+        wanted = {
+            self.flavors[name].spec.topology_name
+            for name in queue.flavor_names
+            if name in self.flavors
+        }
+        return sorted(wanted - self.topologies.keys())
+
+    def is_placing_only(self, queue: ClusterQueue) -> bool:
+        """Say whether all flavors of a queue have a topology, so that all its pods are placed."""
+        return all(name in self.flavors for name in queue.flavor_names)
+
+    def is_placed(self, pods: PodSet, queue: ClusterQueue) -> bool:
+        """Say whether a podset is placed: it asks for that, or the queue has nothing else (§1)."""
+        return pods.asks_for_placement or self.is_placing_only(queue)
+
+    def controllers(self, queue: ClusterQueue, flavor: str = "") -> Iterator[str]:
+        """Yield who answers for the admission checks of a queue, all or those of a flavor."""
+        for rule in queue.check_rules:
+            check = self.checks.get(rule.name)
+            if check and (not flavor or not rule.on_flavors or flavor in rule.on_flavors):
+                yield check.spec.controller
+
+    def leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
+        """Say whether a queue hands workloads to other clusters, which place the pods (§9)."""
+        return leaves_it_to_workers(queue, self.checks)
+
+    def is_delayed(self, queue: ClusterQueue, flavor: str) -> bool:
+        """Say whether pods of a workload without quota are placed later, in a second pass (§9)."""
+        return self.leaves_it_to_workers(queue) or PROVISIONING in self.controllers(queue, flavor)
+
+
+NO_TOPOLOGIES: Final = Topologies()
+"""Where quota alone decides."""
+
+
+def _times(one_pod: Mapping[str, int], count: int) -> Mapping[str, int]:
+    """Return what some pods take together, with one of ``pods`` for each."""
+    amounts = {name: amount * count for name, amount in one_pod.items()}
+    amounts[PODS] = amounts.get(PODS, 0) + count
+    return amounts

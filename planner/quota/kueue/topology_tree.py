@@ -1,0 +1,222 @@
+"""The nodes behind a flavor as a tree of domains, and what is free on its leaves.
+
+Source: docs/semantics/kueue-topology.md §2.1 to §2.3; kueue ff69552e
+pkg/cache/scheduler/tas_topology_tree.go, tas_nodes_cache.go, tas_non_tas_pod_cache.go.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from planner.quantity import to_units
+from planner.quota.kueue.request import Defaults, pod_request
+from planner.state import HOST, ExistingPodSpec, Node, Pod, PodContainer, ResourceFlavor, Topology
+from planner.state.pods import Container, PodSpec, Resources
+
+PODS: Final = "pods"
+"""The resource of which every pod takes one on its node."""
+
+Values = tuple[str, ...]
+Units = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorTree:
+    """The domains of one flavor, level by level from the highest, each level by its values.
+
+    ``values[l][d]`` are the level values of a domain, ``children[l][d]`` those below it, by their
+    places on the next level. The lowest level holds the leaves: ``leaf_of`` finds one by the id
+    that assignments have, ``nodes`` has the first node of each, ``free`` what its nodes have
+    without the pods that Kueue does not place, by the columns that ``column_of`` names.
+    ``node_count`` is how many nodes there are.
+    """
+
+    flavor: str
+    topology: str
+    levels: tuple[str, ...]
+    values: Sequence[Sequence[Values]]
+    children: Sequence[Sequence[range]]
+    leaf_of: Mapping[str, int]
+    nodes: Sequence[Node]
+    free: Sequence[Sequence[int]]
+    column_of: Mapping[str, int]
+    node_count: int
+
+    @property
+    def ends_in_host(self) -> bool:
+        """Whether every leaf is one node."""
+        return self.levels[-1:] == (HOST,)
+
+    @property
+    def depth(self) -> int:
+        """The place of the lowest level."""
+        return len(self.levels) - 1
+
+    def level(self, key: str) -> int | None:
+        """Return the place of a level; ``None`` if the topology has no such level."""
+        return self.levels.index(key) if key in self.levels else None
+
+    def parents(self) -> list[list[int]]:
+        """Return for each level the place, one level up, of the domain above each; 0 at the top."""
+        above = [[0] * len(self.values[0])]
+        for level, children in enumerate(self.children, start=1):
+            row = [0] * len(self.values[level])
+            for parent, below in enumerate(children):
+                for child in below:
+                    row[child] = parent
+            above.append(row)
+        return above
+
+    def leaf_id(self, leaf: int) -> str:
+        """Return the id of a leaf, as ``leaf_of`` knows it."""
+        values = self.values[-1][leaf]
+        return values[-1] if self.ends_in_host else ",".join(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """All nodes with what they have, and what pods outside of Kueue's placement take of each."""
+
+    nodes: Sequence[Node]
+    allocatable: Sequence[Units]
+    taken: Mapping[str, Units]
+
+    @classmethod
+    def of(cls, nodes: Iterable[Node], pods: Iterable[Pod]) -> Machines:
+        """Count in Kueue's units, each quantity rounded up; the nodes that are usable count."""
+        usable = tuple(node for node in nodes if node.is_usable)
+        shapes: dict[tuple[tuple[str, int], ...], Units] = {}
+        have = tuple(_once(shapes, node.status.allocatable) for node in usable)
+        names = {node.metadata.name for node in usable}
+        taken: dict[str, dict[str, int]] = {}
+        known: dict[object, Units] = {}
+        for pod in pods:
+            if pod.spec.node_name not in names or not pod.holds_its_node:
+                continue
+            shape = _shape(pod.spec)
+            asked = known.get(shape)
+            if asked is None:
+                asked = known[shape] = _asked_by(pod)
+            row = taken.setdefault(pod.spec.node_name, {})
+            for name, amount in asked.items():
+                row[name] = row.get(name, 0) + amount
+            row[PODS] = row.get(PODS, 0) + 1
+        return cls(usable, have, taken)
+
+
+def _once(known: dict[tuple[tuple[str, int], ...], Units], amounts: Mapping[str, int]) -> Units:
+    """Convert amounts, once for all that are equal: thousands of nodes are of a few shapes."""
+    key = tuple(amounts.items())
+    if key not in known:
+        known[key] = units_of(amounts)
+    return known[key]
+
+
+def units_of(amounts: Mapping[str, int]) -> dict[str, int]:
+    """Return amounts in nano-units as Kueue's units, each rounded up; none is negative."""
+    return {name: max(0, to_units(nano, name)) for name, nano in amounts.items()}
+
+
+def _shape(spec: ExistingPodSpec) -> object:
+    """Return what decides how much a pod takes: many thousand pods are of a few shapes."""
+    several = (spec.containers, spec.init_containers)
+    whole = spec.resources and tuple(spec.resources.requests.items())
+    containers = tuple(
+        tuple([(one.restart_policy, *one.resources.requests.items()) for one in some])
+        for some in several
+    )
+    return containers, whole, tuple(spec.overhead.items())
+
+
+def _asked_by(pod: Pod) -> Units:
+    # Amounts are nano-units already, which validation would take for whole ones.
+    def container(one: PodContainer) -> Container:
+        asked = Resources.model_construct(requests=one.resources.requests)
+        return Container.model_construct(resources=asked, restart_policy=one.restart_policy)
+
+    spec = pod.spec
+    whole = spec.resources and Resources.model_construct(requests=spec.resources.requests)
+    template = PodSpec.model_construct(
+        containers=tuple(map(container, spec.containers)),
+        init_containers=tuple(map(container, spec.init_containers)),
+        resources=whole,
+        overhead=spec.overhead,
+    )
+    return units_of(pod_request(template, Defaults()))
+
+
+def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> FlavorTree:
+    """Lay out the nodes of a flavor by the levels of its topology.
+
+    A node counts that has the labels of the flavor, and one for every level. One whose leaf is
+    there already adds to it: so do all nodes of a rack where racks are the lowest level.
+    """
+    levels = topology.levels
+    wanted = flavor.spec.node_labels.items()
+    in_hosts = levels[-1:] == (HOST,)
+    first: dict[str, tuple[Values, int]] = {}
+    members: dict[str, list[int]] = {}
+    count = 0
+    for position, node in enumerate(machines.nodes):
+        labels = node.metadata.labels
+        if any(labels.get(key) != value for key, value in wanted):
+            continue
+        if any(key not in labels for key in levels):
+            continue
+        values = tuple([labels[key] for key in levels])
+        leaf = values[-1] if in_hosts else ",".join(values)
+        first.setdefault(leaf, (values, position))
+        members.setdefault(leaf, []).append(position)
+        count += 1
+    leaves = sorted(first, key=lambda leaf: first[leaf][0])
+    by_level, children = _domains([first[leaf][0] for leaf in leaves], len(levels))
+    column_of = _columns(machines, members)
+    return FlavorTree(
+        flavor=flavor.name,
+        topology=topology.name,
+        levels=levels,
+        values=by_level,
+        children=children,
+        leaf_of={leaf: place for place, leaf in enumerate(leaves)},
+        nodes=[machines.nodes[first[leaf][1]] for leaf in leaves],
+        free=[_free(machines, members[leaf], column_of) for leaf in leaves],
+        column_of=column_of,
+        node_count=count,
+    )
+
+
+def _domains(leaves: list[Values], depth: int) -> tuple[list[list[Values]], list[list[range]]]:
+    """Return the domains of every level, and which of the next level are below each."""
+    by_level = [sorted({leaf[:level] for leaf in leaves}) for level in range(1, depth)]
+    by_level.append(leaves)
+    children = []
+    for level in range(depth - 1):
+        below = by_level[level + 1]
+        starts = [bisect_left(below, values) for values in by_level[level]]
+        children.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
+    return by_level, children
+
+
+def _columns(machines: Machines, members: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    columns: dict[str, int] = {}
+    for some in members.values():
+        for position in some:
+            for name in machines.allocatable[position]:
+                columns.setdefault(name, len(columns))
+    return columns
+
+
+def _free(machines: Machines, members: Iterable[int], column_of: Mapping[str, int]) -> list[int]:
+    """Return what the nodes of a leaf have left by columns; it may be negative."""
+    row = [0] * len(column_of)
+    for position in members:
+        for name, amount in machines.allocatable[position].items():
+            row[column_of[name]] += amount
+        for name, amount in machines.taken.get(machines.nodes[position].metadata.name, {}).items():
+            if name in column_of:
+                row[column_of[name]] -= amount
+    return row

@@ -1,0 +1,321 @@
+"""The tree of cohorts and ClusterQueues: quotas, usage, and what is available where.
+
+Every node is an integer, every flavor-resource (fr) an integer; amounts are Kueue's integer
+units. Source of all formulas: docs/semantics/kueue.md §3, and kueue ff69552e
+pkg/cache/scheduler/resource_node.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from planner.quantity import MAX_INT64, UNLIMITED
+from planner.quota.kueue.amount import SATURATING, Arithmetic
+
+NO_PARENT = -1
+_LARGE = 2**61
+"""Sums and differences of a few amounts nearer to 0 than this are what Python makes of them."""
+
+
+class FlavorResource(NamedTuple):
+    """One resource in one flavor: the unit in which quota is counted."""
+
+    flavor: str
+    resource: str
+
+    def __str__(self) -> str:
+        """Resource first, as quota errors of Kueue name it."""
+        return f"{self.resource} in flavor {self.flavor}"
+
+
+class Quota(NamedTuple):
+    """Quota of a node for one fr; an absent limit is ``None``, which is not 0."""
+
+    nominal: int
+    borrowing_limit: int | None = None
+    lending_limit: int | None = None
+
+
+class Step(NamedTuple):
+    """What limits an fr at a node: its quota, what it keeps of that, its borrowing limit."""
+
+    node: int
+    quota: int
+    kept: int
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What is known of a node before the tree is computed; its weight is exact in nano-units."""
+
+    name: str
+    parent: int
+    is_queue: bool
+    active: bool
+    quotas: Mapping[int, Quota]
+    weight_nano: int = 10**9
+
+    @property
+    def weight(self) -> float:
+        """The fair sharing weight as the double Kueue holds."""
+        return self.weight_nano / 10**9
+
+
+@dataclass(frozen=True)
+class QuotaTree:
+    """The nodes with their subtree quotas.
+
+    ``subtree[n][fr]`` is the quota of everything below and at n that n may use or lend;
+    ``kept[n][fr]`` the part of it that n never lends to its parent. ``known[n]`` are the fr
+    that have a quota entry at n or below: an fr without one has quota 0 and no limits.
+    Inactive queues are leaves that count in totals but not as children. ``arithmetic`` is how all
+    amounts in it are calculated.
+    """
+
+    nodes: Sequence[Node]
+    frs: Sequence[FlavorResource]
+    arithmetic: Arithmetic = SATURATING
+    children: Sequence[Sequence[int]] = field(init=False)
+    subtree: Sequence[Sequence[int]] = field(init=False)
+    kept: Sequence[Sequence[int]] = field(init=False)
+    known: Sequence[frozenset[int]] = field(init=False)
+    top_down: Sequence[int] = field(init=False)
+    parents: Sequence[int] = field(init=False)
+    _paths: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _steps: dict[tuple[int, int], Sequence[Step]] = field(init=False, default_factory=dict)
+    _limited: dict[int, Sequence[tuple[int, int, str]]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Compute what follows from the nodes; parents must not form a cycle."""
+        children: list[list[int]] = [[] for _ in self.nodes]
+        for index, node in enumerate(self.nodes):
+            if node.parent != NO_PARENT:
+                children[node.parent].append(index)
+        top_down = [i for i, node in enumerate(self.nodes) if node.parent == NO_PARENT]
+        for index in top_down:
+            top_down.extend(children[index])
+        subtree, kept, known = self._accumulate(top_down)
+        for name, value in (
+            ("children", children),
+            ("subtree", subtree),
+            ("kept", kept),
+            ("known", known),
+            ("top_down", top_down),
+            ("parents", [node.parent for node in self.nodes]),
+        ):
+            object.__setattr__(self, name, value)
+
+    def _accumulate(
+        self, top_down: Sequence[int]
+    ) -> tuple[list[list[int]], list[list[int]], list[frozenset[int]]]:
+        width, add, subtract = len(self.frs), self.arithmetic.add, self.arithmetic.subtract
+        subtree = [[0] * width for _ in self.nodes]
+        kept = [[0] * width for _ in self.nodes]
+        known: list[set[int]] = [set(node.quotas) for node in self.nodes]
+        for index, node in enumerate(self.nodes):
+            for fr, quota in node.quotas.items():
+                subtree[index][fr] = quota.nominal
+        for index in reversed(top_down):
+            node = self.nodes[index]
+            for fr, quota in node.quotas.items():
+                if quota.lending_limit is not None:
+                    kept[index][fr] = max(0, subtract(subtree[index][fr], quota.lending_limit))
+            if node.parent != NO_PARENT:
+                known[node.parent] |= known[index]
+                above = subtree[node.parent]
+                for fr in known[index]:
+                    above[fr] = add(above[fr], subtract(subtree[index][fr], kept[index][fr]))
+        return subtree, kept, [frozenset(frs) for frs in known]
+
+    def ancestors(self, node: int) -> Iterator[int]:
+        """Yield the cohorts above a node, its parent first and the root last."""
+        above = self.nodes[node].parent
+        while above != NO_PARENT:
+            yield above
+            above = self.nodes[above].parent
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """Return the node and the cohorts above it, the root last."""
+        found = self._paths.get(node)
+        if found is None:
+            found = self._paths[node] = (node, *self.ancestors(node))
+        return found
+
+    def borrowing_limit(self, node: int, fr: int) -> int | None:
+        """Return how much of an fr the node may borrow, or ``None`` without a limit."""
+        quota = self.nodes[node].quotas.get(fr)
+        return quota.borrowing_limit if quota else None
+
+    def nominal(self, node: int, fr: int) -> int:
+        """Return the node's own nominal quota."""
+        quota = self.nodes[node].quotas.get(fr)
+        return quota.nominal if quota else 0
+
+    def limited(self, node: int) -> Sequence[tuple[int, int, str]]:
+        """Return the fr whose quota a node may exceed, each with that and the resource."""
+        found = self._limited.get(node)
+        if found is None:
+            quotas = self.subtree[node]
+            found = self._limited[node] = [
+                (fr, quotas[fr], self.frs[fr].resource)
+                for fr in self.known[node]
+                if quotas[fr] < UNLIMITED or self.arithmetic.wraps
+            ]
+        return found
+
+    def steps_down(self, node: int, fr: int) -> Sequence[Step]:
+        """Return what limits an fr on the way from the root to a node."""
+        found = self._steps.get((node, fr))
+        if found is None:
+            found = self._steps[node, fr] = [
+                Step(at, self.subtree[at][fr], self.kept[at][fr], self.borrowing_limit(at, fr))
+                for at in reversed(self.path(node))
+            ]
+        return found
+
+    def potential(self, node: int, fr: int) -> int:
+        """Return what the node could use if nothing ran anywhere."""
+        parent = self.nodes[node].parent
+        if parent == NO_PARENT:
+            return self.subtree[node][fr]
+        add = self.arithmetic.add
+        capacity = add(self.kept[node][fr], self.potential(parent, fr))
+        limit = self.borrowing_limit(node, fr)
+        if limit is None:
+            return capacity
+        return min(add(self.subtree[node][fr], limit), capacity)
+
+    def height(self, node: int) -> int:
+        """Return a cohort's height: 0 empty, 1 with queues only; inactive queues do not count."""
+        active = [child for child in self.children[node] if self.nodes[child].active]
+        cohorts = [child for child in active if not self.nodes[child].is_queue]
+        return max([min(len(active), 1), *(self.height(child) + 1 for child in cohorts)])
+
+
+class Usage:
+    """How much of each fr every node uses; the mutable half of a snapshot.
+
+    ``amount[n][fr]``: at a ClusterQueue the sum of its workloads, at a cohort what its children
+    use beyond what they keep for themselves.
+    """
+
+    __slots__ = ("_add", "_subtract", "amount", "tree")
+
+    def __init__(self, tree: QuotaTree, amount: list[list[int]] | None = None) -> None:
+        self.tree = tree
+        self._add, self._subtract = tree.arithmetic.add, tree.arithmetic.subtract
+        self.amount = amount or [[0] * len(tree.frs) for _ in tree.nodes]
+
+    def copy(self) -> Usage:
+        """Return an independent copy."""
+        return Usage(self.tree, [list(row) for row in self.amount])
+
+    def add_locally(self, node: int, holdings: Iterable[Mapping[int, int]]) -> None:
+        """Add holdings at a ClusterQueue only; ``settle`` carries it up afterwards.
+
+        Amounts must not be negative: then the sum saturates where adding one by one would.
+        """
+        row = self.amount[node]
+        for held in holdings:
+            for fr, amount in held.items():
+                row[fr] += amount
+        self.amount[node] = [min(amount, MAX_INT64) for amount in row]
+
+    def settle(self) -> None:
+        """Compute the usage of the cohorts from that of the ClusterQueues."""
+        tree = self.tree
+        for node in reversed(tree.top_down):
+            parent = tree.nodes[node].parent
+            if parent == NO_PARENT:
+                continue
+            above, kept = self.amount[parent], tree.kept[node]
+            for fr, used in enumerate(self.amount[node]):
+                if used:
+                    above[fr] = self._add(above[fr], max(0, self._subtract(used, kept[fr])))
+
+    def local_free(self, node: int, fr: int) -> int:
+        """Return the unused part of what the node never lends."""
+        return max(0, self._subtract(self.tree.kept[node][fr], self.amount[node][fr]))
+
+    def add(self, node: int, amounts: Mapping[int, int]) -> None:
+        """Add usage at a node and, beyond what it keeps, at the cohorts above."""
+        parents, kept, rows = self.tree.parents, self.tree.kept, self.amount
+        for fr, amount in amounts.items():
+            at, value = node, amount
+            while True:
+                row, own = rows[at], kept[at][fr]
+                used = row[fr]
+                total = used + value
+                if used < _LARGE and value < _LARGE and own < _LARGE and total > -_LARGE:
+                    row[fr] = total
+                    free = own - used if used < own else 0
+                else:  # saturates, or is Unlimited, or wraps around
+                    row[fr] = self._add(used, value)
+                    free = max(0, self._subtract(own, used))
+                at = parents[at]
+                if at == NO_PARENT or value <= free:
+                    break
+                value = self._subtract(value, free)
+
+    def remove(self, node: int, amounts: Mapping[int, int]) -> None:
+        """Remove usage at a node and what it stored in the cohorts above."""
+        parents, kept, rows = self.tree.parents, self.tree.kept, self.amount
+        for fr, amount in amounts.items():
+            at, value = node, amount
+            while True:
+                row, own = rows[at], kept[at][fr]
+                used = row[fr]
+                if -_LARGE < used < _LARGE and -_LARGE < value < _LARGE and own < _LARGE:
+                    row[fr], stored = used - value, used - own
+                else:
+                    row[fr], stored = self._subtract(used, value), self._subtract(used, own)
+                at = parents[at]
+                if at == NO_PARENT or stored <= 0:
+                    break
+                value = min(value, stored)
+
+    def stored(self, node: int, above: int, fr: int, amount: int) -> int:
+        """Return how much less one above a node, or it itself, uses when an amount is removed."""
+        parents, kept, rows = self.tree.parents, self.tree.kept, self.amount
+        at, value = node, amount
+        while at != above:
+            part = self._subtract(rows[at][fr], kept[at][fr])
+            if part <= 0:
+                return 0
+            at, value = parents[at], min(value, part)
+        return value
+
+    def available(self, node: int, fr: int) -> int:
+        """Return what the node can still use; negative when the tree is over-admitted."""
+        rows = self.amount
+        root, *below = self.tree.steps_down(node, fr)
+        found = self._subtract(root.quota, rows[root.node][fr])
+        for at, quota, kept, limit in below:
+            used = rows[at][fr]
+            if limit is not None:
+                stored, taken = self._subtract(quota, kept), max(0, self._subtract(used, kept))
+                found = min(self._add(self._subtract(stored, taken), limit), found)
+            if used < kept:  # it has something of its own left
+                found = self._add(max(0, self._subtract(kept, used)), found)
+        return found
+
+    def borrows_with(self, node: int, fr: int, amount: int) -> bool:
+        """Say whether the node would use more than its subtree quota with this amount more."""
+        return self.tree.subtree[node][fr] < self._add(self.amount[node][fr], amount)
+
+    def within_nominal(self, node: int, frs: Iterable[int]) -> bool:
+        """Say whether the node uses no more than its subtree quota in every fr given."""
+        used, quota = self.amount[node], self.tree.subtree[node]
+        return all(used[fr] <= quota[fr] for fr in frs)
+
+    def fits_in_quota(self, node: int, requests: Mapping[int, int]) -> tuple[bool, dict[int, int]]:
+        """Return whether requests fit in the node's quota, and what remains for its parent."""
+        fits = not any(self.borrows_with(node, fr, amount) for fr, amount in requests.items())
+        remaining = {
+            fr: max(0, self._subtract(amount, self.local_free(node, fr)))
+            for fr, amount in requests.items()
+        }
+        return fits, remaining

@@ -1,0 +1,191 @@
+"""Single objects to checked ones, by kind: fields, versions, namespaces, names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from planner.errors import ParseError, SchemaError
+from planner.reader.complaint import schema_error
+from planner.reader.items import Item
+from planner.reader.kinds import CONFIG, KINDS, WORKLOAD, Kind
+from planner.reader.kueue_release import Labelled
+from planner.reader.show import Path, place, plain, shown
+from planner.state import API_GROUP, Node, Pod, Workload
+from planner.state.base import Schema
+from planner.state.kueue_workloads import Facts
+
+MANAGER_CONFIG: Final = "controller_manager_config.yaml"
+"""The key under which the ConfigMap of Kueue's manager holds its Configuration."""
+
+_INSTALLED: Final = frozenset(
+    {
+        "CustomResourceDefinition",
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    }
+)
+"""Other kinds of which a chart of Kueue labels its objects."""
+
+_NAMES: Final = frozenset(name for _, name in KINDS)
+_KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == API_GROUP)
+
+
+class Collection:
+    """What was read so far.
+
+    Attributes
+    ----------
+    objects
+        The checked objects by kind, in the order in which they were read.
+    items
+        What they were made from, if that is asked for.
+    ignored
+        How many objects of other kinds there were.
+    notes
+        Remarks about what was tolerated, with how often it was.
+    labelled
+        Objects that an installation of Kueue consists of, with their labels.
+    """
+
+    def __init__(self, *, keep_items: bool = False) -> None:
+        self.objects: dict[str, list[Any]] = {name: [] for name in _NAMES}
+        self.items: list[tuple[Kind, Item]] = []
+        self.ignored: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
+        self.labelled: list[Labelled] = []
+        self._keep_items = keep_items
+        self._places: dict[tuple[str, str, str], tuple[str, Path]] = {}
+        self._first_error: tuple[Kind, Item, ValidationError] | None = None
+        self._errors = 0
+
+    def add(self, item: Item) -> None:
+        """Check an object and keep it if its kind matters; otherwise count it."""
+        if item.facts is not None:
+            namespace = item.facts.namespace
+            name = item.facts.key[len(namespace) + 1 :]
+            self._keep_checked(WORKLOAD, item, namespace, name, item.facts)
+            return
+        name, api_version = str(item.value["kind"]), item.value.get("apiVersion")
+        if not isinstance(api_version, str) or not api_version:
+            self._add_without_version(name, item)
+            return
+        group, _, version = api_version.rpartition("/")
+        kind = KINDS.get((group, name))
+        if kind is not None:
+            if version not in kind.versions:
+                newest = f"{group}/{kind.versions[-1]}".lstrip("/")
+                self.notes[f"{name} of {plain(api_version)} was read as {newest}"] += 1
+            self._keep(kind, item)
+            if name == "Configuration":
+                self._note_labels(name, item)
+        elif group == "" and name == "ConfigMap":
+            self._add_config_map(item)
+        else:
+            if name in _INSTALLED:
+                self._note_labels(name, item)
+            self.ignored[plain(f"{name}.{group}" if group else name)] += 1
+            if name in _KUEUE_NAMES:
+                self.notes[f"{name} of {shown(api_version)} is not Kueue's and was ignored"] += 1
+
+    def finish(self) -> None:
+        """Raise the first error there was, saying how many there were.
+
+        Raises
+        ------
+        SchemaError
+            If a field of any object cannot be used.
+        """
+        if self._first_error is not None:
+            kind, item, error = self._first_error
+            subject = _subject(kind.name, item)
+            raise schema_error(item, subject, error, self._errors)
+
+    def _add_without_version(self, name: str, item: Item) -> None:
+        found = item.value.get("apiVersion")
+        if name in _NAMES:
+            group, newest = next((g, k.versions[-1]) for (g, n), k in KINDS.items() if n == name)
+            problem = "has no apiVersion" if found is None else f"{shown(found)} is no apiVersion"
+            expected = f"{group}/{newest}".lstrip("/")
+            raise SchemaError(item.where, f"{_subject(name, item)}: {problem}", expected)
+        self.ignored[plain(name)] += 1
+
+    def _keep(self, kind: Kind, item: Item) -> None:
+        try:
+            checked = kind.model.model_validate(item.value)
+        except ValidationError as error:
+            self._first_error = self._first_error or (kind, item, error)
+            self._errors += error.error_count()
+            return
+        namespace = name = ""
+        metadata = getattr(checked, "metadata", None)
+        if metadata is not None:
+            name = metadata.name
+            namespace = (metadata.namespace or "default") if kind.namespaced else ""
+            if namespace != metadata.namespace:
+                changed = metadata.model_copy(update={"namespace": namespace})
+                checked = checked.model_copy(update={"metadata": changed})
+        if isinstance(checked, (Workload, Node, Pod)):
+            checked.slim()
+        self._keep_checked(kind, item, namespace, name, checked)
+
+    def _keep_checked(
+        self, kind: Kind, item: Item, namespace: str, name: str, checked: Schema | Facts
+    ) -> None:
+        key = (kind.name, namespace, name)
+        if key in self._places:
+            raise _stands_twice(kind, self._places[key], item.whole())
+        self._places[key] = (item.root, item.path)
+        self.objects[kind.name].append(checked)
+        if self._keep_items:
+            self.items.append((kind, item))
+
+    def _add_config_map(self, item: Item) -> None:
+        """Keep Kueue's Configuration, if the ConfigMap holds one as a text."""
+        from planner.reader.yaml_text import parse_yaml  # noqa: PLC0415 - only this is in YAML
+
+        data = item.value.get("data")
+        text = data.get(MANAGER_CONFIG) if isinstance(data, dict) else None
+        path = (*item.path, "data", MANAGER_CONFIG)
+        documents: list[object] = []
+        try:
+            documents = parse_yaml(text, place(item.root, path)) if isinstance(text, str) else []
+        except ParseError:
+            if CONFIG in str(text):  # other operators have a file of this name as well
+                raise
+        for value in documents:
+            if isinstance(value, dict) and value.get("kind") == "Configuration":
+                group = str(value.get("apiVersion")).partition("/")[0]
+                if group == CONFIG:
+                    self._note_labels("ConfigMap", item)
+                    self.add(Item(item.root, path, value))
+                    return
+        self.ignored["ConfigMap"] += 1
+
+    def _note_labels(self, name: str, item: Item) -> None:
+        metadata = item.value.get("metadata")
+        labels = metadata.get("labels") if isinstance(metadata, dict) else None
+        if isinstance(labels, dict):
+            words = {k: v for k, v in labels.items() if isinstance(k, str) and isinstance(v, str)}
+            self.labelled.append(Labelled(_subject(name, item), words))
+
+
+def _subject(kind: str, item: Item) -> str:
+    """Name an object from what was written, which may be anything."""
+    metadata = item.value.get("metadata")
+    parts = [
+        metadata[key]
+        for key in ("namespace", "name")
+        if isinstance(metadata, dict) and isinstance(metadata.get(key), str) and metadata[key]
+    ]
+    return f"{kind} {plain('/'.join(parts))}" if parts else kind
+
+
+def _stands_twice(kind: Kind, first: tuple[str, Path], second: Item) -> SchemaError:
+    if kind.name == "Configuration":
+        found = "a second Configuration stands here"
+    else:
+        found = f"{_subject(kind.name, second)} stands twice"
+    return SchemaError(second.where, f"{found}; the first is at {place(*first)}", hint="keep one")

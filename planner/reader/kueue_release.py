@@ -1,0 +1,184 @@
+"""Which release of Kueue a dump is of: what its objects tell, or what the user says.
+
+Source: docs/semantics/kueue-releases.md §1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from planner.errors import InputError
+from planner.state import Configuration, Deployment
+from planner.state.kueue_release import (
+    AUTO,
+    MAIN,
+    KnownBy,
+    Release,
+    find_release,
+    newest_first,
+    read_version,
+)
+
+_MANAGER: Final = "kueue-controller-manager"
+_IMAGE: Final = re.compile(r"(?:.*/)?kueue:([A-Za-z0-9_.-]+)(?:@.*)?")
+_GATES: Final = "--feature-gates="
+_CHART: Final = "kueue-"
+
+
+class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is raised
+    """The release does not start with a feature gate: it does not know it, or has it locked."""
+
+    def __init__(self, release: Release, gate: str, reason: str) -> None:
+        knowing = next((one.name for one in newest_first() if gate in one.gates), "")
+        super().__init__(
+            "Configuration: featureGates",
+            f"Kueue {release.name} does not start with {gate}: it {reason}",
+            hint=f"Kueue {knowing} knows it; --kueue-release says which one it is"
+            if knowing
+            else "",
+        )
+
+
+class Found(NamedTuple):
+    """The Configuration as given to a release, and what to remark."""
+
+    configuration: Configuration
+    notes: tuple[str, ...]
+
+
+class Sign(NamedTuple):
+    """An object that tells a release: ``known_by`` is image or labels."""
+
+    name: str
+    known_by: KnownBy
+    told_by: str
+
+
+def signs_of(deployments: Sequence[Deployment], labelled: Sequence[Labelled]) -> Iterator[Sign]:
+    """Yield what tells a release, the image of the manager first."""
+    for one in managers(deployments):
+        for container in one.spec.template.spec.containers:
+            match = _IMAGE.fullmatch(container.image)
+            version = read_version(match.group(1)) if match else ""
+            if version:
+                yield Sign(version, "image", f"the image of Deployment {one.key}")
+    labels = [*labelled, *(Labelled(f"Deployment {d.key}", d.metadata.labels) for d in deployments)]
+    for subject, found in labels:
+        chart = found.get("helm.sh/chart", "")
+        if chart.startswith(_CHART):
+            version = read_version(chart.removeprefix(_CHART))
+        elif found.get("app.kubernetes.io/name") == "kueue":
+            version = read_version(found.get("app.kubernetes.io/version", ""))
+        else:
+            version = ""
+        if version:
+            yield Sign(version, "labels", f"the labels of {subject}")
+
+
+class Labelled(NamedTuple):
+    """An object of Kueue's installation, and its labels."""
+
+    subject: str
+    labels: dict[str, str]
+
+
+def managers(deployments: Sequence[Deployment]) -> list[Deployment]:
+    """Return those Deployments that run Kueue's manager, by their name or their image."""
+    return [
+        one
+        for one in deployments
+        if one.metadata.name == _MANAGER
+        or any(_IMAGE.fullmatch(container.image) for container in one.spec.template.spec.containers)
+    ]
+
+
+def settle(
+    given: str,
+    recorded: str,
+    signs: Sequence[Sign],
+    deployments: Sequence[Deployment],
+    configuration: Configuration,
+) -> Found:
+    """Decide which release of Kueue a dump is of, and give the Configuration to it.
+
+    What the user says goes first, then what a recorded instance says, the image of the manager,
+    the labels of a chart, and the newest release that knows all feature gates that are set.
+
+    Raises
+    ------
+    InputError
+        If its rules are not known, or it would not start with the feature gates.
+    """
+    configuration, notes = _with_arguments(configuration, deployments)
+    gates = configuration.feature_gates
+    known_by: KnownBy
+    if given != AUTO:
+        release, known_by = _find(given, "--kueue-release"), "given"
+    elif recorded:
+        release, known_by = _find(recorded, "release of the recorded instance"), "recorded"
+    elif signs:
+        release, known_by = _find(signs[0].name, signs[0].told_by), signs[0].known_by
+    else:
+        fitting = (one for one in newest_first() if not any(one.refusals(gates)))
+        release, known_by = next(fitting, find_release(MAIN)), "assumed"
+        if release.name != MAIN:
+            known_by = "gates"
+            notes.append(
+                f"the feature gates are those of Kueue {release.name} or older: its rules are used"
+            )
+    for gate, reason in release.refusals(gates):
+        raise GateRefused(release, gate, reason)
+    notes.extend(
+        f"Kueue {release.name} does not start with {needed} off as long as {gate} is on, which "
+        "needs it: planned by these gates nevertheless"
+        for gate, needed in release.unmet(gates)
+    )
+    for sign in signs:
+        if known_by != "recorded" and sign.name != release.name:
+            notes.append(
+                f"by {sign.told_by} it is Kueue {sign.name}: planned by the rules of {release.name}"
+            )
+    if not release.known:
+        notes.append(
+            f"Kueue {release.name} is newer than the rules that are known: those of the last "
+            "release before it are used"
+        )
+    return Found(configuration.under(release, known_by), tuple(notes))
+
+
+def _find(name: str, where: str) -> Release:
+    try:
+        return find_release(name)
+    except ValueError as error:
+        raise InputError(
+            where, str(error), hint="--kueue-release plans by the rules of another"
+        ) from None
+
+
+def _with_arguments(
+    configuration: Configuration, deployments: Sequence[Deployment]
+) -> tuple[Configuration, list[str]]:
+    """Take the feature gates from the arguments of the manager, if they are there."""
+    arguments = [
+        argument.removeprefix(_GATES)
+        for one in managers(deployments)
+        for container in one.spec.template.spec.containers
+        for argument in container.args
+        if argument.startswith(_GATES)
+    ]
+    if not arguments:
+        return configuration, []
+    pairs = [pair.split("=", 1) for pair in ",".join(arguments).split(",") if "=" in pair]
+    gates = {name.strip(): value.strip().lower() in _TRUE for name, value in pairs}
+    notes = []
+    if configuration.feature_gates and configuration.feature_gates != gates:
+        notes.append(
+            "the manager's arguments and the Configuration both have feature gates, with which "
+            "Kueue does not start: those of the arguments are used"
+        )
+    return configuration.model_copy(update={"feature_gates": gates}), notes
+
+
+_TRUE: Final = frozenset({"true", "t", "1"})

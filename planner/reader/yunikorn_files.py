@@ -1,0 +1,192 @@
+"""Documents to a scheduler: objects of Kueue, or a state dump of YuniKorn and what is beside it.
+
+Source: yunikorn-core be3bb487, webservice/state_dump.go; yunikorn-k8shim 23b6b47f,
+common/constants/constants.go (the two ConfigMaps).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from planner.errors import SchemaError, UnsupportedError
+from planner.reader.items import Item, items_of
+from planner.reader.kinds import CONFIG
+from planner.reader.parse import Document
+from planner.reader.quick import read_item
+from planner.reader.settings import Settings
+from planner.reader.show import plain
+from planner.reader.unknown import Ignored
+from planner.state import API_GROUP, AUTO, YuniKornState
+
+QUEUES_KEY: Final = "queues.yaml"
+GET_DUMP: Final = (
+    "kubectl port-forward -n yunikorn service/yunikorn-service 9080:9080 and "
+    "curl http://localhost:9080/ws/v1/fullstatedump > statedump.json"
+)
+"""How to get a state dump from a cluster."""
+
+_DUMP_NAMES: Final = frozenset({"applications", "nodes", "partitions", "queues"})
+_DEFAULTS: Final = "yunikorn-defaults"
+"""The ConfigMap which the other one, ``yunikorn-configs``, overrides."""
+
+
+@dataclass(frozen=True)
+class YuniKornFiles:
+    """A state dump or recorded instance of YuniKorn, and what stands beside it.
+
+    ``queues`` is queues.yaml, also inside its ConfigMap; ``classes`` and ``pods`` are objects of
+    Kubernetes; ``ignored`` counts those of other kinds.
+    """
+
+    dump: Document
+    queues: Item | None = None
+    classes: Sequence[Item] = ()
+    pods: Sequence[Item] = ()
+    ignored: Counter[str] = field(default_factory=Counter)
+
+
+def read(
+    documents: Sequence[Document], settings: Settings, ignored: Ignored | None
+) -> YuniKornState | None:
+    """Make one state of the documents of YuniKorn; None if they are Kueue's or nobody's.
+
+    Raises
+    ------
+    InputError
+        If one cannot be used, or something is said that holds for Kueue only.
+    """
+    files = yunikorn_files(documents)
+    if files is None:
+        return None
+    source, digest, now, release, requests = settings
+    if release != AUTO or requests != "template":
+        what = "no release of Kueue applies" if release != AUTO else "Kueue recorded no requests"
+        raise UnsupportedError(
+            source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
+        )
+    # A tenth of what a small plan of Kueue takes to start.
+    from planner.reader.yunikorn import read_yunikorn  # noqa: PLC0415
+
+    return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)
+
+
+def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
+    """Sort the documents of YuniKorn; None if they are Kueue's or nobody's.
+
+    Raises
+    ------
+    InputError
+        If the state dump is missing, there are two, or objects of Kueue stand beside it.
+    """
+    dumps = [one for one in documents if _is_dump(one.value)]
+    queues = [one for one in documents if _is_queues(one.value)]
+    if not dumps and not queues:
+        return None
+    named = {id(one) for one in (*dumps, *queues)}
+    items = [Item(one.where, (), dict(one.value)) for one in queues if isinstance(one.value, dict)]
+    for one in documents:
+        if id(one) not in named:
+            # Nothing is used up yet: these may turn out to be Kueue's after all.
+            items += items_of(_unpacked(one))
+    kueue = next((item for item in items if _is_of_kueue(item)), None)
+    if not dumps:
+        if kueue is not None and all("kind" in item.value for item in items):
+            return None  # the ConfigMap of YuniKorn in a dump of all there is
+        raise _without_dump(queues[0].where)
+    if kueue is not None:
+        raise _mixed(kueue)
+    if len(dumps) > 1:
+        raise _second(dumps[0].where, dumps[1].where, "state dump")
+    return _sorted(dumps[0], items)
+
+
+def _unpacked(document: Document) -> Document:
+    """Return a document with the items of a list parsed."""
+    value = document.value
+    listed = value.get("items") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(listed, list):
+        items = [read_item(one) if isinstance(one, msgspec.Raw) else one for one in listed]
+        value = {**value, "items": items}
+    return Document(document.where, value)
+
+
+def _is_dump(value: object) -> bool:
+    """Say whether it is a state dump or an instance: two of the lists they have will do."""
+    return isinstance(value, Mapping) and "kind" not in value and len(_DUMP_NAMES & set(value)) > 1
+
+
+def _is_queues(value: object) -> bool:
+    """Say whether it is queues.yaml, in capitals too, or the ConfigMap that holds it."""
+    if not isinstance(value, Mapping):
+        return False
+    if value.get("kind") == "ConfigMap":
+        data = value.get("data")
+        return isinstance(data, Mapping) and QUEUES_KEY in data
+    names = {name.lower() for name in value if isinstance(name, str)}
+    return "partitions" in names and "kind" not in names and not _is_dump(value)
+
+
+def _is_of_kueue(item: Item) -> bool:
+    return str(item.value.get("apiVersion")).rpartition("/")[0] in {API_GROUP, CONFIG}
+
+
+def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
+    """Sort the objects beside a dump by what they are."""
+    classes: list[Item] = []
+    pods: list[Item] = []
+    queues: list[Item] = []
+    ignored: Counter[str] = Counter()
+    for item in items:
+        group = str(item.value.get("apiVersion") or "").rpartition("/")[0]
+        kind = str(item.value.get("kind"))
+        if _is_queues(item.value):
+            queues.append(item)
+        elif (group, kind) == ("scheduling.k8s.io", "PriorityClass"):
+            classes.append(item)
+        elif (group, kind) == ("", "Pod"):
+            pods.append(item)
+        else:
+            ignored[plain(f"{kind}.{group}" if group else kind)] += 1
+    if len(queues) > 1:
+        queues = [item for item in queues if _name(item) != _DEFAULTS] or queues
+    if len(queues) > 1:
+        raise _second(queues[0].where, queues[1].where, QUEUES_KEY)
+    return YuniKornFiles(dump, next(iter(queues), None), classes, pods, ignored)
+
+
+def _name(item: Item) -> object:
+    metadata = item.value.get("metadata")
+    return metadata.get("name") if isinstance(metadata, dict) else None
+
+
+def _without_dump(where: str) -> SchemaError:
+    return SchemaError(
+        where,
+        f"{QUEUES_KEY} of YuniKorn stands here, but no state dump",
+        "the full state dump of the core beside it, in the same file or folder",
+        GET_DUMP,
+    )
+
+
+def _mixed(kueue: Item) -> SchemaError:
+    kind = plain(str(kueue.value.get("kind")))
+    return SchemaError(
+        kueue.where,
+        f"{kind} of Kueue stands beside a state dump of YuniKorn",
+        "the state of one scheduler",
+        "put them into folders of their own",
+    )
+
+
+def _second(first: str, second: str, what: str) -> SchemaError:
+    return SchemaError(
+        second,
+        f"a second {what} of YuniKorn stands here; the first is at {first}",
+        "the state of one cluster at one time",
+        "planner replay reads files of many instances" if what != QUEUES_KEY else "keep one",
+    )

@@ -1,0 +1,263 @@
+"""Kueue's Configuration: fair sharing, feature gates, and the resource settings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final, Literal
+
+from pydantic import Field, PrivateAttr, field_validator, model_validator
+
+from planner.state.base import Bool, KubernetesObject, Quantity, Schema
+from planner.state.devices import DeviceSelector
+from planner.state.kueue_release import NEWEST, KnownBy, Release, Rules
+
+FEATURE_GATES: Final[dict[str, bool]] = {
+    "AdmissionFairSharing": True,
+    "AdmissionGatedBy": True,
+    "ConcurrentAdmission": False,
+    "ElasticJobsViaWorkloadSlices": True,
+    "FairSharingPreemptWithinNominal": True,
+    "FairSharingPrioritizeNonBorrowing": True,
+    "FairSharingReevaluatePreemptionCandidates": False,
+    "FlavorFungibility": True,
+    "FlavorFungibilityImplicitPreferenceDefault": False,
+    "FlavorFungibilityPreserveScanProgress": True,
+    "HierarchicalCohorts": True,
+    "KueueDRAIntegration": True,
+    "KueueDRAIntegrationConsumableCapacity": False,
+    "KueueDRAIntegrationExtendedResource": True,
+    "KueueDRAIntegrationPartitionableDevices": True,
+    "KueueDRARejectWorkloadsWhenDRADisabled": True,
+    "LendingLimit": True,
+    "MultiKueueOrchestratedPreemption": False,
+    "PartialAdmission": True,
+    "PrioritizePreemptorWorkloads": False,
+    "PriorityBoost": False,
+    "PrioritySortingWithinCohort": True,
+    "QuotaCheckStrategy": True,
+    "ReclaimablePods": True,
+    "RecomputeAssignmentUponPreemptionTargetsOverlap": True,
+    "SchedulerTimestampPreemptionBuffer": False,
+    "SchedulingEquivalenceHashing": True,
+    "TASBalancedPlacement": False,
+    "TASHandleOverlappingFlavors": True,
+    "TASProfileMixed": True,
+    "TASRecomputeAssignmentWithinSchedulingCycle": True,
+    "TASRespectNodeAffinityPreferred": False,
+    "TopologyAwareScheduling": True,
+    "UnadmittedWorkloadsObservability": True,
+    "WorkloadPriorityClassDefaulting": True,
+}
+"""The gates that change what the planner decides, with the defaults of the newest rules (kueue
+ff69552e, pkg/features/kube_features.go); ``planner/state/kueue_release.py`` has those of all."""
+
+Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+
+BOTH_STRATEGIES: Final[tuple[Strategy, ...]] = (
+    "LessThanOrEqualToFinalShare",
+    "LessThanInitialShare",
+)
+
+
+class FairSharing(Schema):
+    """Fair sharing; its presence means on in v1beta2, ``enable`` says so in v1beta1."""
+
+    enable: Bool = True
+    strategies: tuple[Strategy, ...] = Field(default=(), alias="preemptionStrategies")
+
+    @field_validator("strategies")
+    @classmethod
+    def _accepted_list(cls, value: tuple[Strategy, ...]) -> tuple[Strategy, ...]:
+        if value not in {(), BOTH_STRATEGIES, *((each,) for each in BOTH_STRATEGIES)}:
+            message = (
+                "should be empty, one strategy, or LessThanOrEqualToFinalShare followed by "
+                "LessThanInitialShare"
+            )
+            raise ValueError(message)
+        return value
+
+
+class AdmissionFairSharing(Schema):
+    """Admission fair sharing; its presence means on. Resources without a weight weigh 1."""
+
+    resource_weights: dict[str, float] = Field(default_factory=dict, alias="resourceWeights")
+
+
+class RequeuingStrategy(Schema):
+    """Which timestamp orders a workload that was evicted for PodsReadyTimeout."""
+
+    timestamp: Literal["Eviction", "Creation"] = "Eviction"
+
+
+class WaitForPodsReady(Schema):
+    """Whether admission waits until all that holds quota is ready, and how evicted ones requeue."""
+
+    block_admission: Bool = Field(default=False, alias="blockAdmission")
+    requeuing_strategy: RequeuingStrategy = Field(
+        default=RequeuingStrategy.blank(), alias="requeuingStrategy"
+    )
+
+
+class Transformation(Schema):
+    """A resource transformation: one requested resource becomes others."""
+
+    input: str
+    strategy: Literal["Retain", "Replace"] = "Retain"
+    multiply_by: str = Field(default="", alias="multiplyBy")
+    outputs: dict[str, Quantity] = Field(default_factory=dict)
+
+
+class CounterSource(Schema):
+    """A counter of the devices of a driver that is charged instead of their number."""
+
+    driver: str = ""
+    name: str = ""
+    device_selector: DeviceSelector = Field(default=DeviceSelector.blank(), alias="deviceSelector")
+
+
+class CapacitySource(Schema):
+    """A capacity of the devices of a driver that is charged instead of their number."""
+
+    driver: str = ""
+    resource_name: str = Field(default="", alias="resourceName")
+
+
+class DeviceSource(Schema):
+    """What of the devices of a class is charged."""
+
+    counter: CounterSource | None = None
+    capacity: CapacitySource | None = None
+
+
+class DeviceClassMapping(Schema):
+    """The name under which devices of some classes count as a resource."""
+
+    name: str
+    device_class_names: tuple[str, ...] = Field(default=(), alias="deviceClassNames")
+    sources: tuple[DeviceSource, ...] = ()
+
+
+class ResourceSettings(Schema):
+    """How requests are read before quota is checked."""
+
+    exclude_prefixes: tuple[str, ...] = Field(default=(), alias="excludeResourcePrefixes")
+    transformations: tuple[Transformation, ...] = ()
+    quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = Field(
+        default="BlockUndeclared", alias="quotaCheckStrategy"
+    )
+    device_class_mappings: tuple[DeviceClassMapping, ...] = Field(
+        default=(), alias="deviceClassMappings"
+    )
+
+
+def _is_switched_off(key: str, item: object) -> bool:
+    if key not in {"fairSharing", "waitForPodsReady"} or not isinstance(item, dict):
+        return False
+    return item.get("enable") is None or item["enable"] is False
+
+
+RequestsFrom = Literal["template", "recorded"]
+"""Where the requests of pending workloads come from. template: their pods, with all that the
+Configuration and the namespace make of them. recorded: what Kueue itself wrote down in
+``status.resourceRequests`` when it last looked at the workload, where it did for every podset."""
+
+
+class Configuration(KubernetesObject):
+    """The part of Kueue's Configuration that decides anything; all defaults when absent.
+
+    It also knows the release of Kueue that it is given to, and where requests are taken from, which
+    no Configuration says.
+    """
+
+    fair_sharing: FairSharing | None = Field(default=None, alias="fairSharing")
+    feature_gates: dict[str, Bool] = Field(default_factory=dict, alias="featureGates")
+    wait_for_pods_ready: WaitForPodsReady | None = Field(default=None, alias="waitForPodsReady")
+    resources: ResourceSettings = ResourceSettings.blank()
+    admission_fair_sharing: AdmissionFairSharing | None = Field(
+        default=None, alias="admissionFairSharing"
+    )
+    _release: Release = PrivateAttr(default_factory=lambda: NEWEST)  # a default is copied
+    _release_known_by: KnownBy = PrivateAttr(default="assumed")
+    _requests: RequestsFrom = PrivateAttr(default="template")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _off_unless_enabled_in_v1beta1(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        # v1beta1 has an ``enable`` in both, with default false; v1beta2 knows presence only.
+        version = value.get("apiVersion") if isinstance(value, dict) else None
+        if isinstance(version, str) and version.endswith("/v1beta1"):
+            return {key: item for key, item in value.items() if not _is_switched_off(key, item)}
+        return value
+
+    def under(self, release: Release, known_by: KnownBy) -> Configuration:
+        """Return the same Configuration as given to a release of Kueue."""
+        copy = self.model_copy()
+        copy._release, copy._release_known_by = release, known_by  # noqa: SLF001 - its own copy
+        return copy
+
+    def counting(self, requests: RequestsFrom) -> Configuration:
+        """Return the same Configuration for a state whose requests are taken from another place."""
+        copy = self.model_copy()
+        copy._requests = requests  # noqa: SLF001 - its own copy
+        return copy
+
+    @property
+    def requests_from(self) -> RequestsFrom:
+        """Where the requests of pending workloads are taken from."""
+        return self._requests
+
+    @property
+    def release_known_by(self) -> KnownBy:
+        """How that release was known."""
+        return self._release_known_by
+
+    @property
+    def release(self) -> Release:
+        """The release of Kueue that it is given to."""
+        return self._release
+
+    @property
+    def rules(self) -> Rules:
+        """The rule switches of that release."""
+        return self._release.rules
+
+    def gate(self, name: str) -> bool:
+        """Whether a feature gate is on in the release; one that it does not know has no effect.
+
+        Raises
+        ------
+        KeyError
+            If the planner does not know the gate.
+        """
+        if name not in FEATURE_GATES:
+            raise KeyError(name)
+        given = self.feature_gates.get(name)
+        if given is None or name not in self._release.gates:
+            return self._release.default(name, self.feature_gates)
+        return given
+
+    @property
+    def timestamp_buffer(self) -> timedelta:
+        """How much later than the preemptor a victim of equal priority must have queued."""
+        return timedelta(minutes=5 if self.gate("SchedulerTimestampPreemptionBuffer") else 0)
+
+    @property
+    def blocks_admission(self) -> bool:
+        """Whether nobody is admitted while pods of another are not ready."""
+        return self.wait_for_pods_ready is not None and self.wait_for_pods_ready.block_admission
+
+    @property
+    def fair_sharing_on(self) -> bool:
+        """Whether preemption follows fair sharing instead of the classical rules."""
+        return self.fair_sharing is not None and self.fair_sharing.enable
+
+    @property
+    def admission_fair_sharing_on(self) -> bool:
+        """Whether ClusterQueues may order by what their LocalQueues used."""
+        return self.admission_fair_sharing is not None and self.gate("AdmissionFairSharing")
+
+    @property
+    def strategies(self) -> tuple[Strategy, ...]:
+        """The fair sharing strategies in the order in which they are tried."""
+        configured = self.fair_sharing.strategies if self.fair_sharing else ()
+        return configured or BOTH_STRATEGIES

@@ -1,0 +1,403 @@
+"""A Workload: what it asks for, where it waits, and what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+
+from planner.state.base import (
+    Amount,
+    Bool,
+    Condition,
+    Count,
+    Int32,
+    KubernetesObject,
+    Metadata,
+    Name,
+    PositiveCount,
+    Schema,
+    Time,
+    forget_what_was_said,
+)
+from planner.state.kueue_topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
+from planner.state.pods import PodTemplate, ResourceList
+from planner.state.sharing import shared
+
+API_GROUP: Final = "kueue.x-k8s.io"
+MAIN_POD_SET: Final = "main"
+"""The name of a podset without one."""
+ANNOTATIONS: Final = "preemption-planner.io/"
+"""How the annotations begin that tell the planner something."""
+BOOST_ANNOTATION: Final = f"{API_GROUP}/priority-boost"
+PREEMPTED: Final = "Preempted"
+"""The reason of evictions that made room for another workload."""
+DEFAULT_GRACE_S: Final = 30
+"""Kubernetes' own default of terminationGracePeriodSeconds."""
+
+_GATED_BY: Final = f"{API_GROUP}/admission-gated-by"
+_PARENT_LABEL: Final = f"{API_GROUP}/concurrent-admission-parent"
+_PARENT_VERSION: Final = f"{API_GROUP}/v1beta2"
+_ALLOWED_FLAVORS: Final = f"{API_GROUP}/workload-allowed-resource-flavors"
+
+
+class Remarks(NamedTuple):
+    """What is noted on a workload that counts in what its eviction costs.
+
+    ``annotations`` are those that begin with `ANNOTATIONS`; ``preemptions`` counts how often it was
+    preempted before; ``grace_s`` is how long its pods are given to stop, the shortest counts.
+    """
+
+    key: str
+    annotations: Mapping[str, str]
+    preemptions: int
+    grace_s: int
+
+
+def remarks_of(
+    key: str,
+    annotations: Mapping[str, str],
+    evictions: Iterable[tuple[str, int]],
+    graces: Iterable[int | None],
+) -> Remarks | None:
+    """Return the remarks on a workload; ``None`` if there are none.
+
+    ``evictions`` are reasons and how often; ``graces`` what the pods of each podset are given.
+    Kueue counts evictions by reason, and for each reason by cause.
+    """
+    ours = {name: text for name, text in annotations.items() if name.startswith(ANNOTATIONS)}
+    preemptions = sum([count for reason, count in evictions if reason == PREEMPTED])
+    if not ours and not preemptions:
+        return None
+    shortest = min((DEFAULT_GRACE_S if one is None else one for one in graces), default=None)
+    return Remarks(key, ours, preemptions, DEFAULT_GRACE_S if shortest is None else shortest)
+
+
+class SliceConstraint(Schema):
+    """A level on which slices of a podset are to stand together."""
+
+    topology: str
+    size: Int32
+
+
+class TopologyRequest(Schema):
+    """Where the pods of a podset are to stand; podsets of one group share their flavors."""
+
+    pod_set_group_name: str = Field(default="", alias="podSetGroupName")
+    required: str | None = None
+    preferred: str | None = None
+    unconstrained: Bool | None = None
+    slice_required: str | None = Field(default=None, alias="podSetSliceRequiredTopology")
+    slice_size: Int32 | None = Field(default=None, alias="podSetSliceSize")
+    constraints: tuple[SliceConstraint, ...] = Field(
+        default=(), alias="podsetSliceRequiredTopologyConstraints"
+    )
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether it asks for a placement, not only for a group; ``unconstrained: false`` does.
+
+        Source: docs/semantics/kueue-topology.md §1.
+        """
+        levels = self.required, self.preferred, self.slice_required
+        others = self.unconstrained, self.slice_size
+        return any(one is not None for one in (*levels, *others)) or bool(self.constraints)
+
+
+class PodSet(Schema):
+    """Pods of one shape."""
+
+    name: Name = MAIN_POD_SET
+    count: Count = 1
+    min_count: PositiveCount | None = Field(default=None, alias="minCount")
+    template: Annotated[PodTemplate, shared()] = PodTemplate.blank()
+    topology_request: TopologyRequest | None = Field(default=None, alias="topologyRequest")
+
+    @property
+    def group(self) -> str:
+        """The group of podsets that get the same flavors and are placed together, if it has one."""
+        return self.topology_request.pod_set_group_name if self.topology_request else ""
+
+    @property
+    def asks_for_placement(self) -> bool:
+        """Whether it asks for a placement on nodes itself (docs/semantics/kueue-topology.md §1)."""
+        return self.topology_request is not None and self.topology_request.is_explicit
+
+
+class PriorityClassRef(Schema):
+    """The priority class a workload names (v1beta2)."""
+
+    kind: str = "WorkloadPriorityClass"
+    name: str = ""
+
+
+class PreemptionGate(Schema):
+    """A gate that keeps the workload from preempting; one without a position is closed."""
+
+    name: str
+    position: Literal["Open", "Closed"] = "Closed"
+
+
+class WorkloadSpec(Schema):
+    """What a workload asks for."""
+
+    pod_sets: Annotated[tuple[PodSet, ...], shared()] = Field(default=(), alias="podSets")
+    queue_name: str = Field(default="", alias="queueName")
+    priority: Int32 | None = None
+    priority_class: PriorityClassRef | None = Field(default=None, alias="priorityClassRef")
+    active: Bool = True
+    preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _priority_class_of_v1beta1(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        # v1beta1 has priorityClassName and priorityClassSource, a group with the kind's name.
+        if isinstance(value, dict) and value.get("priorityClassName"):
+            of_pods = value.get("priorityClassSource") == "scheduling.k8s.io/priorityclass"
+            kind = "PriorityClass" if of_pods else "WorkloadPriorityClass"
+            reference = {"kind": kind, "name": value["priorityClassName"]}
+            return {"priorityClassRef": reference, **value}
+        return value
+
+
+class PodSetAssignment(Schema):
+    """What an admitted podset holds: flavors, and the total usage of all its pods."""
+
+    name: Name = MAIN_POD_SET
+    flavors: dict[str, str] = Field(default_factory=dict)
+    resource_usage: dict[str, Amount] = Field(default_factory=dict, alias="resourceUsage")
+    count: Count | None = None
+    topology: TopologyAssignment | None = Field(default=None, alias="topologyAssignment")
+    delayed: str = Field(default="", alias="delayedTopologyRequest")
+
+
+class Admission(Schema):
+    """The ClusterQueue that admitted the workload, and what it holds there."""
+
+    cluster_queue: str = Field(alias="clusterQueue")
+    pod_set_assignments: Annotated[tuple[PodSetAssignment, ...], shared()] = Field(
+        default=(), alias="podSetAssignments"
+    )
+
+
+class ReclaimablePod(Schema):
+    """Pods of a podset that are done and no longer need their quota."""
+
+    name: str
+    count: Count = 0
+
+
+class Eviction(Schema):
+    """How often the workload was evicted for a reason."""
+
+    reason: str = ""
+    count: Count = 0
+
+
+class SchedulingStats(Schema):
+    """The eviction counters of a workload."""
+
+    evictions: tuple[Eviction, ...] = ()
+
+
+class CheckState(Schema):
+    """What an admission check says of the workload."""
+
+    name: str
+    state: str = "Pending"
+    updates: tuple[PodSetUpdate, ...] = Field(default=(), alias="podSetUpdates")
+
+
+class PodSetResources(Schema):
+    """What Kueue itself counted for a podset, all pods together, when it last looked at it."""
+
+    name: Name = MAIN_POD_SET
+    resources: ResourceList = Field(default_factory=dict)
+
+
+class RequeueState(Schema):
+    """Until when the workload stays out of its queue after an eviction."""
+
+    requeue_at: Time | None = Field(default=None, alias="requeueAt")
+
+
+class WorkloadStatus(Schema):
+    """What the workload holds and what happened to it."""
+
+    admission: Annotated[Admission | None, shared()] = None
+    conditions: tuple[Condition, ...] = ()
+    reclaimable_pods: tuple[ReclaimablePod, ...] = Field(default=(), alias="reclaimablePods")
+    scheduling_stats: SchedulingStats = Field(
+        default=SchedulingStats.blank(), alias="schedulingStats"
+    )
+    admission_checks: tuple[CheckState, ...] = Field(default=(), alias="admissionChecks")
+    preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
+    requeue_state: RequeueState | None = Field(default=None, alias="requeueState")
+    resource_requests: Annotated[tuple[PodSetResources, ...], shared()] = Field(
+        default=(), alias="resourceRequests"
+    )
+    unhealthy_nodes: tuple[UnhealthyNode, ...] = Field(default=(), alias="unhealthyNodes")
+
+
+class Workload(KubernetesObject):
+    """A Workload."""
+
+    metadata: Metadata
+    spec: WorkloadSpec = WorkloadSpec.blank()
+    status: WorkloadStatus = WorkloadStatus.blank()
+
+    def slim(self) -> None:
+        """Give back memory that reading took and nobody needs."""
+        spec, status = self.spec, self.status  # what is shared is slim already
+        forget_what_was_said(self, self.metadata, spec, status, *status.conditions)
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``, as users and Kueue write it."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+    @property
+    def namespace(self) -> str:
+        """The namespace it is in."""
+        return self.metadata.namespace
+
+    @property
+    def uid(self) -> str:
+        """Its UID."""
+        return self.metadata.uid
+
+    @property
+    def created(self) -> datetime | None:
+        """When it was created, if that is known."""
+        return self.metadata.creation_timestamp
+
+    @property
+    def queue_name(self) -> str:
+        """The name of the LocalQueue it was sent to."""
+        return self.spec.queue_name
+
+    @property
+    def priority(self) -> int:
+        """Its own priority, 0 without one."""
+        return self.spec.priority or 0
+
+    @property
+    def boost(self) -> str | None:
+        """What is added to the priority where the gate PriorityBoost is on, as it is written."""
+        return self.metadata.annotations.get(BOOST_ANNOTATION)
+
+    @property
+    def remarks(self) -> Remarks | None:
+        """What is noted on it that counts in what its eviction costs, if anything is."""
+        metadata, evictions = self.metadata, self.status.scheduling_stats.evictions
+        if not metadata.annotations and not evictions:
+            return None
+        return remarks_of(
+            self.key,
+            metadata.annotations,
+            [(one.reason, one.count) for one in evictions],
+            [pods.template.spec.termination_grace_s for pods in self.spec.pod_sets],
+        )
+
+    def condition(self, kind: str) -> Condition | None:
+        """Return the condition of a type, if there is one."""
+        for item in self.status.conditions:
+            if item.type == kind:
+                return item
+        return None
+
+    def is_true(self, kind: str) -> bool:
+        """Whether the condition of a type is there and True."""
+        for item in self.status.conditions:  # noqa: SIM110 - asked of everybody, thrice as fast
+            if item.type == kind and item.is_true:
+                return True
+        return False
+
+    @property
+    def has_closed_gate(self) -> bool:
+        """Whether a gate keeps it from preempting: one without a position is closed."""
+        positions = {gate.name: gate.position for gate in self.status.preemption_gates}
+        gates = self.spec.preemption_gates
+        return any(positions.get(gate.name, "Closed") == "Closed" for gate in gates)
+
+    @property
+    def gated_by(self) -> str:
+        """What keeps it out of the queues by an annotation; empty if nothing does."""
+        return self.metadata.annotations.get(_GATED_BY, "")
+
+    @property
+    def is_on_hold(self) -> bool:
+        """Whether somebody keeps it out of the queues: QuotaReserved is False with this reason."""
+        reserved = self.condition("QuotaReserved")
+        return reserved is not None and reserved.status == "False" and reserved.reason == "OnHold"
+
+    @property
+    def is_parent(self) -> bool:
+        """Whether variants of it compete in its place (docs/semantics/kueue-features.md §7)."""
+        return self.metadata.labels.get(_PARENT_LABEL) == "true"
+
+    @property
+    def parent_uid(self) -> str:
+        """The UID of the workload of which it is a variant; empty if it is none."""
+        for owner in self.metadata.owners:
+            if owner.kind == "Workload" and owner.api_version == _PARENT_VERSION:
+                return owner.uid
+        return ""
+
+    @property
+    def allowed_flavors(self) -> frozenset[str] | None:
+        """The flavors that a variant may have; ``None`` if it may have all."""
+        text = self.metadata.annotations.get(_ALLOWED_FLAVORS)
+        if text is None:
+            return None
+        return frozenset(part.strip() for part in text.split(",")) if text.strip() else frozenset()
+
+    @property
+    def admitted_by(self) -> str:
+        """The ClusterQueue that admitted it, or nothing."""
+        return self.status.admission.cluster_queue if self.status.admission else ""
+
+    @property
+    def holds_quota(self) -> bool:
+        """Whether it takes quota: reserved, not finished, not deactivated.
+
+        Source: docs/semantics/kueue.md §2.
+        """
+        status, reserved = self.status, False
+        if status.admission is None or not self.spec.active:
+            return False
+        for item in status.conditions:  # once for both: it is asked of everybody
+            if item.status == "True":
+                if item.type == "Finished":
+                    return False
+                reserved = reserved or item.type == "QuotaReserved"
+        return reserved
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it waits in a queue: active, not finished, holding nothing."""
+        if not self.spec.active:
+            return False
+        # Most workloads run: what they reserved is told from one condition.
+        holds = self.status.admission is not None and self.is_true("QuotaReserved")
+        return not holds and not self.is_true("Finished")
+
+    @property
+    def needs_second_pass(self) -> bool:
+        """Whether Kueue places its pods anew or later, although it holds quota.
+
+        Source: docs/semantics/kueue-topology.md §9.
+        """
+        admission = self.status.admission
+        if admission is None or not self.holds_quota:
+            return False
+        delayed = any(one.delayed == "Pending" for one in admission.pod_set_assignments)
+        return delayed or bool(self.status.unhealthy_nodes)
+
+    @property
+    def reserved_at(self) -> datetime | None:
+        """When its quota was reserved, or ``None`` if it is not."""
+        condition = self.condition("QuotaReserved")
+        return condition.last_transition_time if condition and condition.is_true else None

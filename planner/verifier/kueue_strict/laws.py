@@ -1,0 +1,147 @@
+"""The laws of precedence, one function each: the executable specification of ``strict``.
+
+Every function is named like the law in ``planner.laws.kueue_strict``. It takes a ``Case``, the laws
+that hold already, as orders must keep to all of them, and how many states a search may visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner.laws import (
+    ST_ATTEMPTS,
+    ST_HIGHEST_SHARE,
+    ST_ONE_PER_QUEUE,
+    ST_STOPS,
+    ST_STRATEGIES,
+    Law,
+    Register,
+)
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.fair_case import FairCase
+from planner.verifier.kueue.setting import Setting
+from planner.verifier.kueue_strict.classical import AttemptOrders, candidates_of
+from planner.verifier.kueue_strict.fair import FairOrders
+from planner.verifier.kueue_strict.walk import MOST_STATES
+from planner.verifier.wording import say_some
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a law holds, ``None`` if a search ended at its bound; ``detail`` says why.
+
+    ``order`` is an order of removals that shows it, by position in the plan.
+    """
+
+    holds: bool | None
+    detail: str
+    order: tuple[int, ...] = ()
+
+
+Check = Callable[[Case, Sequence[Law], int], Answer]
+
+CHECKS: Final[Register[Check]] = Register()
+"""The check of every law, by the law's id."""
+
+
+@CHECKS.of(ST_ATTEMPTS)
+def attempts_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:  # noqa: ARG001
+    """ST-01: victims of a later attempt only where the earlier one finds nobody.
+
+    For every attempt before the plan's own in Kueue's order: no set of its candidates, removed
+    one by one in whichever order as KQ-07 permits, makes the preemptor fit. That is so if it
+    would not fit with all of them gone. Source: docs/semantics/kueue.md §5.5 and §5.6.
+    """
+    due, decided = attempts_due(case.setting, most)
+    if case.borrowing in due:
+        return Answer(holds=True, detail=f"{_say_attempt(case.borrowing)} is due")
+    said = " and ".join(map(_say_attempt, due))
+    return Answer(False if decided else None, f"{said} comes first and finds victims")
+
+
+def attempts_due(setting: Setting, most: int = MOST_STATES) -> tuple[tuple[bool, ...], bool]:
+    """Return the attempts that may give victims, and whether that is decided for certain.
+
+    It is the first that finds any; the last, where none does. One of which it is not known
+    whether it finds any counts as if it did.
+    """
+    for borrowing in setting.attempts[:-1]:
+        candidates = candidates_of(setting, borrowing=borrowing)
+        enough = AttemptOrders(setting, candidates, borrowing).enough(most)
+        if enough is not False:
+            return (borrowing,), enough is not None
+    return setting.attempts[-1:], True
+
+
+def _say_attempt(borrowing: bool | None) -> str:  # noqa: FBT001 - an attempt is named by it
+    return f"the attempt {'with' if borrowing else 'without'} borrowing"
+
+
+@CHECKS.of(ST_STRATEGIES)
+def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
+    """ST-02: the second strategy only where the first finds nobody.
+
+    An order of the victims exists, with a first and a second pass. With a and b the children of
+    the common ancestor on the victim's and on the preemptor's side, REQ counted, each victim of
+    another queue satisfies at its moment, unless the preemptor stays within nominal quota:
+
+        first pass     the first configured strategy
+        second pass    share(b) < share(a) before the removal (LessThanInitialShare)
+
+    The second begins when no queue has candidates left for the first: when it was the turn of a
+    queue, it gave somebody who passes, or all of its candidates were refused. Only those who
+    were refused take part in the second pass. Source: docs/semantics/kueue.md §6.5 and §6.6.
+    """
+    return _in_order(case, (*kept, ST_STRATEGIES), most)
+
+
+@CHECKS.of(ST_HIGHEST_SHARE)
+def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
+    """ST-03: each removal is from the ClusterQueue whose turn it is.
+
+    From the root down, at each cohort among the children that matter: the highest share, a
+    cohort before a queue of the same; among equals any. A child matters if a queue with
+    candidates left is there or below it, and it borrows or lies on the preemptor's path. The
+    queue found gives somebody who passes, if anybody of it does. Source:
+    docs/semantics/kueue.md §6.4.
+    """
+    return _in_order(case, (*kept, ST_HIGHEST_SHARE), most)
+
+
+@CHECKS.of(ST_ONE_PER_QUEUE)
+def one_per_queue(case: Case, kept: Sequence[Law], most: int) -> Answer:
+    """ST-04: in the second pass every ClusterQueue gives at most one victim.
+
+    Whether it gave one or none, it has no other turn. Source: docs/semantics/kueue.md §6.6.
+    """
+    return _in_order(case, (*kept, ST_ONE_PER_QUEUE), most)
+
+
+@CHECKS.of(ST_STOPS)
+def stops_when_it_fits(case: Case, kept: Sequence[Law], most: int) -> Answer:
+    """ST-05: the preemptor does not fit before the last victim is gone.
+
+    Fitting is tested after every removal, never before the first, and ends the search for
+    victims. Source: docs/semantics/kueue.md §5.6 and §6.5.
+    """
+    return _in_order(case, (*kept, ST_STOPS), most)
+
+
+def _in_order(case: Case, laws: Sequence[Law], most: int) -> Answer:
+    """Look for an order of the victims that all of some laws permit."""
+    if isinstance(case, FairCase):
+        orders = FairOrders(case.setting, case.victims, laws)
+        found, order = orders.find(most)
+        stopped = orders.furthest[1]
+    else:
+        attempt = AttemptOrders(case.setting, case.victims, bool(case.borrowing), ST_STOPS in laws)
+        found, order = attempt.all_of_them(most)
+        stopped = "the preemptor fits before the last of them is gone"
+    if found is None:
+        return Answer(None, f"not decided: {most:,} states of the search over orders were not all")
+    if not found:
+        return Answer(holds=False, detail=stopped or "no order of removals keeps to it")
+    keys = [case.victims[position].key for position in order]
+    return Answer(found, f"in the order {say_some(keys)}", order)

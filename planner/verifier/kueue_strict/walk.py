@@ -1,0 +1,99 @@
+"""A bounded search over orders of removals, whatever the scheduler asks of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Final, Protocol, TypeVar
+
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import Usage
+from planner.verifier.kueue.setting import Setting
+
+MOST_STATES: Final = 10_000
+"""After how many states a search ends without an answer."""
+
+
+class State(Protocol):
+    """A moment of a search: who is gone, in which order."""
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Positions of those who are gone."""
+        ...
+
+    @property
+    def key(self) -> Hashable:
+        """What the rest of the search depends on."""
+        ...
+
+
+Moment = TypeVar("Moment", bound=State)
+
+
+def search(
+    begin: Moment,
+    steps: Callable[[Moment], Iterable[Moment]],
+    is_end: Callable[[Moment], bool],
+    most: int = MOST_STATES,
+) -> tuple[bool | None, tuple[int, ...]]:
+    """Look for an end, the first step first; no state is visited twice.
+
+    Returns
+    -------
+        Whether there is one, and the order that leads to it; ``None`` if ``most`` states were
+        visited and some are left.
+    """
+    ahead, seen = [begin], {begin.key}
+    visited = 0
+    while ahead:
+        state = ahead.pop()
+        if is_end(state):
+            return True, state.order
+        visited += 1
+        if visited > most:
+            return None, ()
+        for after in reversed(list(steps(state))):
+            if after.key not in seen:
+                seen.add(after.key)
+                ahead.append(after)
+    return False, ()
+
+
+class Ledger:
+    """The usage after removals; only the last one is kept, as trees may be large."""
+
+    def __init__(self, setting: Setting, start: Usage, workloads: Sequence[Admitted]) -> None:
+        self.setting = setting
+        self.workloads = workloads
+        self._start = start
+        self._last: tuple[frozenset[int], Usage] = (frozenset(), start.copy())
+        self._fits: dict[tuple[frozenset[int], bool], bool] = {}
+
+    def usage(self, gone: frozenset[int]) -> Usage:
+        """Return the usage without those at some positions; it is not to be changed."""
+        before, usage = self._last
+        if before != gone:
+            usage = usage if before < gone else self._start.copy()
+            for position in gone - before if before < gone else gone:
+                usage.remove(self.workloads[position].queue, self.workloads[position].usage)
+            self._last = gone, usage
+        return usage
+
+    def fits(self, gone: frozenset[int], *, borrowing: bool) -> bool:
+        """Say whether the preemptor fits, its request not being counted in the usage."""
+        known = self._fits.get((gone, borrowing))
+        if known is None:
+            known = fits(self.setting, self.usage(gone), borrowing=borrowing)
+            self._fits[gone, borrowing] = known
+        return known
+
+
+def fits(setting: Setting, usage: Usage, *, borrowing: bool) -> bool:
+    """Say whether the preemptor fits (docs/semantics/kueue.md §5.1 ``workloadFits``)."""
+    queue, tree = setting.queue, setting.snapshot.tree
+    for fr, asked in setting.searched.items():
+        within = add(usage.amount[queue][fr], asked) <= tree.nominal(queue, fr)
+        if not (borrowing or within) or asked > max(0, usage.available(queue, fr)):
+            return False
+    return True
