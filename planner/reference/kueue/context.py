@@ -51,8 +51,10 @@ class Context:
         for fr, amount in self.request.items():
             if not borrowing and self._exceeds_nominal(fr, amount):
                 return False
+            # Clamped as in Kueue: a request of 0 fits even where the tree is over-admitted.
             if amount > max(0, usage.available(queue, fr)):
                 return False
+        # Last, as in Kueue, and it is what costs: quota says no in most steps of a search.
         return self.places is None or self.places.fits()
 
     def _exceeds_nominal(self, fr: int, amount: int) -> bool:

@@ -124,6 +124,7 @@ class Waiting:
 
     def enqueue(self, pending: Pending, now: datetime) -> None:
         """Take in a workload that was not in the queue before."""
+        # The kind is worked out only where some are parked: it looks at every container.
         if not backoff_expired(pending.workload, now) or (self.bulk and pending.kind in self.bulk):
             self.parked.append(pending)
         else:
@@ -132,6 +133,7 @@ class Waiting:
     def wake(self, may_leave: Callable[[Pending], bool]) -> bool:
         """Let the parked compete again, those that may; say whether anything changed."""
         woken = [pending for pending in self.parked if may_leave(pending)]
+        # Newcomers alike are no longer parked at once, so that a change of these alone counts.
         changed = bool(woken or self.bulk)
         self.bulk.clear()
         if woken:

@@ -51,6 +51,7 @@ class LeafCounts:
         self._workers: Final = columns(tree, workers.amounts)
         self._leader: Final = None if leader is None else columns(tree, leader.amounts)
         self.pods: Final = [0] * len(rows)
+        # One list for both where there is no leader: what is counted once holds for either.
         self.with_leader: Final = self.pods if leader is None else [0] * len(rows)
         self.lead: Final = [0] * len(rows)
         for leaf, row in enumerate(rows):
@@ -89,6 +90,7 @@ class LeafCounts:
         """Count what a leaf takes that has so much left."""
         self.pods[leaf] = slots(self._workers, row)
         if self._leader is not None:
+            # One pod, whatever the leader's count says: the API has it be 1 (§4).
             fits = slots(self._leader, row) > 0
             self.lead[leaf] = int(fits)
             if fits:
