@@ -86,6 +86,7 @@ class Entrant:
 
     def place(self, position: int) -> int | None:
         """Return where a workload stands in this entrant's problems, if it does."""
+        # Trees follow one another in the list of all workloads, each in the order of its problems.
         local = position - self.first
         return local if self.ways and 0 <= local < len(self.ways[0].problem.workloads) else None
 

@@ -51,6 +51,7 @@ def _serve_each_once(joint: JointFormulation) -> None:
             if joint.in_order and e != step:
                 continue
             for w, way in enumerate(entrant.ways):
+                # What is short before the first step is known, so most ways need no variable there.
                 if step or _may_come_first(way):
                     joint.serve[step, e, w] = builder.new_bool()
     for e, literal in enumerate(joint.admitted):
@@ -61,6 +62,7 @@ def _serve_each_once(joint: JointFormulation) -> None:
     busy = [_busy(joint, step) for step in joint.steps]
     for step in joint.steps:
         builder.add(busy[step] <= 1)
+        # Steps that serve nobody come last, or each plan would stand in the model many times.
         if step and not joint.in_order:
             builder.add(busy[step - 1] >= busy[step])
 
@@ -95,6 +97,7 @@ def _take_in_steps(joint: JointFormulation) -> None:
                 continue
             joint.taken[step, k] = builder.new(0, count)
             taken = variable(joint.taken[step, k])
+            # At most one of these literals is true, so this is count or 0.
             builder.add(taken <= count * Linear(dict.fromkeys(may, 1)))
             total = total + taken
         builder.add(total.equals(0))
@@ -109,6 +112,7 @@ def _heed(joint: JointFormulation, cut: Cut) -> None:
     """Forbid some ways in one state, in whichever step it is met."""
     members = [frozenset(each) for each in joint.classes.members]
     known = frozenset().union(*members)
+    # Somebody of the cut is no candidate any more, so its state is never met.
     if not cut.gone | (cut.taken or frozenset()) <= known:
         return
     tree = joint.entrants[cut.entrant].tree
@@ -148,6 +152,7 @@ def _served_before(
     for e, entrant in enumerate(joint.entrants):
         if entrant.tree != tree or e == cut.entrant:
             continue
+        # By flavors and not by way: what a way supposes leaves no trace in the state after it.
         for flavors in {way.flavors for way in entrant.ways}:
             literals = (
                 literal
@@ -162,6 +167,7 @@ def _unequal(builder: Builder, pairs: Iterable[tuple[Linear, int]]) -> Iterable[
     """Yield conditions of which one holds where some expression differs from its value."""
     for linear, value in pairs:
         low, high = builder.bounds(linear)
+        # A condition that its bounds exclude would only be a literal that is always false.
         if high > value:
             yield linear, value + 1
         if low < value:

@@ -46,6 +46,7 @@ class Step:
             rows = fit_rows(problem, self.before, fr, amount)
             if fr in problem.contested:
                 over = ((row, most + 1) for row, most in rows)
+                # Contested is what is short when the step begins: assignment calls the rest Fit.
                 self.builder.any_of(self.builder.witnesses(over))
             else:
                 for row, most in rows:
@@ -66,6 +67,7 @@ class Step:
         local = Classes(members, np.array([each[0] for each in members], dtype=np.int64))
         columns = Columns(self.problem, local, self.way.restricted)
         take = [self.joint.taken[self.step, k] for k in chosen]
+        # Under fair sharing there is one attempt, and it borrows.
         borrowing = self.builder.new(int(self.problem.fair is not None), 1)
         formulation = Formulation(self.problem, columns, self.builder, take, borrowing)
         formulation.usage = StateUsage(self, after=True)
@@ -89,6 +91,7 @@ class Step:
                     self.builder.add(used <= problem.quota[queue][fr])
         for fr in self.way.by_reclaim:
             rest, some = constant(self.way.asked[fr]), []
+            # Without the root: what fits there only does not count as reclaimed (§4.3).
             for below, node in zip(problem.path, problem.path[1:-1], strict=False):
                 if UNLIMITED in {problem.kept[below][fr], problem.quota[node][fr]}:
                     some.append((ZERO, 0))

@@ -54,6 +54,7 @@ class TreeUsage:
             removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
             return Linear(removed, before)
         total = constant(before)
+        # Only what changes is added to the usage of now: all other children cost no terms.
         for child in self._children[node]:
             if self._may_change(child):
                 change = self.stored(child, fr) - self._stored_before(child, fr)

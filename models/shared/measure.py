@@ -77,6 +77,7 @@ def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
     highest = builder.new(0, max(ranks[k] for k in going))
     hit = {rank: builder.new_bool() for rank in sorted({ranks[k] for k in going})}
     for rank, literal in hit.items():
+        # One literal per rank and not per class: ranks are few, and the row is shared.
         builder.add(variable(highest) >= rank, when=[literal])
     for k in going:
         take = variable(formulation.take[k])

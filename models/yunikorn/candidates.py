@@ -198,6 +198,8 @@ def _adjustments(problem: YuniKornProblem) -> tuple[list[int], dict[int, int]]:
     for queue in problem.path:
         facts = problem.queues[queue]
         value = facts.priority_offset + (0 if facts.priority_fence else value)
+        # Up the path offsets are added as in the core; below it the other way round, so that each
+        # allocation is on the scale of the ask, and the law is one comparison.
         gained[queue] = value
     shift: list[int] = []
     fixed: dict[int, int] = {}
@@ -209,6 +211,7 @@ def _adjustments(problem: YuniKornProblem) -> tuple[list[int], dict[int, int]]:
         if facts.parent in fixed:
             fixed[queue] = fixed[facts.parent]
         if facts.priority_fence:
+            # Of nested fences the strictest counts: each is compared with the same priority.
             fixed[queue] = max(offset + above, fixed.get(queue, offset + above))
         shift.append(above if facts.priority_fence else above + offset)
     return shift, fixed

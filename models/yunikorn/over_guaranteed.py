@@ -65,8 +65,11 @@ def doubtful_leaves(
     doubtful = np.zeros(least.shape[:2], dtype=np.bool_)
     for index, classes in enumerate(groups):
         doubtful[index, columns.queue[classes]] = True
+    # Without any guaranteed on the way a queue is over it whatever happens.
     doubtful[:, [queue for queue, counts in enumerate(counting) if counts is None]] = False
     while True:
+        # Certain leaves are back first, so only what doubtful ones hold may be gone; each leaf
+        # that becomes certain may make others so, until none does.
         gone = columns.sums(groups, doubtful)
         certain = np.zeros_like(doubtful)
         for leaf in np.flatnonzero(doubtful.any(axis=0)).tolist():
@@ -109,6 +112,7 @@ class _Turns:
         for k in self._classes[leaf].tolist():
             going = variable(formulation.take[k])
             builder.add(going <= formulation.classes.count(k) * variable(touched))
+        # What is not exceeded now never is: removals only lower usage.
         exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
         builder.any_of([*builder.witnesses(exceeded), negation(touched)])
 
@@ -132,6 +136,7 @@ class _Turns:
         builder, formulation = self._builder, self._formulation
         classes = self._classes[leaf]
         held = formulation.columns.holding[classes, t]
+        # By size and not by class: which of equal ones is last does not matter here.
         literals = {builder.new_bool(): size for size in np.unique(held[held > 0]).tolist()}
         for literal, size in literals.items():
             of_size = [formulation.take[k] for k in classes[held == size].tolist()]
@@ -168,5 +173,6 @@ class _Turns:
         """Return the literal that says that one leaf is back before another."""
         literal = self._builder.new_bool()
         later = variable(self._rank(second)) - variable(self._rank(first))
+        # Ranks leave no circles; leaves that nobody compares may share one.
         self._builder.add(later >= 1, when=[literal])
         return literal

@@ -91,6 +91,7 @@ def _of_queues(problem: YuniKornProblem, rules: str) -> tuple[list[At] | None, l
 def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] | None) -> list[Row]:
     problem, holding = columns.problem, columns.holding[classes]
     if needs is None:
+        # 0 >= 1: a row that nothing satisfies, with a name for the proof.
         none = np.zeros(classes.size, dtype=np.int64)
         return [Row("nothing is guaranteed to the ask", none, 1)]
     rows = [Row("victims", np.ones(classes.size, dtype=np.int64), 1)]

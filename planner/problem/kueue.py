@@ -271,6 +271,7 @@ def _refuse_given_back(
 
 def _relevant(snapshot: Snapshot, preemptor: Preemptor, named: set[int]) -> list[int]:
     if snapshot.configuration.fair_sharing_on:
+        # Shares count whatever the tree has quota for, asked for or not.
         named = named | snapshot.tree.known[snapshot.tree.path(preemptor.queue)[-1]]
     return sorted(named)
 
@@ -371,6 +372,7 @@ def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]
         return [False for _ in snapshot.tree.path(preemptor.queue)]
     advantage, seen, remaining = False, [], dict(request)
     for node in snapshot.tree.path(preemptor.queue):
+        # Before this node's own test: that the request fits at a cohort helps above it only.
         seen.append(advantage)
         fits, remaining = snapshot.usage.fits_in_quota(node, remaining)
         advantage = advantage or fits
@@ -429,6 +431,7 @@ def _scheduler_order(
 ) -> IntArray:
     """Rank all workloads by what decides where past use does not (docs/semantics/kueue.md §5.4)."""
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
+    # Kueue's three lists, in its order: with advantage, by priority, the own queue.
     groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     columns = (
         np.array([not w.evicted for w in workloads], dtype=bool),
@@ -436,6 +439,7 @@ def _scheduler_order(
         np.array([w.priority for w in workloads], dtype=np.int64),
         np.array([-w.reserved_s for w in workloads], dtype=np.float64),
     )
+    # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
     _break_ties(order, columns, [w.uid for w in workloads])
     places = np.empty(len(workloads), dtype=np.int64)
@@ -450,6 +454,7 @@ def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence
         equal &= column[order[1:]] == column[order[:-1]]
     run = np.concatenate(([0], np.cumsum(~equal)))  # (W,) a number for each run of equals
     in_run = np.zeros(len(order), dtype=bool)
+    # Only what ties is sorted by Python: UIDs are strings, and few workloads tie.
     in_run[1:] |= equal
     in_run[:-1] |= equal
     tied = zip(run[in_run].tolist(), order[in_run].tolist(), strict=True)
