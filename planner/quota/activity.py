@@ -93,6 +93,7 @@ def _cohort_parents(state: State) -> dict[str, str]:
     nested = state.configuration.gate("HierarchicalCohorts")
     parents = {cohort.name: cohort.spec.parent_name if nested else "" for cohort in state.cohorts}
     named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
+    # Cohorts need no object: one that is only named has no quota and no parent.
     for name in named:
         if name:
             parents.setdefault(name, "")
@@ -163,6 +164,7 @@ def _check_hindrances(
     if len(multi) > 1:
         text = f"it has more than one admission check of MultiKueue: {_quoted(multi)}"
         yield Hindrance("MultipleMultiKueueAdmissionChecks", text)
+    # An absent list and an empty one both mean all flavors (§1.3).
     every = set(cq.flavor_names)
     some = [name for name in multi if rules[name].on_flavors and {*rules[name].on_flavors} != every]
     if some:

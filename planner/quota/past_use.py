@@ -52,9 +52,11 @@ class PastUse:
 def weighted_use(queue: LocalQueue, weights: Mapping[str, float]) -> float:
     """Return what a LocalQueue used: weighted resources, by name, over its own weight."""
     weight = approximate(queue.spec.fair_sharing.weight)
+    # Also where nothing was used: its workloads come last in the queue, and first as victims.
     if weight <= 0:
         return inf
     consumed, used = queue.status.fair_sharing.admission.consumed, 0.0
+    # In Kueue's order: doubles added in another one may differ in the last digit.
     for resource in sorted(consumed):
         used += weights.get(resource, 1.0) * approximate(consumed[resource])
     return used / weight

@@ -44,6 +44,7 @@ class Unsettled(Shape):
         """Fill ``usage`` and ``names``, now that every fr has its index."""
         for fr, amount in self.holding.amounts.items():
             self.usage[index[fr]] = amount
+        # Shared by all shapes that name the same: the first to be settled fills it for all.
         if not self.names:
             self.names.update([index[fr] for fr in self.holding.named])
 

@@ -294,6 +294,7 @@ def build_snapshot(
             continue  # such a queue counts what its variants hold, and nothing else
         shape = shapes.of(entry)
         node = node_of.get(entry.admitted_by)
+        # Without its queue it holds nothing that counts, but what it names is still indexed.
         if node is not None:
             at = workloads, place, node
             admitted[node].append(_admitted(configuration, clock, at, entry, shape))

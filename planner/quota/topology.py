@@ -160,6 +160,7 @@ class Topologies:
         for workload in self.holders:
             for one in self.taken_by(workload):
                 shared = overlapping and one.flavor in in_hosts
+                # At the start only: what goes later goes from its own flavors alone (§2.4).
                 for name in in_hosts if shared else (one.flavor,):
                     found.take((one._replace(flavor=name),))
         return found
