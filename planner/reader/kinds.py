@@ -31,7 +31,6 @@ from planner.state.base import Schema
 KUEUE: Final = "kueue.x-k8s.io"
 CONFIG: Final = "config.kueue.x-k8s.io"
 DEVICES: Final = "resource.k8s.io"
-MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 
 
 class Kind(NamedTuple):

@@ -157,6 +157,7 @@ class WorkloadSpec(Schema):
             of_pods = value.get("priorityClassSource") == "scheduling.k8s.io/priorityclass"
             kind = "PriorityClass" if of_pods else "WorkloadPriorityClass"
             reference = {"kind": kind, "name": value["priorityClassName"]}
+            # What is said in the form of v1beta2 goes first.
             return {"priorityClassRef": reference, **value}
         return value
 

@@ -137,6 +137,7 @@ class Workloads(Sequence[Workload]):
         entry = self.entries[place]
         if isinstance(entry, Workload):
             return entry
+        # So that from whichever end it is counted, it is one object.
         place %= len(self.entries)
         found = self._made.get(place)
         if found is None:
@@ -199,6 +200,7 @@ class Workloads(Sequence[Workload]):
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what another process makes them from."""
         entries = [
+            # Bytes of its own: the text may be a view of the whole dump.
             one if isinstance(one, Workload) else one._replace(text=bytes(one.text))
             for one in self.entries
         ]
