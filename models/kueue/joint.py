@@ -90,6 +90,11 @@ class Entrant:
         local = position - self.first
         return local if self.ways and 0 <= local < len(self.ways[0].problem.workloads) else None
 
+    def may_take(self, way: int, position: int) -> bool:
+        """Say whether a workload may be a victim in a way, whatever the usage."""
+        place = self.place(position)
+        return place is not None and bool(self.ways[way].allowed[place])
+
 
 @dataclass(frozen=True)
 class Cut:

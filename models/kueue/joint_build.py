@@ -59,19 +59,15 @@ def _serve_each_once(joint: JointFormulation) -> None:
         for step in joint.steps:
             total = total + joint.served(step, e)
         builder.add(total.equals(0))
-    busy = [_busy(joint, step) for step in joint.steps]
+    busy = [
+        sum((joint.served(step, e) for e in range(len(joint.entrants))), start=ZERO)
+        for step in joint.steps
+    ]
     for step in joint.steps:
         builder.add(busy[step] <= 1)
         # Steps that serve nobody come last, or each plan would stand in the model many times.
         if step and not joint.in_order:
             builder.add(busy[step - 1] >= busy[step])
-
-
-def _busy(joint: JointFormulation, step: int) -> Linear:
-    total = ZERO
-    for e in range(len(joint.entrants)):
-        total = total + joint.served(step, e)
-    return total
 
 
 def _may_come_first(way: Way) -> bool:
@@ -91,7 +87,7 @@ def _take_in_steps(joint: JointFormulation) -> None:
             may = [
                 literal
                 for (at, e, w), literal in joint.serve.items()
-                if at == step and _is_allowed(joint.entrants[e], w, position)
+                if at == step and joint.entrants[e].may_take(w, position)
             ]
             if not may:
                 continue
@@ -101,11 +97,6 @@ def _take_in_steps(joint: JointFormulation) -> None:
             builder.add(taken <= count * Linear(dict.fromkeys(may, 1)))
             total = total + taken
         builder.add(total.equals(0))
-
-
-def _is_allowed(entrant: Entrant, way: int, position: int) -> bool:
-    place = entrant.place(position)
-    return place is not None and bool(entrant.ways[way].allowed[place])
 
 
 def _heed(joint: JointFormulation, cut: Cut) -> None:

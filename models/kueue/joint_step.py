@@ -34,7 +34,7 @@ class Step:
     ) -> None:
         self.joint, self.step = joint, step
         self.entrant = joint.entrants[entrant]
-        self.way = self.entrant.ways[way]
+        self.number, self.way = way, self.entrant.ways[way]
         self.problem = self.way.problem
         self.builder = Guarded(joint.builder, literal)
         self.before = StateUsage(self, after=False)
@@ -61,9 +61,13 @@ class Step:
                 self._victims_from_borrowers(formulation)
 
     def _formulation(self) -> Formulation:
-        chosen = [k for (step, k) in self.joint.taken if step == self.step and self._allows(k)]
-        first = self.entrant.first
-        members = [[m - first for m in self.joint.classes.members[k]] for k in chosen]
+        entrant, classes = self.entrant, self.joint.classes
+        chosen = [
+            k
+            for step, k in self.joint.taken
+            if step == self.step and entrant.may_take(self.number, int(classes.first[k]))
+        ]
+        members = [[m - entrant.first for m in classes.members[k]] for k in chosen]
         local = Classes(members, np.array([each[0] for each in members], dtype=np.int64))
         columns = Columns(self.problem, local, self.way.restricted)
         take = [self.joint.taken[self.step, k] for k in chosen]
@@ -74,10 +78,6 @@ class Step:
         formulation.usage_with_request = StateUsage(self, after=True, with_request=True)
         formulation.last_victims = LastVictims(formulation)
         return formulation
-
-    def _allows(self, k: int) -> bool:
-        place = self.entrant.place(int(self.joint.classes.first[k]))
-        return place is not None and bool(self.way.allowed[place])
 
     def _suppositions(self) -> None:
         """State what the way supposes of the usage before the step."""

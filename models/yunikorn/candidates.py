@@ -76,7 +76,7 @@ def fence(problem: YuniKornProblem) -> BoolArray:
 
 @EXCLUSIONS.of(YK_PREEMPTABLE)
 def preemptable(problem: YuniKornProblem) -> BoolArray:
-    """YK-10: forbid what shares no type with the ask, must stay on its node, or goes already.
+    """YK-10: forbid what shares no type with the ask, must stay on its node, or is being preempted.
 
     A type of amount 0 counts as shared.
 

@@ -120,13 +120,11 @@ class _Turns:
         """Return what is used above a guarantee at the turn of a leaf."""
         over = constant(-g.left) - self._gone(leaf, g.type)
         over = over + self._last(leaf, g.type)
-        for other in self._others_below(leaf, g.queue):
-            over = over - self._still_gone(other, leaf, g.type)
+        below = self._formulation.columns.within[g.queue]
+        for other in self.leaves:
+            if other != leaf and below[other]:
+                over = over - self._still_gone(other, leaf, g.type)
         return over
-
-    def _others_below(self, leaf: int, queue: int) -> list[int]:
-        within = self._formulation.columns.within[queue]
-        return [other for other in self.leaves if other != leaf and within[other]]
 
     def _choose_last(self, leaf: int, t: int) -> Linear:
         """Return what the last victim of a leaf holds of a type; none if it has no victims.

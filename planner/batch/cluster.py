@@ -50,7 +50,7 @@ class Patience:
     seconds
         How long it waits; ``None`` for ever.
     notice
-        Is told in a sentence, once between two rows, that nobody works and how long it waits.
+        Called with a sentence, once between two rows, when nobody works: how long it waits.
     clock
         Seconds that never go back.
     """

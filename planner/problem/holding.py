@@ -13,8 +13,8 @@ from planner.quota.snapshot import Admitted
 def one_of_each_holding(workloads: Sequence[Admitted]) -> tuple[list[Admitted], IntArray]:
     """Return one workload for each that holds differently, and (W,) which stands for whom.
 
-    A snapshot shares what equal ones hold, so it is told apart by identity.
+    A snapshot shares what equal ones hold, so that identity says whether they do.
     """
-    told_apart = np.array([id(workload.usage) for workload in workloads], dtype=np.int64)
-    _, first, which = np.unique(told_apart, return_index=True, return_inverse=True)
+    identity = np.array([id(workload.usage) for workload in workloads], dtype=np.int64)
+    _, first, which = np.unique(identity, return_index=True, return_inverse=True)
     return [workloads[position] for position in first.tolist()], which.astype(np.int64)

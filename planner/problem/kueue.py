@@ -294,7 +294,7 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
     return FairRules(
         strategies=configuration.strategies,
         within_nominal=configuration.gate("FairSharingPreemptWithinNominal") and within,
-        known=[[i for i, fr in enumerate(frs) if fr in shares.told(node)] for node in nodes],
+        known=[[i for i, fr in enumerate(frs) if fr in shares.counted(node)] for node in nodes],
         weight_nano=[tree.nodes[node].weight_nano for node in nodes],
         lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
@@ -416,7 +416,7 @@ def _candidate_order(
     for key in sorted(groups):
         group = groups[key]
         some = ((workloads[p], (int(places[p]),)) for p in group)
-        contest = Contest([Contender(base, w.queue, w.door, w.past) for w, base in some])
+        contest = Contest([Contender(base, w.queue, w.local_queue, w.past) for w, base in some])
         arranged += [group[position] for position in contest.order()]
     order = np.empty(len(workloads), dtype=np.int64)
     order[arranged] = np.arange(len(workloads))

@@ -71,7 +71,7 @@ class Domains:
 
 
 class AsItIs(NamedTuple):
-    """What a group finds before anybody goes.
+    """What a group finds before any removal.
 
     Slots of leaves, pods of domains at the level of slices, slices of domains at the level it asks.
     """

@@ -1,4 +1,4 @@
-"""What admitted workloads hold, told once for all that hold the same.
+"""What admitted workloads hold, worked out once for all that hold the same.
 
 A dump of a hundred thousand workloads has some hundred shapes.
 """

@@ -92,8 +92,8 @@ class Shares:
                 ratio = max(ratio, float(over) * 1000.0 / float(capacity))
         return Share(ratio, weight, borrowing=ratio != 0 or not self._by_ratio)
 
-    def told(self, node: int) -> frozenset[int]:
-        """Return the fr in which a node counts as borrowing, if it is over its quota there."""
+    def counted(self, node: int) -> frozenset[int]:
+        """Return the fr that count: over quota in one of them, a node is borrowing."""
         tree = self._tree
         parent, known = tree.nodes[node].parent, tree.known[node]
         if not self._by_ratio or parent == NO_PARENT:

@@ -195,7 +195,7 @@ class Topologies:
         return found
 
     def moved_by(self, workload: Workload, queue: ClusterQueue) -> list[Taken]:
-        """Return what goes and comes with a workload: only flavors that its queue lists (§2.4)."""
+        """Return what removing a workload gives back: of flavors that its queue lists (§2.4)."""
         found = self._moved.get(workload.key)
         if found is None:
             listed = queue.flavor_names

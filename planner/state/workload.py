@@ -380,7 +380,7 @@ class Workload(KubernetesObject):
         """Whether it waits in a queue: active, not finished, holding nothing."""
         if not self.spec.active:
             return False
-        # Most workloads run: what they reserved is told from one condition.
+        # Most workloads run: one condition says that they have their quota.
         holds = self.status.admission is not None and self.is_true("QuotaReserved")
         return not holds and not self.is_true("Finished")
 

@@ -1,4 +1,4 @@
-"""The workloads of a state: most are told in a few facts, and become objects when asked for.
+"""The workloads of a state: most are kept as a few facts, and become objects when asked for.
 
 A large dump has a hundred thousand workloads of which a plan shows a dozen. What decides about one
 that runs, or waits, with nothing unusual to it, is a line of facts; the text that they were read
@@ -251,18 +251,18 @@ class Workloads(Sequence[Workload]):
         places ``without``, by ClusterQueue, is left out.
         """
         without = without or {}
-        told: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
+        chosen: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
         for one in self.entries:
             queue = one.admitted_by
             if queue not in queues or not one.holds_quota:
                 continue
             for places, amounts in _amounts_of(one):
                 # Most podsets of a queue hold the same: where they do is looked at once.
-                wanted = told.get((queue, places))
+                wanted = chosen.get((queue, places))
                 if wanted is None:
                     known = without.get(queue, ())
                     wanted = [i for i, place in enumerate(places) if place not in known]
-                    told[queue, places] = wanted
+                    chosen[queue, places] = wanted
                 for i in wanted:
                     yield one.key, queue, places[i], amounts[i]
 

@@ -347,26 +347,26 @@ class FlavorAssigner:
     def _pinned(
         self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
     ) -> tuple[list[str], Mapping[str, int]]:
-        """Say that podsets had other flavors, in Kueue's words, and what it tests nevertheless.
+        """Return why podsets may not have a flavor, in Kueue's words, and what it tests anyway.
 
         A podset of another flavor, and those behind it, are not credited with what they hold.
         """
-        told, tested = list[str](), dict(wanted)
+        against, tested = list[str](), dict(wanted)
         if self.replaced is None:
-            return told, tested
+            return against, tested
         places = self.places(group)
         for resource in wanted:
             had = [self.replaced.at(place).flavors.get(resource, "") for place in places]
             other = next((n for n, name in enumerate(had) if name != flavor), None)
             if other is not None:
-                told.append(
+                against.append(
                     f"could not assign {flavor} flavor since the original workload is assigned: "
                     f"{had[other]}"
                 )
                 for place in places[other:]:
                     held = self.replaced.at(place).amounts.get(resource, 0)
                     tested[resource] = self.snapshot.tree.arithmetic.add(tested[resource], held)
-        return told, tested
+        return against, tested
 
     def _is_nominated(
         self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]

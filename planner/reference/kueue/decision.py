@@ -110,10 +110,10 @@ def outcomes(
     Where its order of candidates is determined that is one.
     """
     first = decide(snapshot, preemptor, assignment)
-    found = {_told(first): first}
+    found = {_identity(first): first}
     for seed in range(TRIES if first.undetermined else 0):
         other = ByChance(seed)(snapshot, preemptor, assignment)
-        found.setdefault(_told(other), other)
+        found.setdefault(_identity(other), other)
     return tuple(found.values())
 
 
@@ -132,7 +132,7 @@ def candidates_of(
     return candidates(Context(snapshot, snapshot.usage.copy(), preemptor, request, frs))
 
 
-def _told(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _identity(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return what makes one decision differ from another."""
     targets = tuple((one.workload.key, one.reason) for one in decision.targets)
     return decision.assignment.model_dump_json(), targets

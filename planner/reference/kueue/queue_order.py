@@ -53,7 +53,7 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
 def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list[Admitted]:
     """Return candidates in Kueue's order, in which past use comes before priority.
 
-    Past use is compared within a ClusterQueue that is told to, among those that are evicted and
+    Past use is compared within a ClusterQueue that is set up so, among those that are evicted and
     among the others (docs/semantics/kueue-features.md §3.4).
     """
     key = candidate_order(context)
@@ -73,7 +73,9 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
     arranged: list[Admitted] = []
     for _, same in groupby(ordered, key=lambda one: key(one)[:2]):
         group = list(same)
-        contest = Contest([Contender(key(one), one.queue, one.door, one.past) for one in group])
+        contest = Contest(
+            [Contender(key(one), one.queue, one.local_queue, one.past) for one in group]
+        )
         arranged += [group[position] for position in context.chance.arrange(contest)]
     return arranged
 

@@ -83,7 +83,9 @@ class Processing:
         if mode == "Fit" and recomputed:
             self._use(preemptor, decision)
             return Entry(preemptor, "deferred", decision, "PendingPreemption", _PREEMPTING)
-        if overlaps or not self._fits(preemptor, decision):
+        if overlaps or not (
+            self._fits_in_quota(preemptor, decision) and self._has_places(decision)
+        ):
             return Entry(preemptor, "skipped", decision, "", _WAITING)
         return self._take(preemptor, decision)
 
@@ -197,9 +199,6 @@ class Processing:
         for one in {workload.key: workload for workload in workloads}.values():
             places.give_back(topologies.moved_by(one.workload, queues[one.queue]))
         return places
-
-    def _fits(self, preemptor: Preemptor, decision: Decision) -> bool:
-        return self._fits_in_quota(preemptor, decision) and self._has_places(decision)
 
     def _fits_in_quota(self, preemptor: Preemptor, decision: Decision) -> bool:
         """Say whether the usage is available without all targets, each removed once.

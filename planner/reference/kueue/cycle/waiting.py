@@ -159,9 +159,9 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
         node: Waiting(strict=queue.spec.queueing_strategy == "StrictFIFO")
         for node, queue in snapshot.queues.items()
     }
-    door = doors(state, snapshot)
+    behind = open_queues(state, snapshot)
     for workload in state.workloads.pending():
-        queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
+        queue = behind.get((workload.metadata.namespace, workload.spec.queue_name))
         if queue is not None and is_queued(workload, snapshot, queue):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
@@ -194,11 +194,11 @@ def leading_to(state: State) -> LeadingTo:
     }
 
 
-def doors(state: State, snapshot: Snapshot) -> dict[tuple[str, str], int]:
+def open_queues(state: State, snapshot: Snapshot) -> dict[tuple[str, str], int]:
     """Return the node behind every LocalQueue (namespace, name) that is open and points to one."""
     return {
-        door: snapshot.node_of[name]
-        for door, name in leading_to(state).items()
+        local: snapshot.node_of[name]
+        for local, name in leading_to(state).items()
         if name in snapshot.node_of
     }
 
@@ -212,7 +212,7 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
 
 
 def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
-    """Say whether a workload may stand in a queue at all; ``queue`` is the node behind its door."""
+    """Say whether a workload may stand in a queue at all, that of the node ``queue``."""
     concurrent = is_concurrent(snapshot.queues[queue], snapshot.configuration)
     if not _is_admissible(workload, snapshot.configuration):
         return False

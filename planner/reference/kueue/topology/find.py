@@ -93,7 +93,7 @@ class Placer:
     def fits(self, asks: Sequence[Ask]) -> bool:
         """Say whether all podsets have a place.
 
-        For one alone that is told without placing it: the procedure finds a place if there is
+        For one alone that is known without placing it: the procedure finds a place if there is
         room at all (§7). Of several, each needs that, but the first takes its place without regard
         for the others.
         """

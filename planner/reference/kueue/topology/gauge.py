@@ -1,4 +1,4 @@
-"""Whether there is room at all, kept up to date leaf by leaf: what cannot fit is told at once.
+"""Whether there is room at all, kept up to date leaf by leaf: what cannot fit is known at once.
 
 A search takes away one workload after the other, each of which frees a few leaves. What is found
 here is necessary: where it says no, nothing is placed.

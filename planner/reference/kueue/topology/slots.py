@@ -65,7 +65,8 @@ class LeafCounts:
 
     def without(self, assumed: Mapping[str, Amounts]) -> LeafCounts:
         """Return the counts with what earlier podsets were given on some leaves (by id)."""
-        here = [(leaf, assumed[name]) for name in assumed if (leaf := self._leaf(name)) is not None]
+        leaf_of = self._tree.leaf_of
+        here = [(leaf_of[name], assumed[name]) for name in assumed if name in leaf_of]
         if not here:
             return self
         other = LeafCounts.__new__(LeafCounts)
@@ -82,9 +83,6 @@ class LeafCounts:
                         row[column] -= amount
                 other.count(leaf, row)
         return other
-
-    def _leaf(self, name: str) -> int | None:
-        return self._tree.leaf_of.get(name)
 
     def count(self, leaf: int, row: Sequence[int]) -> None:
         """Count what a leaf takes that has so much left."""
