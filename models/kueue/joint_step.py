@@ -160,6 +160,7 @@ class StateUsage(TreeUsage):
     def __init__(self, step: Step, *, after: bool, with_request: bool = False) -> None:
         nobody = Classes((), np.zeros(0, dtype=np.int64))
         problem = step.problem
+        # No classes: who has gone and come by now depends on the step, and is added in `_after`.
         columns = Columns(problem, nobody, step.way.restricted)
         super().__init__(step.joint.builder, problem, columns, ())
         self._step = step

@@ -199,6 +199,7 @@ def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
     before = value = builder.new_bool()
     for priority in sorted(takes, reverse=True):
         victims, fewer = Linear(dict.fromkeys(takes[priority], 1)), builder.new_bool()
+        # So large that the row says nothing once an earlier priority has fewer.
         slack = builder.bounds(victims)[1] + 1
         row = victims + variable(fewer) - slack * variable(before)
         builder.add(row <= given.get(priority, 0))

@@ -164,6 +164,7 @@ class _Turns:
             return ZERO
         still = Linear({builder.new(0, most // gone.unit): gone.unit})
         back = self._before(other, leaf)
+        # Back first, this is no bound, and still may be 0; else it is at least all that is gone.
         builder.add(still - gone + most * variable(back) >= 0)
         return still
 

@@ -112,6 +112,7 @@ def _caps(columns: Columns, classes: IntArray, allowances: Sequence[At]) -> list
     rows = []
     for allowance in allowances:
         held = _held_below(columns, classes, allowance)
+        # A cap that all candidates together keep binds nobody.
         if (held * columns.counts[classes]).sum() > allowance.amount:
             rows.append(Row(_name(columns.problem, allowance), -held, -allowance.amount))
     return rows

@@ -288,6 +288,7 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
     if not configuration.fair_sharing_on:
         return None
     usage = snapshot.usage.copy()
+    # As in the search itself, which decides this once, with the request in the tree.
     usage.add(preemptor.queue, request)
     within = usage.within_nominal(preemptor.queue, wanted)
     shares, cohorts = Shares(tree, configuration.rules), set(tree.ancestors(preemptor.queue))
@@ -351,6 +352,7 @@ def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]
     """
     nodes = [root]
     for node in nodes:
+        # Parents first, also inactive queues: what they use counts in the cohorts above.
         nodes.extend(snapshot.tree.children[node])
         for fr in frs:
             if snapshot.usage.amount[node][fr] == UNLIMITED:

@@ -55,6 +55,7 @@ class Activity:
         name = queue.spec.cohort_name
         if not name or name in self.looping:
             return ""
+        # It ends: what leads into a cycle was turned away above.
         while self.parents[name]:
             name = self.parents[name]
         return name
@@ -104,6 +105,7 @@ def _leads_into_cycle(name: str, parents: Mapping[str, str]) -> bool:
     seen: set[str] = set()
     while name and name not in seen:
         seen.add(name)
+        # Walks up and down the tree are recursive elsewhere: this bounds them.
         if len(seen) > _DEEPEST:
             raise UnsupportedError(f"Cohort {name}", f"has more than {_DEEPEST} cohorts below it")
         name = parents[name]

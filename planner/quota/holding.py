@@ -242,6 +242,7 @@ def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool 
     if evicted and evicted.is_true:
         settings = configuration.wait_for_pods_ready
         by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
+        # Of evictions only these two kinds move it in its queue: who was preempted keeps its place.
         if evicted.reason == "PodsReadyTimeout" and not by_creation:
             return evicted.last_transition_time or NEVER
         if evicted.reason == "AdmissionCheck":

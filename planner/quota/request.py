@@ -179,6 +179,7 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
             _add_to(sidecars, running)
             running = dict(sidecars)
         else:
+            # An init container runs beside the sidecars that were started before it, and no others.
             _add_to(running, sidecars)
         _raise_to(peak, running)
     _raise_to(total, peak)

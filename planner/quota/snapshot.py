@@ -437,6 +437,7 @@ def _nodes(
     """
     specs = {cohort.name: cohort.spec for cohort in state.cohorts}
     lends = state.configuration.gate("LendingLimit")
+    # Cohorts first: a queue then finds its parent's number, whatever the order of the dump.
     names = [name for name in activity.parents if name not in activity.looping]
     position = {name: i for i, name in enumerate(names)}
     cohorts = [

@@ -211,6 +211,7 @@ class Topologies:
         namespace = workload.metadata.namespace
         for pods in workload.spec.pod_sets:
             if pods.name == assigned.name:
+                # With the namespace: its LimitRanges fill in what a template leaves open.
                 key = namespace, id(pods.template)
                 if key not in self._templates:
                     self._templates[key] = self.per_pod(pods.template.spec, namespace)

@@ -75,7 +75,7 @@ def try_preemption(
     if not can_help(snapshot, candidates):
         return None
     plans = _plans(cluster, asking, snapshot, candidates)
-    # Nodes with room that were tried before: something else than room refused the ask there.
+    # Nodes with room are left out if they were tried: something else refused the ask there.
     checks = [plan for plan in plans if plan.victims or not nodes_tried]
     # Fewer victims first; a node with room (-1) before all others.
     checks.sort(key=lambda plan: (plan.index, plan.room.node_id))

@@ -104,6 +104,7 @@ def why_held_back(
     found = why_not_nominated(state, snapshot, preemptor.workload)
     if found is not None:
         return found
+    # Without the slice that is replaced, which is nobody's victim.
     targets = decision.search.targets
     if targets and is_gated(preemptor.workload, snapshot.configuration):
         return NotNominated("preemptionGated", "", "it has a closed preemption gate")
