@@ -77,6 +77,7 @@ def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
     """
     base = problem.base
     borrows = np.array(
+        # Usage as it is: the KEP looks once, before any removal.
         [
             any(used[fr] > quota[fr] for fr in base.contested)
             for used, quota in zip(base.usage, base.quota, strict=True)

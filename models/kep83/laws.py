@@ -63,6 +63,7 @@ def at_min_until_last_victim(formulation: Formulation) -> None:
         quota = problem.quota[queue]
         bounded = [fr for fr in problem.contested if quota[fr] != UNLIMITED]
         least = {fr: builder.bounds(formulation.usage.after(queue, fr))[0] for fr in bounded}
+        # At its min or above whatever goes.
         if any(least[fr] >= quota[fr] for fr in bounded):
             continue
         possible = [(last.with_last(queue, fr), quota[fr]) for fr in bounded]

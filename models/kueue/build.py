@@ -43,6 +43,7 @@ def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
     for law in RULE_SETS[problem.rules]:
         if law.id in stated and law.id not in without:
             stated[law.id](formulation)
+    # A rule set of its own: placement is asked for on top of either set of quota rules.
     for law in RULE_SETS["topology"]:
         if law.id in places.STATED and law.id not in without:
             places.STATED[law.id](formulation)

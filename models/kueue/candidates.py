@@ -116,6 +116,7 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
     for law, forbids in exclusions(problem):
         if law.id not in without:
             allowed &= ~forbids(problem)
+    # Only what these laws imply; a model without them must admit what breaks them.
     if not {KQ_OVER_QUOTA.id, FS_BORROWING.id}.intersection(without):
         over = np.array(_over_quota_up_to_lca(problem), dtype=bool)
         allowed &= over[problem.queue] | problem.from_own_queue
@@ -154,6 +155,7 @@ def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
     if problem.fair is not None:
         return (True,)
     queue = problem.own_queue
+    # As Kueue sees them: candidates before any removal, whoever goes in the end.
     others = allowed & ~problem.from_own_queue
     forbidden = problem.policy.borrow_within_cohort.policy == "Never"
     under_nominal = all(

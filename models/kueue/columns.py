@@ -87,11 +87,13 @@ def build_classes(
         Each (W,): what must be equal within a class besides queue, usage and places on nodes.
     """
     positions = np.flatnonzero(eligible)
+    # In the scheduler's order, so that the first members of a class are its canonical victims.
     positions = positions[np.argsort(problem.order[positions], kind="stable")]
     key = np.column_stack(
         [
             problem.queue[positions],
             restricted[positions].astype(np.int64),
+            # Whoever is being evicted already costs nothing new, and comes first in the order.
             problem.evicted[positions].astype(np.int64),
             *(cost[positions] for cost in costs),
             *([] if problem.places is None else [problem.places.kind[positions]]),

@@ -77,6 +77,7 @@ class _Comparison:
         self.lendable = {r: n for r, n in self.fair.lendable[above].items() if n > 0}
         self.mine, self.theirs = mine, theirs
         weight = self.fair.weight_nano
+        # Weights count by their ratio only; in lowest terms the products below stay small.
         unit = gcd(weight[mine], weight[theirs]) or 1
         self.my_weight, self.their_weight = weight[mine] // unit, weight[theirs] // unit
 
@@ -98,6 +99,7 @@ class _Comparison:
         excess: dict[str, Linear] = {}
         for fr in self.fair.known[node]:
             resource = problem.frs[fr].resource
+            # What cannot be lent has no ratio, and no part in a share, however much is used.
             if resource in self.lendable:
                 over = usage(node, fr) - problem.quota[node][fr]
                 part = self.builder.positive_part(over)
@@ -144,6 +146,7 @@ class _Comparison:
     def _dominated(self, mine: Excess, resource: str, theirs: Linear, *, strict: bool) -> int:
         """Return a literal that implies: no resource of mine is above this one of theirs."""
         witness = self.builder.new_bool()
+        # Otherwise 0 < 0 would pass where the preemptor's side can borrow nothing.
         if strict:
             self.builder.add(theirs >= 1, when=[witness])
         for own, excess in mine.items():
@@ -171,6 +174,7 @@ class _Comparison:
         same_weight = self.my_weight == self.their_weight
         exact = same_weight and largest < _EXACT_IN_DOUBLES
         shift = max(0, largest.bit_length() - _LARGEST.bit_length())
+        # Ours is rounded down and theirs up: the row only becomes easier, as promised above.
         left, right = left >> shift, -(-right >> shift)
         slack = 0 if exact else (largest >> shift) // _EXACT_IN_DOUBLES + 1
         difference = Linear({v: left * c for v, c in mine.terms.items()}, left * mine.constant)

@@ -86,8 +86,14 @@ class Entrant:
 
     def place(self, position: int) -> int | None:
         """Return where a workload stands in this entrant's problems, if it does."""
+        # Trees follow one another in the list of all workloads, each in the order of its problems.
         local = position - self.first
         return local if self.ways and 0 <= local < len(self.ways[0].problem.workloads) else None
+
+    def may_take(self, way: int, position: int) -> bool:
+        """Say whether a workload may be a victim in a way, whatever the usage."""
+        place = self.place(position)
+        return place is not None and bool(self.ways[way].allowed[place])
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def _serve_each_once(joint: JointFormulation) -> None:
             if joint.in_order and e != step:
                 continue
             for w, way in enumerate(entrant.ways):
+                # What is short before the first step is known, so most ways need no variable there.
                 if step or _may_come_first(way):
                     joint.serve[step, e, w] = builder.new_bool()
     for e, literal in enumerate(joint.admitted):
@@ -58,18 +59,15 @@ def _serve_each_once(joint: JointFormulation) -> None:
         for step in joint.steps:
             total = total + joint.served(step, e)
         builder.add(total.equals(0))
-    busy = [_busy(joint, step) for step in joint.steps]
+    busy = [
+        sum((joint.served(step, e) for e in range(len(joint.entrants))), start=ZERO)
+        for step in joint.steps
+    ]
     for step in joint.steps:
         builder.add(busy[step] <= 1)
+        # Steps that serve nobody come last, or each plan would stand in the model many times.
         if step and not joint.in_order:
             builder.add(busy[step - 1] >= busy[step])
-
-
-def _busy(joint: JointFormulation, step: int) -> Linear:
-    total = ZERO
-    for e in range(len(joint.entrants)):
-        total = total + joint.served(step, e)
-    return total
 
 
 def _may_come_first(way: Way) -> bool:
@@ -89,26 +87,23 @@ def _take_in_steps(joint: JointFormulation) -> None:
             may = [
                 literal
                 for (at, e, w), literal in joint.serve.items()
-                if at == step and _is_allowed(joint.entrants[e], w, position)
+                if at == step and joint.entrants[e].may_take(w, position)
             ]
             if not may:
                 continue
             joint.taken[step, k] = builder.new(0, count)
             taken = variable(joint.taken[step, k])
+            # At most one of these literals is true, so this is count or 0.
             builder.add(taken <= count * Linear(dict.fromkeys(may, 1)))
             total = total + taken
         builder.add(total.equals(0))
-
-
-def _is_allowed(entrant: Entrant, way: int, position: int) -> bool:
-    place = entrant.place(position)
-    return place is not None and bool(entrant.ways[way].allowed[place])
 
 
 def _heed(joint: JointFormulation, cut: Cut) -> None:
     """Forbid some ways in one state, in whichever step it is met."""
     members = [frozenset(each) for each in joint.classes.members]
     known = frozenset().union(*members)
+    # Somebody of the cut is no candidate any more, so its state is never met.
     if not cut.gone | (cut.taken or frozenset()) <= known:
         return
     tree = joint.entrants[cut.entrant].tree
@@ -148,6 +143,7 @@ def _served_before(
     for e, entrant in enumerate(joint.entrants):
         if entrant.tree != tree or e == cut.entrant:
             continue
+        # By flavors and not by way: what a way supposes leaves no trace in the state after it.
         for flavors in {way.flavors for way in entrant.ways}:
             literals = (
                 literal
@@ -162,6 +158,7 @@ def _unequal(builder: Builder, pairs: Iterable[tuple[Linear, int]]) -> Iterable[
     """Yield conditions of which one holds where some expression differs from its value."""
     for linear, value in pairs:
         low, high = builder.bounds(linear)
+        # A condition that its bounds exclude would only be a literal that is always false.
         if high > value:
             yield linear, value + 1
         if low < value:

@@ -48,6 +48,7 @@ def _least(entrant: Entrant) -> dict[FlavorResource, int]:
     found: dict[FlavorResource, int] | None = None
     for way in entrant.ways:
         problem = way.problem
+        # The less of what must fit when it is served, and of what it holds from then on.
         asked = {
             problem.frs[fr]: min(problem.request[fr], way.reserved.get(problem.frs[fr], 0))
             for fr in problem.requested
@@ -85,6 +86,7 @@ def _used(
     for e in admitted:
         other = entrants[e]
         if other.tree == entrant.tree:
+            # Any way will do: all problems of a tree number its nodes alike.
             usage[other.ways[0].problem.own_queue] += _least(other).get(fr, 0)
     for at in reversed(range(len(usage))):  # parents come before their children
         above, kept = problem.parent[at], problem.kept[at][position]

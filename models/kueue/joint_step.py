@@ -34,7 +34,7 @@ class Step:
     ) -> None:
         self.joint, self.step = joint, step
         self.entrant = joint.entrants[entrant]
-        self.way = self.entrant.ways[way]
+        self.number, self.way = way, self.entrant.ways[way]
         self.problem = self.way.problem
         self.builder = Guarded(joint.builder, literal)
         self.before = StateUsage(self, after=False)
@@ -46,6 +46,7 @@ class Step:
             rows = fit_rows(problem, self.before, fr, amount)
             if fr in problem.contested:
                 over = ((row, most + 1) for row, most in rows)
+                # Contested is what is short when the step begins: assignment calls the rest Fit.
                 self.builder.any_of(self.builder.witnesses(over))
             else:
                 for row, most in rows:
@@ -60,22 +61,23 @@ class Step:
                 self._victims_from_borrowers(formulation)
 
     def _formulation(self) -> Formulation:
-        chosen = [k for (step, k) in self.joint.taken if step == self.step and self._allows(k)]
-        first = self.entrant.first
-        members = [[m - first for m in self.joint.classes.members[k]] for k in chosen]
+        entrant, classes = self.entrant, self.joint.classes
+        chosen = [
+            k
+            for step, k in self.joint.taken
+            if step == self.step and entrant.may_take(self.number, int(classes.first[k]))
+        ]
+        members = [[m - entrant.first for m in classes.members[k]] for k in chosen]
         local = Classes(members, np.array([each[0] for each in members], dtype=np.int64))
         columns = Columns(self.problem, local, self.way.restricted)
         take = [self.joint.taken[self.step, k] for k in chosen]
+        # Under fair sharing there is one attempt, and it borrows.
         borrowing = self.builder.new(int(self.problem.fair is not None), 1)
         formulation = Formulation(self.problem, columns, self.builder, take, borrowing)
         formulation.usage = StateUsage(self, after=True)
         formulation.usage_with_request = StateUsage(self, after=True, with_request=True)
         formulation.last_victims = LastVictims(formulation)
         return formulation
-
-    def _allows(self, k: int) -> bool:
-        place = self.entrant.place(int(self.joint.classes.first[k]))
-        return place is not None and bool(self.way.allowed[place])
 
     def _suppositions(self) -> None:
         """State what the way supposes of the usage before the step."""
@@ -89,6 +91,7 @@ class Step:
                     self.builder.add(used <= problem.quota[queue][fr])
         for fr in self.way.by_reclaim:
             rest, some = constant(self.way.asked[fr]), []
+            # Without the root: what fits there only does not count as reclaimed (§4.3).
             for below, node in zip(problem.path, problem.path[1:-1], strict=False):
                 if UNLIMITED in {problem.kept[below][fr], problem.quota[node][fr]}:
                     some.append((ZERO, 0))
@@ -157,6 +160,7 @@ class StateUsage(TreeUsage):
     def __init__(self, step: Step, *, after: bool, with_request: bool = False) -> None:
         nobody = Classes((), np.zeros(0, dtype=np.int64))
         problem = step.problem
+        # No classes: who has gone and come by now depends on the step, and is added in `_after`.
         columns = Columns(problem, nobody, step.way.restricted)
         super().__init__(step.joint.builder, problem, columns, ())
         self._step = step

@@ -92,6 +92,7 @@ class LastVictims:
         unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
         added = Linear({builder.new(0, highest // unit): unit})
         for child, literal in self._last_of_cohort(node).items():
+            # One literal is true where the cohort is touched, so these rows define the variable.
             builder.add(added.equals(passed[child]), when=[literal])
         builder.add(added.equals(0), when=[negation(self.touched(node))])
         return added
@@ -105,6 +106,7 @@ class LastVictims:
         usage, kept = self._formulation.usage, self._problem.kept[child][fr]
         if kept == UNLIMITED:
             return ZERO
+        # Nothing is kept, so all that comes back counts at the parent: no new variable.
         if kept == 0:
             return self.back(child, fr)
         with_last = self._builder.positive_part(self.with_last(child, fr) - kept)
@@ -125,6 +127,7 @@ class LastVictims:
         last = {child: builder.new_bool() for child in self._children(cohort)}
         for child, literal in last.items():
             touched = variable(self.touched(child))
+            # A touched one: its own last victim is then the cohort's, and the choices nest.
             builder.add(touched >= variable(literal))
         self._exactly_one_if_touched(cohort, last)
         return last

@@ -61,11 +61,13 @@ def fit_rows(
         kept, limit = problem.kept[node][fr], problem.limit[node][fr]
         if kept == UNLIMITED:
             return
+        # What the node keeps for itself serves first, as Kueue counts it; the rest goes up.
         need = need - usage.local_free(node, fr)
         lendable = subtract(problem.quota[node][fr], kept)
         cap = UNLIMITED if limit is None else add(lendable, limit)
         if UNLIMITED not in {cap, lendable}:
             yield need + usage.stored(node, fr), cap
+    # No limit is asked for at the root: there is nobody to borrow from.
     root = problem.path[-1]
     if problem.quota[root][fr] != UNLIMITED:
         yield need + usage.after(root, fr), problem.quota[root][fr]

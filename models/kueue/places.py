@@ -98,6 +98,7 @@ class _Rooms:
             return standing
         pods: dict[int, Linear] = {}
         for at in self.given:
+            # More than the whole podset on a leaf says nothing more.
             most = min(self._most(at, room.workers), room.slices * aim.size)
             of = domains.at(at.leaf, aim.slice_level)
             before = pods.get(of, Linear({}, base.pods.get(of, 0)))
@@ -119,6 +120,7 @@ class _Rooms:
             if builder.bounds(there)[1] >= room.slices:
                 chosen.append(builder.new_bool())
                 builder.add(there >= room.slices * variable(chosen[-1]))
+        # Domains that nobody's removal changes: one that holds enough settles it.
         others = (each for over, each in enumerate(base.slices) if over not in slices)
         if max(others, default=-1) < room.slices:
             builder.any_of(chosen)
@@ -219,6 +221,7 @@ class _Rooms:
             return pods
         low, high = self.builder.bounds(pods)
         number = self.builder.new(low // size, high // size)
+        # From one side: fewer whole multiples than stand there may be counted, never more.
         self.builder.add(pods >= size * variable(number))
         return (size if worth is None else worth) * variable(number)
 
@@ -255,6 +258,8 @@ class _Rooms:
                 )
                 given = self.given.get(leaf, {}).get(name, ZERO)
                 fits = Linear(all_of) - given <= left
+                # Over-committed, or with others on it that do not count what is left here, a leaf
+                # must not make the model infeasible: the row binds only where something is placed.
                 if left >= 0 and len(all_of) == len(mine):
                     self.builder.add(fits)
                 else:

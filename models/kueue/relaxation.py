@@ -35,6 +35,7 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
             if node != problem.path[-1]:
                 if kept == UNLIMITED:
                     break
+                # At the usage of now: what removals free here in addition is in the coefficients.
                 need -= max(0, kept - used)
                 limit = problem.limit[node][fr]
                 cap = UNLIMITED if limit is None else add(subtract(quota, kept), limit)
@@ -54,6 +55,8 @@ def relax(problem: Problem, columns: Columns) -> Relaxation:
     side = [
         node
         for node in columns.below
+        # Where something below keeps quota, a removal may count for less at the node than it
+        # holds, and the row could forbid legal sets.
         if node not in problem.path and keeping[node].isdisjoint(_watched(problem, node))
     ]
     return with_excess(cover_rows(problem, columns), problem, columns, side, beyond=1)
@@ -93,7 +96,9 @@ def _excess_rows(
             continue
         held = columns.holding[below, fr]
         total = sum((held * counts).tolist())
+        # All but the last victim stay within the excess; the last adds the largest at most.
         room = excess - beyond + int(held.max())
+        # One fr that cannot bind is witness enough for any set.
         if total <= room:
             return None
         bounded.append((_held_below(columns, node, fr), room, total))

@@ -54,9 +54,11 @@ class TreeUsage:
             removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
             return Linear(removed, before)
         total = constant(before)
+        # Only what changes is added to the usage of now: all other children cost no terms.
         for child in self._children[node]:
             if self._may_change(child):
-                change = self.stored(child, fr) - self._stored_before(child, fr)
+                used, kept = self._problem.usage[child][fr], self._problem.kept[child][fr]
+                change = self.stored(child, fr) - max(0, used - kept)
                 if change.terms or change.constant:
                     total = total + change
         return total
@@ -81,6 +83,3 @@ class TreeUsage:
         if kept == UNLIMITED:
             return ZERO
         return self.after(node, fr) - kept + self.local_free(node, fr)
-
-    def _stored_before(self, node: int, fr: int) -> int:
-        return max(0, self._problem.usage[node][fr] - self._problem.kept[node][fr])

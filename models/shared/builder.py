@@ -245,11 +245,13 @@ class Builder:
     ) -> None:
         free = self._free(linear)
         low, high, constant = free.low, free.high, free.constant
+        # The bounds of the variables imply it.
         if (least is None or least <= low + constant) and (most is None or high + constant <= most):
             return
         # Scaling keeps bytes and the like within what the solver can add up.
         unit = gcd(*free.terms.values()) or 1
         written = free.in_units(unit)
+        # Rounded inwards: the terms are multiples of the unit, so nothing is cut off.
         lower = None if least is None else -((constant - least) // unit)
         upper = None if most is None else (most - constant) // unit
         if lower is not None and upper is not None and lower > upper:
@@ -278,6 +280,7 @@ class Builder:
         relaxation both rows together say what the one said.
         """
         half = _BASE // 2
+        # To the nearest multiple, so that the low digits are of both signs, and half as long.
         high = {index: (c + half) // _BASE for index, c in linear.terms.items()}
         low = Linear({index: c - _BASE * high[index] for index, c in linear.terms.items()})
         h, rest = divmod(least, _BASE)
@@ -352,6 +355,7 @@ class _Free(NamedTuple):
 
     def clamped(self, bound: int) -> int:
         """Return a bound on the terms that says the same and is no larger than they are."""
+        # One beyond what the terms can reach says as much as any larger number, and fits 64 bits.
         return min(max(bound, self.low - 1), self.high + 1)
 
 

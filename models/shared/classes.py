@@ -51,6 +51,7 @@ class Classes:
         """Return classes of which at least and at most so many members go, where that is known."""
         members = self.members
         if most:
+            # Members are taken from the front, so those at the end are the ones that never go.
             members = [each[: most.get(k, len(each))] for k, each in enumerate(members)]
         return replace(self, members=members, least=least)
 

@@ -14,6 +14,7 @@ class Guarded(Builder):
     """
 
     def __init__(self, builder: Builder, literal: int) -> None:
+        # The same lists, not copies: a variable made here is one of the other builder's, too.
         self.proto = builder.proto
         self.lower = builder.lower
         self.upper = builder.upper

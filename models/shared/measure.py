@@ -77,6 +77,7 @@ def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
     highest = builder.new(0, max(ranks[k] for k in going))
     hit = {rank: builder.new_bool() for rank in sorted({ranks[k] for k in going})}
     for rank, literal in hit.items():
+        # One literal per rank and not per class: ranks are few, and the row is shared.
         builder.add(variable(highest) >= rank, when=[literal])
     for k in going:
         take = variable(formulation.take[k])
@@ -198,6 +199,7 @@ def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
     before = value = builder.new_bool()
     for priority in sorted(takes, reverse=True):
         victims, fewer = Linear(dict.fromkeys(takes[priority], 1)), builder.new_bool()
+        # So large that the row says nothing once an earlier priority has fewer.
         slack = builder.bounds(victims)[1] + 1
         row = victims + variable(fewer) - slack * variable(before)
         builder.add(row <= given.get(priority, 0))

@@ -41,7 +41,9 @@ def assemble(
     take = new_takes(builder, classes)
     usable = problem.usable.tolist()
     only = sum(usable) == 1
+    # A single usable node is chosen by its bounds: rows over it then need no literal.
     nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
+    # Without a usable node this has no solution, and neither has the problem.
     builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
     one_node = YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)

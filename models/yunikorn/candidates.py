@@ -76,7 +76,7 @@ def fence(problem: YuniKornProblem) -> BoolArray:
 
 @EXCLUSIONS.of(YK_PREEMPTABLE)
 def preemptable(problem: YuniKornProblem) -> BoolArray:
-    """YK-10: forbid what shares no type with the ask, must stay on its node, or goes already.
+    """YK-10: forbid what shares no type with the ask, must stay on its node, or is being preempted.
 
     A type of amount 0 counts as shared.
 
@@ -198,6 +198,8 @@ def _adjustments(problem: YuniKornProblem) -> tuple[list[int], dict[int, int]]:
     for queue in problem.path:
         facts = problem.queues[queue]
         value = facts.priority_offset + (0 if facts.priority_fence else value)
+        # Up the path offsets are added as in the core; below it the other way round, so that each
+        # allocation is on the scale of the ask, and the law is one comparison.
         gained[queue] = value
     shift: list[int] = []
     fixed: dict[int, int] = {}
@@ -209,6 +211,7 @@ def _adjustments(problem: YuniKornProblem) -> tuple[list[int], dict[int, int]]:
         if facts.parent in fixed:
             fixed[queue] = fixed[facts.parent]
         if facts.priority_fence:
+            # Of nested fences the strictest counts: each is compared with the same priority.
             fixed[queue] = max(offset + above, fixed.get(queue, offset + above))
         shift.append(above if facts.priority_fence else above + offset)
     return shift, fixed

@@ -55,6 +55,7 @@ class Columns:
             If all candidates hold too much together to be added up in 64 bits.
         """
         holding = self.problem.holding[self.classes.first]
+        # In doubles, where it cannot wrap: only its order of magnitude is asked for.
         largest = (np.abs(holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
         if largest > _LARGEST:
             raise UnsupportedError(

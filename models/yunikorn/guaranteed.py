@@ -57,6 +57,7 @@ def counting_guarantees(problem: YuniKornProblem) -> list[Counting]:
         elif queue == problem.own_queue:
             types = {guarantee.type for guarantee in own}
             counting.append((*own, *(g for g in above or () if g.type not in types)))
+        # The core compares paths as text, and a sibling may pass for an ancestor (§5).
         elif facts.parent != NOWHERE and asking.guaranteed and asking.path.startswith(facts.path):
             counting.append(None)
         else:

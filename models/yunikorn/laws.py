@@ -56,6 +56,7 @@ def spares_last_tier(formulation: Formulation) -> None:
     last_tier = spared_by(formulation.problem, formulation.spare).tolist()
     members = formulation.classes.members
     for take, positions in zip(formulation.take, members, strict=True):
+        # Members stand in the core's order, those that opted out last: the first ones are ordinary.
         ordinary = sum(not last_tier[position] for position in positions)
         formulation.builder.add(variable(take) <= ordinary)
 
@@ -145,6 +146,7 @@ def fits_node(formulation: Formulation) -> None:
     anywhere = {formulation.alternatives[node] for node in free}
     nodes, counts = columns.node.tolist(), columns.counts.tolist()
     for take, node, count in zip(formulation.take, nodes, counts, strict=True):
+        # On a node that the partition lacks: it may go only where victims may be anywhere.
         own = set() if node == NOWHERE else {formulation.alternatives[node]}
         permitted = Linear(dict.fromkeys(anywhere | own, -count))
         builder.add(permitted + variable(take) <= 0)

@@ -58,6 +58,7 @@ def over_limits(problem: YuniKornProblem) -> list[At]:
         for t, name in enumerate(problem.types):
             if name in problem.ask.resource and (is_root or name in limit):
                 wanted = facts.allocated.get(name, 0) + problem.ask.resource[name]
+                # The root has a maximum of every type: what no node has, there is none of.
                 over.append(At(queue, t, wanted - max(0, limit.get(name, 0))))
     return [each for each in over if each.amount > 0]
 

@@ -65,8 +65,11 @@ def doubtful_leaves(
     doubtful = np.zeros(least.shape[:2], dtype=np.bool_)
     for index, classes in enumerate(groups):
         doubtful[index, columns.queue[classes]] = True
+    # Without any guaranteed on the way a queue is over it whatever happens.
     doubtful[:, [queue for queue, counts in enumerate(counting) if counts is None]] = False
     while True:
+        # Certain leaves are back first, so only what doubtful ones hold may be gone; each leaf
+        # that becomes certain may make others so, until none does.
         gone = columns.sums(groups, doubtful)
         certain = np.zeros_like(doubtful)
         for leaf in np.flatnonzero(doubtful.any(axis=0)).tolist():
@@ -109,6 +112,7 @@ class _Turns:
         for k in self._classes[leaf].tolist():
             going = variable(formulation.take[k])
             builder.add(going <= formulation.classes.count(k) * variable(touched))
+        # What is not exceeded now never is: removals only lower usage.
         exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
         builder.any_of([*builder.witnesses(exceeded), negation(touched)])
 
@@ -116,13 +120,11 @@ class _Turns:
         """Return what is used above a guarantee at the turn of a leaf."""
         over = constant(-g.left) - self._gone(leaf, g.type)
         over = over + self._last(leaf, g.type)
-        for other in self._others_below(leaf, g.queue):
-            over = over - self._still_gone(other, leaf, g.type)
+        below = self._formulation.columns.within[g.queue]
+        for other in self.leaves:
+            if other != leaf and below[other]:
+                over = over - self._still_gone(other, leaf, g.type)
         return over
-
-    def _others_below(self, leaf: int, queue: int) -> list[int]:
-        within = self._formulation.columns.within[queue]
-        return [other for other in self.leaves if other != leaf and within[other]]
 
     def _choose_last(self, leaf: int, t: int) -> Linear:
         """Return what the last victim of a leaf holds of a type; none if it has no victims.
@@ -132,6 +134,7 @@ class _Turns:
         builder, formulation = self._builder, self._formulation
         classes = self._classes[leaf]
         held = formulation.columns.holding[classes, t]
+        # By size and not by class: which of equal ones is last does not matter here.
         literals = {builder.new_bool(): size for size in np.unique(held[held > 0]).tolist()}
         for literal, size in literals.items():
             of_size = [formulation.take[k] for k in classes[held == size].tolist()]
@@ -161,6 +164,7 @@ class _Turns:
             return ZERO
         still = Linear({builder.new(0, most // gone.unit): gone.unit})
         back = self._before(other, leaf)
+        # Back first, this is no bound, and still may be 0; else it is at least all that is gone.
         builder.add(still - gone + most * variable(back) >= 0)
         return still
 
@@ -168,5 +172,6 @@ class _Turns:
         """Return the literal that says that one leaf is back before another."""
         literal = self._builder.new_bool()
         later = variable(self._rank(second)) - variable(self._rank(first))
+        # Ranks leave no circles; leaves that nobody compares may share one.
         self._builder.add(later >= 1, when=[literal])
         return literal

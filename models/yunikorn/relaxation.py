@@ -91,6 +91,7 @@ def _of_queues(problem: YuniKornProblem, rules: str) -> tuple[list[At] | None, l
 def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] | None) -> list[Row]:
     problem, holding = columns.problem, columns.holding[classes]
     if needs is None:
+        # 0 >= 1: a row that nothing satisfies, with a name for the proof.
         none = np.zeros(classes.size, dtype=np.int64)
         return [Row("nothing is guaranteed to the ask", none, 1)]
     rows = [Row("victims", np.ones(classes.size, dtype=np.int64), 1)]
@@ -111,6 +112,7 @@ def _caps(columns: Columns, classes: IntArray, allowances: Sequence[At]) -> list
     rows = []
     for allowance in allowances:
         held = _held_below(columns, classes, allowance)
+        # A cap that all candidates together keep binds nobody.
         if (held * columns.counts[classes]).sum() > allowance.amount:
             rows.append(Row(_name(columns.problem, allowance), -held, -allowance.amount))
     return rows

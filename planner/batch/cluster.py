@@ -50,7 +50,7 @@ class Patience:
     seconds
         How long it waits; ``None`` for ever.
     notice
-        Is told in a sentence, once between two rows, that nobody works and how long it waits.
+        Called with a sentence, once between two rows, when nobody works: how long it waits.
     clock
         Seconds that never go back.
     """
@@ -440,6 +440,7 @@ class _Call:
                 self._again.append(task)
                 raise self._lost() from None
             self._given[future] = task
+            # Called by a thread of Dask's: the queue is all that both sides touch.
             future.add_done_callback(self._ended.put)
 
     def _look(self) -> None:
@@ -447,6 +448,7 @@ class _Call:
         found = threads(self._client, self._patience)
         if found and self._patience.waiting:
             check_workers(self._client, self._limits, self._patience)
+        # One even with nobody there, so that somebody who comes finds work.
         self._window = max(1, AHEAD * found)
         self._reviewed = time.monotonic()
 

@@ -88,11 +88,11 @@ def run(  # noqa: PLR0913 - what a run can be told
     total
         The number of tasks, if it is known, for ``watch``.
     watch
-        Is told after every row how far the run is.
+        Called after every row with how far the run is.
     changed
-        Is told the key of every task whose row is of another input, and which is done again.
+        Called with the key of every task that is done again: its row is of another input.
     notice
-        Is told in a sentence that a cluster has nobody that works, and how long it is waited for.
+        Called with a sentence when nobody in a cluster works, and how long that is waited for.
 
     Raises
     ------

@@ -185,6 +185,7 @@ class Journal:
         first = self._stream.readline()
         header = _header_line(self._header)
         if first != header:
+            # A header that is torn is of a run that was killed at once: it begins anew.
             if first.endswith(b"\n") or not header.startswith(first):
                 raise _other_run(first, self._header, where)
             self._begin(header)
@@ -219,6 +220,7 @@ class Journal:
                 stream.write(_header_line(self._header))
                 stream.writelines(lines)
                 stream.flush()
+                # Before it takes the other's place: a power failure must not leave an empty file.
                 os.fsync(stream.fileno())
             sorted_file.chmod(path.stat().st_mode & 0o777)
             sorted_file.replace(path)

@@ -238,6 +238,7 @@ class Pool:
     def _look(self, busy: Sequence[_Slot]) -> list[tuple[_Slot, Attempt | None]]:
         """Wait until something happens, and say what: an outcome, or none yet."""
         ready = set(wait([s.connection for s in busy], TICK_S if self._limits.given else None))
+        # Limits are for these alone: whoever has answered is done, however late.
         silent = [slot for slot in busy if slot.connection not in ready]
         news = [(slot, slot.receive()) for slot in busy if slot.connection in ready]
         if self._limits.given and time.monotonic() >= self._next_look:
@@ -311,7 +312,7 @@ class _Slot:
     def _begin(self) -> None:
         """Hand the task over to a process that is ready for it."""
         self._since = time.monotonic()
-        with contextlib.suppress(OSError):  # it has just died: hear() finds out
+        with contextlib.suppress(OSError):  # it has just died: receive() finds out
             self._child.send(self._task.payload)
 
     def _renew(self) -> None:
@@ -325,6 +326,7 @@ class _Slot:
         if self._deaths < TRIES:
             self._renew()
             return None
+        # Never ready for a task in all these tries: that is not the task's fault.
         if not self._child.ready:
             raise InternalError(f"worker processes end before they can work: {ended}")
         return Attempt("killed", f"{TRIES} processes died of it, the last one of {ended}")

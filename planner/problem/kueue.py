@@ -270,6 +270,7 @@ def _refuse_given_back(
 
 def _relevant(snapshot: Snapshot, preemptor: Preemptor, named: set[int]) -> list[int]:
     if snapshot.configuration.fair_sharing_on:
+        # Shares count whatever the tree has quota for, asked for or not.
         named = named | snapshot.tree.known[snapshot.tree.path(preemptor.queue)[-1]]
     return sorted(named)
 
@@ -286,13 +287,14 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
     if not configuration.fair_sharing_on:
         return None
     usage = snapshot.usage.copy()
+    # As in the search itself, which decides this once, with the request in the tree.
     usage.add(preemptor.queue, request)
     within = usage.within_nominal(preemptor.queue, wanted)
     shares, cohorts = Shares(tree, configuration.rules), set(tree.ancestors(preemptor.queue))
     return FairRules(
         strategies=configuration.strategies,
         within_nominal=configuration.gate("FairSharingPreemptWithinNominal") and within,
-        known=[[i for i, fr in enumerate(frs) if fr in shares.told(node)] for node in nodes],
+        known=[[i for i, fr in enumerate(frs) if fr in shares.counted(node)] for node in nodes],
         weight_nano=[tree.nodes[node].weight_nano for node in nodes],
         lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
@@ -349,6 +351,7 @@ def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]
     """
     nodes = [root]
     for node in nodes:
+        # Parents first, also inactive queues: what they use counts in the cohorts above.
         nodes.extend(snapshot.tree.children[node])
         for fr in frs:
             if snapshot.usage.amount[node][fr] == UNLIMITED:
@@ -370,6 +373,7 @@ def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]
         return [False for _ in snapshot.tree.path(preemptor.queue)]
     advantage, seen, remaining = False, [], dict(request)
     for node in snapshot.tree.path(preemptor.queue):
+        # Before this node's own test: that the request fits at a cohort helps above it only.
         seen.append(advantage)
         fits, remaining = snapshot.usage.fits_in_quota(node, remaining)
         advantage = advantage or fits
@@ -413,7 +417,7 @@ def _candidate_order(
     for key in sorted(groups):
         group = groups[key]
         some = ((workloads[p], (int(places[p]),)) for p in group)
-        contest = Contest([Contender(base, w.queue, w.door, w.past) for w, base in some])
+        contest = Contest([Contender(base, w.queue, w.local_queue, w.past) for w, base in some])
         arranged += [group[position] for position in contest.order()]
     order = np.empty(len(workloads), dtype=np.int64)
     order[arranged] = np.arange(len(workloads))
@@ -428,6 +432,7 @@ def _scheduler_order(
 ) -> IntArray:
     """Rank all workloads by what decides where past use does not (docs/semantics/kueue.md §5.4)."""
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
+    # Kueue's three lists, in its order: with advantage, by priority, the own queue.
     groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     columns = (
         np.array([not w.evicted for w in workloads], dtype=bool),
@@ -435,6 +440,7 @@ def _scheduler_order(
         np.array([w.priority for w in workloads], dtype=np.int64),
         np.array([-w.reserved_s for w in workloads], dtype=np.float64),
     )
+    # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
     _break_ties(order, columns, [w.uid for w in workloads])
     places = np.empty(len(workloads), dtype=np.int64)
@@ -449,6 +455,7 @@ def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence
         equal &= column[order[1:]] == column[order[:-1]]
     run = np.concatenate(([0], np.cumsum(~equal)))  # (W,) a number for each run of equals
     in_run = np.zeros(len(order), dtype=bool)
+    # Only what ties is sorted by Python: UIDs are strings, and few workloads tie.
     in_run[1:] |= equal
     in_run[:-1] |= equal
     tied = zip(run[in_run].tolist(), order[in_run].tolist(), strict=True)
@@ -458,8 +465,8 @@ def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence
 def one_of_each_holding(workloads: Sequence[Admitted]) -> tuple[list[Admitted], IntArray]:
     """Return one workload for each that holds differently, and (W,) which stands for whom.
 
-    A snapshot shares what equal ones hold, so it is told apart by identity.
+    A snapshot shares what equal ones hold, so that identity says whether they do.
     """
-    told_apart = np.array([id(workload.usage) for workload in workloads], dtype=np.int64)
-    _, first, which = np.unique(told_apart, return_index=True, return_inverse=True)
+    identity = np.array([id(workload.usage) for workload in workloads], dtype=np.int64)
+    _, first, which = np.unique(identity, return_index=True, return_inverse=True)
     return [workloads[position] for position in first.tolist()], which.astype(np.int64)

@@ -71,7 +71,7 @@ class Domains:
 
 
 class AsItIs(NamedTuple):
-    """What a group finds before anybody goes.
+    """What a group finds before any removal.
 
     Slots of leaves, pods of domains at the level of slices, slices of domains at the level it asks.
     """
@@ -121,6 +121,7 @@ class Places:
         domains = self.domains[room.flavor]
         slots = {
             leaf: min(
+                # Over-committed it has no slots; fewer than none would take from its neighbours.
                 max(0, self.left[Leaf(room.flavor, leaf)][name]) // asked
                 for name, asked in room.workers
             )
@@ -211,6 +212,7 @@ def _sharing(snapshot: Snapshot, leaves: Iterable[Leaf]) -> dict[Leaf, int]:
     found = {}
     for one in sorted(leaves):
         tree = trees[one.flavor]
+        # Only hosts have a name that means the same in another flavor's tree.
         shared = overlapping and tree.ends_in_host
         key = tree.leaf_id(one.leaf) if shared else one
         found[one] = numbers.setdefault(key, len(numbers))
@@ -237,6 +239,7 @@ def _given_back(
                 continue
             tree = trees[flavor]
             leaf = Leaf(flavor, tree.leaf_of.get(leaf_id, -1))
+            # A leaf that is gone, or where none of the pods may be: it helps nobody.
             if leaf not in leaves:
                 continue
             row = sums.setdefault(leaf, {})

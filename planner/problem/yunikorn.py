@@ -152,6 +152,7 @@ def _may_preempt(cluster: Cluster, ask: Ask) -> bool:
 def _usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
     if ask.required_node:
         return room.node_id == ask.required_node
+    # Recorded states may name nodes that the shim always refuses: no law, but no room either.
     return room.node_id not in cluster.x.veto_nodes and is_usable(cluster, room, ask)
 
 

@@ -75,6 +75,7 @@ class Budget:
             If there is too much of it.
         """
         count = _values(data)
+        # Marks in strings are counted, too: only where that is too much, it is counted with care.
         self.take(count if count <= self.left else _values_outside_strings(data), where)
 
     def take_json(self, data: bytes, where: str) -> None:
@@ -134,6 +135,7 @@ def _values_outside_strings(data: bytes) -> int:
 def memory_left() -> int:
     """Return how many bytes this process may still take, as far as the system says."""
     rooms = [2**63]
+    # All that may end this process: its own limit, the container's, and what the machine has.
     page = os.sysconf("SC_PAGE_SIZE")
     try:
         size, resident = map(int, Path("/proc/self/statm").read_bytes().split()[:2])

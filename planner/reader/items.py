@@ -47,6 +47,7 @@ def items_of(document: Document, path: Path = ()) -> Iterator[Item]:
         If something stands there which is no object, or an object without a kind.
     """
     root = document.where
+    # A stack of its own: lists in lists, however deep, must not end in a RecursionError.
     todo: list[Iterator[tuple[Path, object]]] = [iter([(path, document.value)])]
     while todo:
         for at, listed in todo[-1]:
@@ -66,6 +67,7 @@ def items_of(document: Document, path: Path = ()) -> Iterator[Item]:
             kind = value.get("kind")
             if not isinstance(kind, str) or not kind:
                 raise _without_kind(Item(root, at, value))
+            # With a spec it is an object that is only called so.
             if kind.endswith("List") and "spec" not in value:
                 todo.append(_list_items(Item(root, at, value), kind, used_up=document.used_up))
                 break

@@ -31,7 +31,6 @@ from planner.state.base import Schema
 
 CONFIG: Final = f"config.{API_GROUP}"
 DEVICES: Final = "resource.k8s.io"
-MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 
 
 class Kind(NamedTuple):

@@ -83,6 +83,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         body, path, its_clock, its_release = _unwrap(document)
         clock, recorded = clock or its_clock, recorded or its_release
         taken = taken or taken_at(body)
+        # A recorded instance is a whole state: two of them are two clusters.
         instances += body is not document
         if instances > 1:
             raise _several_instances(document.where)
@@ -95,6 +96,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         ignored.fields.update(unknown_fields(collection.items))
     objects = collection.objects
     newest = _newest(objects)
+    # The newest timestamp comes last: it is only the latest that anything happened.
     moment = given_moment(now) or clock or clock_of(taken, newest)
     if moment is None:
         raise _without_clock(source)

@@ -116,6 +116,7 @@ class Collection:
         try:
             checked = kind.model.model_validate(item.value)
         except ValidationError as error:
+            # Go on: the message says how many there are, so that nobody mends them one by one.
             self._first_error = self._first_error or (kind, item, error)
             self._errors += error.error_count()
             return
@@ -123,6 +124,7 @@ class Collection:
         metadata = getattr(checked, "metadata", None)
         if metadata is not None:
             name = metadata.name
+            # As the API server has it where a manifest leaves it out.
             namespace = (metadata.namespace or "default") if kind.namespaced else ""
             if namespace != metadata.namespace:
                 changed = metadata.model_copy(update={"namespace": namespace})
@@ -134,6 +136,7 @@ class Collection:
     def _keep_checked(
         self, kind: Kind, item: Item, namespace: str, name: str, checked: Schema | Facts
     ) -> None:
+        # By kind alone: the same object may be dumped in two versions of its API.
         key = (kind.name, namespace, name)
         if key in self._places:
             raise _stands_twice(kind, self._places[key], item.whole())

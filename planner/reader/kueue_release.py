@@ -135,6 +135,7 @@ def settle(
         "needs it: planned by these gates nevertheless"
         for gate, needed in release.unmet(gates)
     )
+    # Also where the user chose another one: on the rules that hold the whole answer depends.
     for sign in signs:
         if known_by != "recorded" and sign.name != release.name:
             notes.append(

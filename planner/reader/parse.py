@@ -92,6 +92,7 @@ def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool
         return list(parse_json(data, text.where, budget)), True
     except ParseError as error:
         json_error = error
+    # What JSON was counted for is free again for YAML, unless it was too much already.
     if budget.left >= 0:
         budget.left = left
     decoded = _decode(data, text.where)

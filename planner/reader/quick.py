@@ -162,12 +162,14 @@ def _run(conditions: Sequence[Any]) -> _Run | None:
     for one in conditions:
         moment = one.last_transition_time
         if moment is not None:
+            # Of such times msgspec and the model may make something else: the model decides.
             if moment.tzinfo is not UTC or moment.microsecond:
                 return None
             if newest is None or moment > newest:
                 newest = moment
         if one.status == "True":
             found[one.type] = moment
+    # Of two of one type the first counts, which is not kept here.
     if len({one.type for one in conditions}) < len(conditions) or not _UNUSUAL.isdisjoint(found):
         return None
     reserved_at, ready_at = found.get("QuotaReserved"), found.get("PodsReady")
@@ -182,6 +184,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         return None
     if created is not None and (created.tzinfo is not UTC or created.microsecond):
         return None
+    # Its number stands in another object, which may be read later.
     if spec.priority is None and (spec.priority_class or spec.priorityClassName):
         return None
     if metadata.owners and any(one.kind == "Workload" for one in metadata.owners):

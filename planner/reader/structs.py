@@ -103,6 +103,7 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     fields += [(name, kind, "") for name, kind in _MORE.get(model, {}).items()]
     after = {"__post_init__": _refusing(wrong)} if wrong is not None else {}
     name = f"{model.__name__}Text"
+    # JSON has no circles, so the garbage collector need not look at what is read of it.
     return msgspec.defstruct(name, fields, rename=names, gc=False, namespace=after)
 
 

@@ -49,6 +49,7 @@ def _refuse(document: Document, found: object) -> datetime:
 def clock_of(taken: datetime | None, newest: datetime | None) -> datetime | None:
     """Return the clock of a dump: the time of its snapshot, unless the cluster is ahead of that."""
     known = [moment for moment in (taken, newest) if moment is not None]
+    # Never before what is in the dump: ages would be negative.
     return max(known, default=None)
 
 

@@ -157,6 +157,7 @@ class _Builder:
             raise self._error(event, f"mappings and lists are nested more than {DEEPEST} deep")
         self.frames.append(_Frame([] if kind == "seq" else {}, event.anchor))
         if event.anchor is not None:
+            # Until it is complete nothing may refer to it: the value would hold itself.
             self.anchors.pop(event.anchor, None)
 
     def _close(self, event: Any) -> None:  # noqa: ANN401

@@ -201,6 +201,7 @@ class _Linker:
         flags = {}
         for name in _FLAGS:
             allowed = {bool(getattr(one, name)) for one in classes}
+            # Pods that name no class have this priority, too, and allow both.
             if priority == self._unclassed:
                 allowed |= {True}
             if len(allowed) > 1:

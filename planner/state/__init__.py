@@ -8,7 +8,7 @@ bounded.py            bounds on the errors in a value
 clock.py              nanoseconds and dates
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 kueue_workload.py     a Workload: what it asks for, where it waits, what it holds
-kueue_workloads.py    those of a state: most are told in a few facts
+kueue_workloads.py    those of a state: most are kept as a few facts
 devices.py            what claims to devices refer to
 disruption.py         PodDisruptionBudgets
 event.py              Events, which say who was evicted
@@ -170,9 +170,9 @@ class State(Schema):
             If a workload that changes or goes is not there, or a new one is there already.
         """
         moment = self.now if now is None else now
-        told = [self.digest, moment.isoformat(), *sorted(changes.gone)]
-        told += [one.model_dump_json() for one in (*changes.changed, *changes.added)]
-        digest = hashlib.sha256("\n".join(told).encode()).hexdigest()
+        parts = [self.digest, moment.isoformat(), *sorted(changes.gone)]
+        parts += [one.model_dump_json() for one in (*changes.changed, *changes.added)]
+        digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         workloads = self.workloads.apply(changes)
         return self.model_copy(update={"now": moment, "digest": digest, "workloads": workloads})
 

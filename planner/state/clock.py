@@ -30,6 +30,7 @@ _LONGEST: Final = 100
 
 def to_nanoseconds(moment: datetime) -> int:
     """Return the nanoseconds from 1970 to a moment, exactly; before 1970 they are negative."""
+    # In whole numbers: a double is too short for nanoseconds of these years.
     return (moment - _EPOCH) // _MICROSECOND * 1000
 
 

@@ -176,6 +176,7 @@ class Configuration(KubernetesObject):
     admission_fair_sharing: AdmissionFairSharing | None = Field(
         default=None, alias="admissionFairSharing"
     )
+    # Private: no Configuration says these, and none that is written shows them.
     _release: Release = PrivateAttr(default_factory=lambda: NEWEST)  # a default is copied
     _release_known_by: KnownBy = PrivateAttr(default="assumed")
     _requests: RequestsFrom = PrivateAttr(default="template")

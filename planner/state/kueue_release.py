@@ -295,6 +295,7 @@ class Release:
         found = self.gates.get(gate)
         if found is None:
             return gate in _ALWAYS_ON
+        # These two move all gates of a stage that are not named themselves, but for locked ones.
         group = given.get({"a": "AllAlpha", "b": "AllBeta"}.get(found.stage, ""))
         return found.default if group is None or found.locked else group
 
@@ -370,6 +371,7 @@ def find_release(name: str) -> Release:
         message = f"the rules of Kueue {name} are not known, only those from 0.15.0 on"
         raise ValueError(message)
     newer = (major, minor) > (0, _SERIES[-1])
+    # Newer than all that is known: the newest rules, and ``known`` says so.
     own = (_SERIES[-1], _LAST[-1]) if newer else (minor, patch)
     known = not newer and patch <= _LAST[_column(minor)]
     rules = Rules(**{switch.name: switch.holds(*own) for switch in SWITCHES})
@@ -393,6 +395,7 @@ def _gates(minor: int, patch: int) -> dict[str, Gate]:
     for row in _GATES.strip().splitlines():
         name, *cells = row.split()
         steps = [_STEP.fullmatch(step) for step in cells[_column(minor)].split(",")]
+        # Steps stand in the order of patches: the last one that has come counts.
         for step in steps:
             if step is not None and patch >= int(step["patch"] or 0):
                 found[name] = Gate(step["sign"] == "+", step["stage"], bool(step["locked"]))

@@ -261,6 +261,7 @@ class TopologyAssignment(Schema):
         for domain in self.domains:
             yield domain.values, domain.count
         for part in self.slices:
+            # It may say 100,000 domains and mean this one: counted at once, not one by one.
             if part.is_one_domain:
                 values = tuple(column.universal or "" for column in part.values)
                 yield values, part.domain_count * (part.counts.universal or 0)

@@ -158,6 +158,7 @@ class WorkloadSpec(Schema):
             of_pods = value.get("priorityClassSource") == "scheduling.k8s.io/priorityclass"
             kind = "PriorityClass" if of_pods else "WorkloadPriorityClass"
             reference = {"kind": kind, "name": value["priorityClassName"]}
+            # What is said in the form of v1beta2 goes first.
             return {"priorityClassRef": reference, **value}
         return value
 
@@ -380,7 +381,7 @@ class Workload(KubernetesObject):
         """Whether it waits in a queue: active, not finished, holding nothing."""
         if not self.spec.active:
             return False
-        # Most workloads run: what they reserved is told from one condition.
+        # Most workloads run: one condition says that they have their quota.
         holds = self.status.admission is not None and self.is_true("QuotaReserved")
         return not holds and not self.is_true("Finished")
 

@@ -1,4 +1,4 @@
-"""The workloads of a state: most are told in a few facts, and become objects when asked for.
+"""The workloads of a state: most are kept as a few facts, and become objects when asked for.
 
 A large dump has a hundred thousand workloads of which a plan shows a dozen. What decides about one
 that runs, or waits, with nothing unusual to it, is a line of facts; the text that they were read
@@ -137,6 +137,7 @@ class Workloads(Sequence[Workload]):
         entry = self.entries[place]
         if isinstance(entry, Workload):
             return entry
+        # So that from whichever end it is counted, it is one object.
         place %= len(self.entries)
         found = self._made.get(place)
         if found is None:
@@ -199,6 +200,7 @@ class Workloads(Sequence[Workload]):
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what another process makes them from."""
         entries = [
+            # Bytes of its own: the text may be a view of the whole dump.
             one if isinstance(one, Workload) else one._replace(text=bytes(one.text))
             for one in self.entries
         ]
@@ -249,18 +251,18 @@ class Workloads(Sequence[Workload]):
         places ``without``, by ClusterQueue, is left out.
         """
         without = without or {}
-        told: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
+        chosen: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
         for one in self.entries:
             queue = one.admitted_by
             if queue not in queues or not one.holds_quota:
                 continue
             for places, amounts in _amounts_of(one):
                 # Most podsets of a queue hold the same: where they do is looked at once.
-                wanted = told.get((queue, places))
+                wanted = chosen.get((queue, places))
                 if wanted is None:
                     known = without.get(queue, ())
                     wanted = [i for i, place in enumerate(places) if place not in known]
-                    told[queue, places] = wanted
+                    chosen[queue, places] = wanted
                 for i in wanted:
                     yield one.key, queue, places[i], amounts[i]
 

@@ -56,6 +56,7 @@ def _meets(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
     match row.operator:
         case "In":
             return labels.get(row.key) in row.values
+        # An absent label is in no list, so that this holds: as in Kubernetes.
         case "NotIn":
             return labels.get(row.key) not in row.values
         case "Exists":

@@ -298,7 +298,7 @@ class LocalQueueStatus(ConditionsStatus):
 
 
 class LocalQueue(KubernetesObject):
-    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+    """A LocalQueue: workloads of its namespace that name it wait in its ClusterQueue."""
 
     metadata: Metadata
     spec: LocalQueueSpec = LocalQueueSpec.blank()

@@ -15,10 +15,12 @@ from planner.quota.kueue.holding import (
     NEVER,
     effective_priority,
     holding_of,
+    pod_set_holdings,
     queue_order_time,
 )
 from planner.quota.kueue.tree import FlavorResource
 from planner.state import Configuration, Workload, parse_time
+from planner.state.kueue_release import find_release
 from tests.cluster import at
 
 DEFAULT = Configuration()
@@ -95,6 +97,13 @@ def test_reclaimed_pods_give_back_their_share_truncated(
     assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: milli}
     gate_off = settings(featureGates={"ReclaimablePods": False})
     assert holding_of(workload, gate_off).amounts == {SPOT_CPU: 1000}
+
+
+def test_an_older_release_that_counts_fewer_pods_than_none_divides_by_none_of_no_pods() -> None:
+    older = DEFAULT.under(find_release("0.17.6"), "given")
+    workload = holder(usage("1", count=0), counts=(0,), reclaimable=(1,))
+    assert holding_of(workload, older).amounts == {SPOT_CPU: 1000}
+    assert [one.amounts for one in pod_set_holdings(workload, older)] == [{"cpu": 1000}]
 
 
 def test_usage_saturates() -> None:

@@ -109,7 +109,7 @@ contenders = st.builds(
     Contender,
     base=st.tuples(st.integers(0, 3), st.uuids().map(str)),
     queue=st.integers(0, 1),
-    door=st.sampled_from("ab"),
+    local_queue=st.sampled_from("ab"),
     past=st.sampled_from([None, 0.0, 1.0, 2.0]),
 )
 

@@ -56,8 +56,8 @@ from planner.reference.kueue.cycle.waiting import (
     Pending,
     Waiting,
     backoff_expired,
-    doors,
     is_queued,
+    open_queues,
     waiting_queues,
 )
 from planner.reference.kueue.decision import decide
@@ -111,7 +111,7 @@ class KueueWorld:
         }
         self._waiting: dict[str, Workload] = dict(taken.waiting)
         self._snapshot = replace(taken, admitted=self._admitted, waiting=self._waiting)
-        self._doors = doors(there, taken)
+        self._behind = open_queues(there, taken)
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
         self._memory = Memory(decider, self._roots)
@@ -145,7 +145,7 @@ class KueueWorld:
         return -1 if node is None else self._roots[node]
 
     def _node(self, workload: kueue_workloads.Entry) -> int | None:
-        return self._doors.get((workload.namespace, workload.queue_name))
+        return self._behind.get((workload.namespace, workload.queue_name))
 
     def _set(self, at_s: int, due: Due, one: Admitted) -> None:
         self._agenda.set(at_s, due, one.key, self._roots[one.queue])

@@ -155,7 +155,7 @@ class Frame:
         return {node: list(self._watched(node)) for node in self.side_nodes}
 
     def _watched(self, node: int) -> Iterator[int]:
-        frs = self.setting.contested if self.fair is None else self.fair.shares.told(node)
+        frs = self.setting.contested if self.fair is None else self.fair.shares.counted(node)
         used = self.before.amount[node]
         if self.has_law(node):
             yield from (fr for fr in sorted(frs) if used[fr] > self.enough(node, fr))

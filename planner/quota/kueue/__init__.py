@@ -9,7 +9,7 @@ request.py    what a pending workload asks for
 assignment.py which flavor each of its podsets gets
 holding.py    what an admitted workload holds
 past_use.py   what LocalQueues used, by which admission fair sharing orders
-shape.py      the same, told once for all that hold the same
+shape.py      the same, worked out once for all that hold the same
 slices.py     the old slice that a slice of an elastic workload replaces
 overflow.py   where amounts wrap around in older releases of Kueue, and quotas are misread
 snapshot.py   state -> tree + admitted workloads

@@ -55,6 +55,7 @@ class Activity:
         name = queue.spec.cohort_name
         if not name or name in self.looping:
             return ""
+        # It ends: what leads into a cycle was turned away above.
         while self.parents[name]:
             name = self.parents[name]
         return name
@@ -93,6 +94,7 @@ def _cohort_parents(state: State) -> dict[str, str]:
     nested = state.configuration.gate("HierarchicalCohorts")
     parents = {cohort.name: cohort.spec.parent_name if nested else "" for cohort in state.cohorts}
     named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
+    # Cohorts need no object: one that is only named has no quota and no parent.
     for name in named:
         if name:
             parents.setdefault(name, "")
@@ -103,6 +105,7 @@ def _leads_into_cycle(name: str, parents: Mapping[str, str]) -> bool:
     seen: set[str] = set()
     while name and name not in seen:
         seen.add(name)
+        # Walks up and down the tree are recursive elsewhere: this bounds them.
         if len(seen) > _DEEPEST:
             raise UnsupportedError(f"Cohort {name}", f"has more than {_DEEPEST} cohorts below it")
         name = parents[name]
@@ -163,6 +166,7 @@ def _check_hindrances(
     if len(multi) > 1:
         text = f"it has more than one admission check of MultiKueue: {_quoted(multi)}"
         yield Hindrance("MultipleMultiKueueAdmissionChecks", text)
+    # An absent list and an empty one both mean all flavors (§1.3).
     every = set(cq.flavor_names)
     some = [name for name in multi if rules[name].on_flavors and {*rules[name].on_flavors} != every]
     if some:

@@ -17,6 +17,7 @@ from planner.state.kueue_release import Rules
 
 def add(a: int, b: int) -> int:
     """Return a + b: Unlimited if either is, otherwise saturating (and then Unlimited too)."""
+    # Before the sum: the sentinel is a number, and Unlimited + (-1) would be finite.
     if a == UNLIMITED or b == UNLIMITED:  # noqa: PLR1714 - no set for each sum
         return UNLIMITED
     total = a + b

@@ -203,6 +203,7 @@ class _Known:
         self.by_capacity: Final[set[str]] = set()
         for mapping in configuration.resources.device_class_mappings:
             for name in mapping.device_class_names:
+                # The first mapping that names a class wins.
                 self.names.setdefault(name, mapping.name)
                 for source in mapping.sources:
                     if source.counter is not None:
@@ -441,6 +442,8 @@ def _devices_of(slices: Iterable[ResourceSlice], driver: str) -> Iterator[Device
         if one.spec.driver == driver:
             pools.setdefault(one.spec.pool.name, []).append(one)
     for some in pools.values():
+        # While a driver renews a pool there are slices of two generations: the newest counts, and
+        # only once it is complete.
         newest = max(one.spec.pool.generation for one in some)
         current = [one for one in some if one.spec.pool.generation == newest]
         if len(current) == current[0].spec.pool.slice_count:

@@ -118,7 +118,10 @@ def _holding(
             pods[name] = min(after, count)
         named = named | all_named if named else all_named
         for fr, units in usage:
-            amount = exact.multiply(divide(units, count), after) if after < count else units
+            # Divided first, as in Kueue: what does not divide evenly is lost. Of no pods there is
+            # nothing to divide by, though older releases may count fewer than none as left.
+            less = after < count and count != 0
+            amount = exact.multiply(divide(units, count), after) if less else units
             amounts[fr] = exact.add(amounts[fr], amount) if fr in amounts else amount
     return Holding(amounts, named, pods)
 
@@ -140,7 +143,7 @@ def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[
             resource: exact.units(nano, resource)
             for resource, nano in assigned.resource_usage.items()
         }
-        if after < count:
+        if after < count and count != 0:
             amounts = {
                 name: exact.multiply(divide(each, count), after) for name, each in amounts.items()
             }
@@ -234,6 +237,7 @@ def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool 
     if evicted and evicted.is_true:
         settings = configuration.wait_for_pods_ready
         by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
+        # Of evictions only these two kinds move it in its queue: who was preempted keeps its place.
         if evicted.reason == "PodsReadyTimeout" and not by_creation:
             return evicted.last_transition_time or NEVER
         if evicted.reason == "AdmissionCheck":

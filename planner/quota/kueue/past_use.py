@@ -52,9 +52,11 @@ class PastUse:
 def weighted_use(queue: LocalQueue, weights: Mapping[str, float]) -> float:
     """Return what a LocalQueue used: weighted resources, by name, over its own weight."""
     weight = approximate(queue.spec.fair_sharing.weight)
+    # Also where nothing was used: its workloads come last in the queue, and first as victims.
     if weight <= 0:
         return inf
     consumed, used = queue.status.fair_sharing.admission.consumed, 0.0
+    # In Kueue's order: doubles added in another one may differ in the last digit.
     for resource in sorted(consumed):
         used += weights.get(resource, 1.0) * approximate(consumed[resource])
     return used / weight
@@ -63,21 +65,21 @@ def weighted_use(queue: LocalQueue, weights: Mapping[str, float]) -> float:
 class Contender(NamedTuple):
     """One of those that are put in order.
 
-    ``base`` is its key without admission fair sharing; ``queue`` the ClusterQueue; ``door`` the
-    name of its LocalQueue, without namespace; ``past`` what that used, ``None`` where the
-    ClusterQueue does not look at it.
+    ``base`` is its key without admission fair sharing; ``queue`` the ClusterQueue;
+    ``local_queue`` the name of its LocalQueue, without namespace; ``past`` what that used,
+    ``None`` where the ClusterQueue does not look at it.
     """
 
     base: tuple[Hashable, ...]
     queue: int
-    door: str
+    local_queue: str
     past: float | None
 
     def by_past_use(self, other: Contender) -> bool:
         """Say whether past use decides between two: LocalQueues of one name are never compared."""
         return (
             self.queue == other.queue
-            and self.door != other.door
+            and self.local_queue != other.local_queue
             and self.past is not None
             and other.past is not None
             and self.past != other.past
@@ -105,7 +107,7 @@ class Contest:
         """How many others each contender precedes, counted by LocalQueue, not one by one."""
         cells: dict[tuple[int, str, float | None], list[Contender]] = {}
         for one in self.contenders:
-            cells.setdefault((one.queue, one.door, one.past), []).append(one)
+            cells.setdefault((one.queue, one.local_queue, one.past), []).append(one)
         bases = {cell: sorted(one.base for one in some) for cell, some in cells.items()}
         wins = []
         for one in self.contenders:

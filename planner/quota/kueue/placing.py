@@ -122,6 +122,7 @@ def _pods(
     topologies: Topologies, workload: Workload, spec: PodSet, count: int, flavor: str
 ) -> Pods:
     pod = _updated(workload, spec)
+    # From the template as it is: neither excluded prefixes nor transformations count on nodes.
     own = topologies.per_pod(spec.template.spec, workload.metadata.namespace)
     return Pods(
         name=spec.name,

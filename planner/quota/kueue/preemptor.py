@@ -99,7 +99,9 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
         priority=effective_priority(workload, state.configuration),
         queued_at=queue_order_time(workload, state.configuration),
         pod_sets=tuple(
-            replace(one, totals=charges.recorded.get(one.name, one.totals)) for one in pod_sets
+            # What Kueue recorded holds all that a dump may lack, so it replaces the whole request.
+            replace(one, totals=charges.recorded.get(one.name, one.totals))
+            for one in pod_sets
         ),
         rejection=charges.rejection,
         notes=charges.notes,

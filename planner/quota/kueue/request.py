@@ -145,6 +145,7 @@ def pod_set_requests(
             for name, amount in exact.items()
             if not name.startswith(settings.exclude_prefixes)
         }
+        # In Kueue's order: excluded prefixes, transformations, devices, then units and the count.
         per_pod = dict(_transform(kept, settings.transformations, rules))
         charge = charges.get(pods.name, NO_CHARGE) if charges else NO_CHARGE
         for name in charge.replaced & per_pod.keys():
@@ -152,6 +153,7 @@ def pod_set_requests(
         _add_to(per_pod, charge.amounts)
         count = counts[pods.name]
         totals = {
+            # Rounded per pod; what admitted workloads hold was rounded once, on the total.
             name: arithmetic.multiply(max(floor, arithmetic.units(amount, name)), count)
             for name, amount in per_pod.items()
         }
@@ -177,10 +179,12 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
             _add_to(sidecars, running)
             running = dict(sidecars)
         else:
+            # An init container runs beside the sidecars that were started before it, and no others.
             _add_to(running, sidecars)
         _raise_to(peak, running)
     _raise_to(total, peak)
     if pod.resources is not None:
+        # Also where they are less than what the containers ask for together.
         total |= _pod_level(pod.resources, defaults)
     _add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))
     return total

@@ -1,4 +1,4 @@
-"""What admitted workloads hold, told once for all that hold the same.
+"""What admitted workloads hold, worked out once for all that hold the same.
 
 A dump of a hundred thousand workloads has some hundred shapes.
 """
@@ -44,6 +44,7 @@ class Unsettled(Shape):
         """Fill ``usage`` and ``names``, now that every fr has its index."""
         for fr, amount in self.holding.amounts.items():
             self.usage[index[fr]] = amount
+        # Shared by all shapes that name the same: the first to be settled fills it for all.
         if not self.names:
             self.names.update([index[fr] for fr in self.holding.named])
 

@@ -74,6 +74,7 @@ class Shares:
             return Share(0.0, weight, borrowing=False)
         excess: dict[str, int] = {}
         exact = tree.arithmetic
+        # An fr with usage but without any quota entry is not among these, and counts for nothing.
         for fr, quota, resource in tree.limited(node):
             if used[fr] > quota or exact.wraps:
                 over = exact.subtract(used[fr], quota)
@@ -85,12 +86,14 @@ class Shares:
         ratio = 0.0
         for resource, over in excess.items():
             capacity = lendable.get(resource, 0)
+            # With nothing to lend there is no ratio, although the node is borrowing.
             if capacity > 0:
+                # In Kueue's order of operations: doubles, so that ties fall as they do there.
                 ratio = max(ratio, float(over) * 1000.0 / float(capacity))
         return Share(ratio, weight, borrowing=ratio != 0 or not self._by_ratio)
 
-    def told(self, node: int) -> frozenset[int]:
-        """Return the fr in which a node counts as borrowing, if it is over its quota there."""
+    def counted(self, node: int) -> frozenset[int]:
+        """Return the fr that count: over quota in one of them, a node is borrowing."""
         tree = self._tree
         parent, known = tree.nodes[node].parent, tree.known[node]
         if not self._by_ratio or parent == NO_PARENT:
@@ -104,6 +107,7 @@ class Shares:
         if known is None:
             tree = self._tree
             known = {}
+            # All that the root knows, also fr of which this cohort has no quota itself.
             for fr in sorted(tree.known[tree.path(cohort)[-1]]):
                 resource = tree.frs[fr].resource
                 potential = tree.potential(cohort, fr)

@@ -52,9 +52,9 @@ class Admitted(NamedTuple):
     both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
     effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``started_at``
     is when it last started running, ``running_s`` how many whole seconds ago that was.
-    ``remarks`` is what is noted on it that counts in what its eviction costs; ``door`` is the name
-    of its LocalQueue, and ``past`` what that used, where its ClusterQueue orders by that. It
-    stands at a ``place`` in ``workloads``.
+    ``remarks`` is what is noted on it that counts in what its eviction costs; ``local_queue``
+    is the name of its LocalQueue, and ``past`` what that used, where its ClusterQueue orders by
+    that. It stands at a ``place`` in ``workloads``.
     """
 
     workloads: Sequence[Workload]
@@ -74,7 +74,7 @@ class Admitted(NamedTuple):
     running_s: int
     evicted: bool
     remarks: Remarks | None
-    door: str
+    local_queue: str
     past: float | None = None
 
     @property
@@ -294,6 +294,7 @@ def build_snapshot(
             continue  # such a queue counts what its variants hold, and nothing else
         shape = shapes.of(entry)
         node = node_of.get(entry.admitted_by)
+        # Without its queue it holds nothing that counts, but what it names is still indexed.
         if node is not None:
             at = workloads, place, node
             admitted[node].append(_admitted(configuration, clock, at, entry, shape))
@@ -351,7 +352,7 @@ def _note_past_use(
         if past_use.orders(queue):
             held = admitted[node]
             admitted[node] = [
-                one._replace(past=past_use.of(one.namespace, one.door)) for one in held
+                one._replace(past=past_use.of(one.namespace, one.local_queue)) for one in held
             ]
 
 
@@ -436,6 +437,7 @@ def _nodes(
     """
     specs = {cohort.name: cohort.spec for cohort in state.cohorts}
     lends = state.configuration.gate("LendingLimit")
+    # Cohorts first: a queue then finds its parent's number, whatever the order of the dump.
     names = [name for name in activity.parents if name not in activity.looping]
     position = {name: i for i, name in enumerate(names)}
     cohorts = [

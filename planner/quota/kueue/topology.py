@@ -160,6 +160,7 @@ class Topologies:
         for workload in self.holders:
             for one in self.taken_by(workload):
                 shared = overlapping and one.flavor in in_hosts
+                # At the start only: what goes later goes from its own flavors alone (§2.4).
                 for name in in_hosts if shared else (one.flavor,):
                     found.take((one._replace(flavor=name),))
         return found
@@ -194,7 +195,7 @@ class Topologies:
         return found
 
     def moved_by(self, workload: Workload, queue: ClusterQueue) -> list[Taken]:
-        """Return what goes and comes with a workload: only flavors that its queue lists (§2.4)."""
+        """Return what removing a workload gives back: of flavors that its queue lists (§2.4)."""
         found = self._moved.get(workload.key)
         if found is None:
             listed = queue.flavor_names
@@ -210,6 +211,7 @@ class Topologies:
         namespace = workload.metadata.namespace
         for pods in workload.spec.pod_sets:
             if pods.name == assigned.name:
+                # With the namespace: its LimitRanges fill in what a template leaves open.
                 key = namespace, id(pods.template)
                 if key not in self._templates:
                     self._templates[key] = self.per_pod(pods.template.spec, namespace)

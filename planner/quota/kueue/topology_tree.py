@@ -104,6 +104,7 @@ class Machines:
             row = taken.setdefault(pod.spec.node_name, {})
             for name, amount in asked.items():
                 row[name] = row.get(name, 0) + amount
+            # A pod takes one of ``pods`` beside whatever it asks for by that name.
             row[PODS] = row.get(PODS, 0) + 1
         return cls(usable, have, taken)
 
@@ -168,10 +169,12 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
         if any(key not in labels for key in levels):
             continue
         values = tuple([labels[key] for key in levels])
+        # By the label, which need not be the name of the node; Kueue writes assignments so (§2.2).
         leaf = values[-1] if in_hosts else ",".join(values)
         first.setdefault(leaf, (values, position))
         members.setdefault(leaf, []).append(position)
         count += 1
+    # By level values, as lists of text: domains are then ranges of leaves, in Kueue's own order.
     leaves = sorted(first, key=lambda leaf: first[leaf][0])
     by_level, children = _domains([first[leaf][0] for leaf in leaves], len(levels))
     column_of = _columns(machines, members)
@@ -217,6 +220,7 @@ def _free(machines: Machines, members: Iterable[int], column_of: Mapping[str, in
         for name, amount in machines.allocatable[position].items():
             row[column_of[name]] += amount
         for name, amount in machines.taken.get(machines.nodes[position].metadata.name, {}).items():
+            # Of what no node has there is no column: nobody can ask for it.
             if name in column_of:
                 row[column_of[name]] -= amount
     return row

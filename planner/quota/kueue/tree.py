@@ -121,6 +121,7 @@ class QuotaTree:
         for index in reversed(top_down):
             node = self.nodes[index]
             for fr, quota in node.quotas.items():
+                # After the children: the limit is on the whole subtree, not on the own quota (§3).
                 if quota.lending_limit is not None:
                     kept[index][fr] = max(0, subtract(subtree[index][fr], quota.lending_limit))
             if node.parent != NO_PARENT:
@@ -258,6 +259,7 @@ class Usage:
                 at = parents[at]
                 if at == NO_PARENT or value <= free:
                     break
+                # Only what the node cannot keep to itself is used of its parent.
                 value = self._subtract(value, free)
 
     def remove(self, node: int, amounts: Mapping[int, int]) -> None:

@@ -86,6 +86,7 @@ def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
         now=state.now,
         partition=chosen,
         tree=build_tree(chosen, state.x),
+        # By name: where scores are equal, the first that is looked at wins, in every run the same.
         nodes=tuple(sorted(_rooms(chosen), key=lambda room: room.node_id)),
         asks={ask.allocation_key: ask for _, ask in chosen.asks},
         x=state.x,

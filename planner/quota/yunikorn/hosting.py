@@ -22,6 +22,7 @@ def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
         return False
     if not room.reserved_for_others(ask.allocation_key):
         return True
+    # One that is cancelled opens the node, even if others are left: so does the core (§7).
     return any(_may_cancel(cluster, key, ask) for key in room.node.reservations)
 
 
@@ -32,5 +33,6 @@ def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:
         return False
     seconds, delay = cluster.x.reservation_wait_timeout_s, cluster.x.reservation_delay_ns
     timeout = (WAIT_TIMEOUT_S if seconds is None else seconds) * SECOND
+    # The timeout counts twice in the core: until it is due, and once more from then on.
     due = holder.request_time + timeout + (RESERVATION_DELAY if delay is None else delay)
     return holder.priority < ask.priority and cluster.now - due > timeout

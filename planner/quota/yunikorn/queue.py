@@ -102,6 +102,7 @@ def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
         parent=None,
         is_leaf=_is_leaf(partition.root),
         properties=read_properties(effective),
+        # Of root nothing is read but its properties; its maximum is what the nodes have (§2).
         guaranteed=None,
         max=root_max,
     )
@@ -131,6 +132,7 @@ def _build(config: QueueConfig, parent: Queue, passed: Mapping[str, str]) -> Que
         parent=parent,
         is_leaf=_is_leaf(config),
         properties=read_properties(effective),
+        # Not "limited to 0": the core drops a map without anything positive (§2).
         guaranteed=resources.guaranteed if gt_zero(resources.guaranteed) else None,
         max=resources.max if gt_zero(resources.max) else None,
     )
@@ -161,6 +163,7 @@ def _add_usage(tree: QueueTree, partition: Partition) -> None:
             if allocation.x.not_in_app:
                 continue
             allocated = plus(allocated, allocation.resource)
+            # It still holds what it has; what counts as used for guarantees is less by this.
             if allocation.preempted:
                 preempting = plus(preempting, allocation.resource)
         for queue in leaf.lineage:

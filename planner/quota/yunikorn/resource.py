@@ -138,6 +138,7 @@ def _compared_known(a: Resource, b: Resource, *, or_equal: bool) -> bool:
     common = [t for t in a if t in b]
     if any(b[t] > a[t] for t in common):
         return False
+    # Odd, but the core's: compared with nothing, a 0 in ``a`` is enough to say no.
     if a and not b:
         return all(value > 0 for value in a.values())
     if common:

@@ -29,6 +29,7 @@ def candidates_in_order(context: Kep83Context) -> list[Admitted]:
     if not _may_preempt(context):
         return []
     found = [*_of_other_queues(context), *_of_own_queue(context)]
+    # Whoever is being evicted already is one like all others: the KEP says nothing of it.
     return sorted(found, key=lambda workload: _key(context, workload))
 
 
@@ -48,6 +49,7 @@ def _of_other_queues(context: Kep83Context) -> Iterator[Admitted]:
     tree = context.snapshot.tree
     root = tree.path(context.queue)[-1]
     for queue, workloads in context.snapshot.admitted.items():
+        # The whole tree is the cohort: hierarchies came after the KEP.
         elsewhere = queue == context.queue or tree.path(queue)[-1] != root
         if elsewhere or not context.snapshot.is_active(queue) or not context.is_borrowing(queue):
             continue

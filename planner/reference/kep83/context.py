@@ -48,6 +48,7 @@ class Kep83Context:
         for fr, amount in self.request.items():
             if amount > max(0, usage.available(queue, fr)):
                 return False
+            # What fits as it is may borrow; only an assignment that preempts may not.
             within_min = fr in self.involved and not self.options.borrows
             if within_min and add(usage.amount[queue][fr], amount) > usage.tree.nominal(queue, fr):
                 return False
@@ -63,4 +64,5 @@ class Kep83Context:
     def is_below_min(self, queue: int) -> bool:
         """Say whether a ClusterQueue uses less than its min of all the involved flavors."""
         used, tree = self.usage.amount[queue], self.usage.tree
+        # Below, not at it: where Kueue of today stops at its quota, the KEP takes one more.
         return all(used[fr] < tree.nominal(queue, fr) for fr in self.involved)

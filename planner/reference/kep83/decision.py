@@ -35,6 +35,7 @@ def decide_kep83(
     if assignment is None:
         assignment = Kep83Flavors(snapshot, usage, preemptor, options).assign()
     assigned = Assigned(assignment)
+    # Podsets without flavors would be missing in the request, which then fits too easily.
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
         return Decision(assigned, nothing)
     request = total_request(assignment, preemptor, snapshot)

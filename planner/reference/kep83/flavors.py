@@ -87,6 +87,8 @@ class Kep83Flavors:
             ]
         except InvalidSelectorError:
             return None
+        # All flavors for the first step before any for the second: a later flavor with quota left
+        # is better than an earlier one that asks for victims.
         for step in (self._available, self._with_preemption):
             for flavor in flavors:
                 modes: dict[str, Mode] = {
@@ -115,12 +117,9 @@ class Kep83Flavors:
         borrows = self.options.borrows
         if value > (tree.potential(queue, fr) if borrows else tree.nominal(queue, fr)):
             return "NoFit"
-        may_stay = borrows or not self.usage.borrows_with(queue, fr, value)
-        return (
-            "Fit"
-            if may_stay and self._available(flavor, resource, amount) == "Fit"
-            else ("Preempt")
-        )
+        if not borrows and self.usage.borrows_with(queue, fr, value):
+            return "Preempt"  # it may fit now, but only by what such an assignment may not borrow
+        return "Fit" if self._available(flavor, resource, amount) == "Fit" else "Preempt"
 
     def _assume(self, request: PodSetRequest, flavors: Choices) -> None:
         """Count what a podset got, and how far up that borrows."""

@@ -34,6 +34,7 @@ def _remove(context: Kep83Context) -> list[Admitted]:
     """Step 4: remove candidates until the preemptor fits; if it never does, put all back."""
     removed: list[Admitted] = []
     for workload in candidates_in_order(context):
+        # At its turn, with what was removed so far: the queue may go below once, not further.
         if workload.queue != context.queue and context.is_below_min(workload.queue):
             continue
         context.usage.remove(workload.queue, workload.usage)

@@ -15,6 +15,7 @@ from planner.reference.kueue.topology.find import Placement
 Tried = Sequence[Mapping[str, int]]
 """How far walks came: podset by podset, the place of a flavor per resource."""
 
+# As in Kueue, where the next walk begins one behind it: at the first flavor.
 LAST: Final = -1
 
 

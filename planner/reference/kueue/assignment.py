@@ -116,6 +116,7 @@ class FlavorAssigner:
                 choices = {
                     name: result.choices[name] for name in request.totals if name in result.choices
                 }
+                # Taken before: flavors lent by the group place the pods, and cost no quota.
                 own = tuple(choices.items())
                 if not request.totals and request.pod_set.group:
                     choices = self._of_its_group(result.choices)
@@ -130,6 +131,7 @@ class FlavorAssigner:
                 modes.append(_pod_set_mode(choices, fits=result.fits))
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
+                # All requests skipped: Kueue stops, the mode is of those so far (§4.1).
                 failed = failed or bool(request.totals and not choices)
                 if result.against:
                     messages[request.name] = ", ".join(sorted(result.against))
@@ -140,6 +142,7 @@ class FlavorAssigner:
         assignment = Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
         severest = most_severe(reasons).value
         assigned = Assigned(assignment, self._assumed, tuple(tried), severest, _said(messages))
+        # Stopped early, Kueue does not look at nodes, not even for a Fit.
         if self.placing is None or stopped or mode == "NoFit":
             return assigned
         settled = self.placing.settle(done, mode, messages)
@@ -198,6 +201,7 @@ class FlavorAssigner:
                     continue
                 against = [f"resource {resource} unavailable in ClusterQueue"]
                 return _GroupResult({}, fits=False, against=against), True
+            # All resources of a group get one flavor: an earlier one brought it.
             if resource in chosen.choices:
                 continue
             self._against = []
@@ -248,13 +252,16 @@ class FlavorAssigner:
                         best, best_offer = choices, offer
                         if offer.possibility is Possibility.FIT:
                             break
+                # Here the flavor wins even if an earlier one was preferred: the walk ends with it.
                 elif not tries_next(offer, fungibility):
                     best, best_offer = choices, offer
+                    # Ended at the last flavor there is nothing left to try, as after a whole walk.
                     names = [each.name for each in covering.flavors]
                     place = names.index(flavor) if flavor != names[-1] else LAST
                     break
                 elif is_preferred(offer, best_offer, taste):
                     best, best_offer = choices, offer
+        # A bad selector fails the podset, even where an earlier flavor was good (§4.2).
         except InvalidSelectorError:
             return None
         if best is None:
@@ -298,6 +305,7 @@ class FlavorAssigner:
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
         if not gate_on or position >= len(self.tried):
             return 0
+        # LAST is -1, so that a walk that ended begins anew with the first flavor.
         return self.tried[position].get(resource, LAST) + 1
 
     def _walk(
@@ -332,6 +340,7 @@ class FlavorAssigner:
                 self._against.append(ineligible)
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
+            # Before the pin decides: Kueue writes down what is short of a refused flavor, too.
             pinned, tested = self._pinned(group, flavor.name, wanted)
             self._against += [*pinned, *self._shortages(flavor.name, tested)]
             if pinned:
@@ -345,26 +354,26 @@ class FlavorAssigner:
     def _pinned(
         self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
     ) -> tuple[list[str], Mapping[str, int]]:
-        """Say that podsets had other flavors, in Kueue's words, and what it tests nevertheless.
+        """Return why podsets may not have a flavor, in Kueue's words, and what it tests anyway.
 
         A podset of another flavor, and those behind it, are not credited with what they hold.
         """
-        told, tested = list[str](), dict(wanted)
+        against, tested = list[str](), dict(wanted)
         if self.replaced is None:
-            return told, tested
+            return against, tested
         places = self.places(group)
         for resource in wanted:
             had = [self.replaced.at(place).flavors.get(resource, "") for place in places]
             other = next((n for n, name in enumerate(had) if name != flavor), None)
             if other is not None:
-                told.append(
+                against.append(
                     f"could not assign {flavor} flavor since the original workload is assigned: "
                     f"{had[other]}"
                 )
                 for place in places[other:]:
                     held = self.replaced.at(place).amounts.get(resource, 0)
                     tested[resource] = self.snapshot.tree.arithmetic.add(tested[resource], held)
-        return told, tested
+        return against, tested
 
     def _is_nominated(
         self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
@@ -450,6 +459,7 @@ class FlavorAssigner:
             offer = self._offer_of(self.snapshot.fr_or_none(flavor, resource), amount)
             if is_preferred(representative, offer, taste):
                 representative = offer
+            # One resource that cannot fit makes the flavor useless for the whole group.
             if representative.possibility is Possibility.NO_FIT:
                 return {}, representative
             choices[resource] = _Choice(flavor, offer.possibility, offer.level)
@@ -478,6 +488,7 @@ class FlavorAssigner:
         level, may_reclaim = borrow_level(self.usage, queue, fr, value)
         if value <= max(0, self.usage.available(queue, fr)):
             return Offer(Possibility.FIT, level)
+        # The nominal quota alone counts, whatever the queue uses of it now.
         if tree.nominal(queue, fr) >= value or may_reclaim or self._may_preempt_while_borrowing():
             return None
         return Offer(Possibility.NO_FIT, level)
@@ -518,6 +529,7 @@ class FlavorAssigner:
         if not found:
             level, _ = borrow_level(self.usage, queue, fr, value)
             return Offer(Possibility.NO_CANDIDATES, level)
+        # The level is that with the targets gone: nearer room may be free then than there is now.
         for target in found:
             self.usage.remove(target.workload.queue, target.workload.usage)
         level, _ = borrow_level(self.usage, queue, fr, value)
@@ -551,6 +563,7 @@ def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bo
     ancestors, subtract = list(usage.tree.ancestors(queue)), usage.tree.arithmetic.subtract
     if not ancestors or not usage.borrows_with(queue, fr, value):
         return 0, bool(ancestors)
+    # What the queue keeps for itself serves first; the cohorts are asked for the rest only.
     rest = subtract(value, usage.local_free(queue, fr))
     for cohort in ancestors:
         if not usage.borrows_with(cohort, fr, rest):
@@ -569,6 +582,8 @@ def _pod_set_flavors(request: PodSetRequest, choices: Mapping[str, _Choice]) -> 
 
 def _pod_set_mode(choices: Mapping[str, _Choice], *, fits: bool) -> Mode:
     """Return Fit where no reason against was recorded, even if a resource says Preempt."""
+    # Before the modes: with PreemptionOverBorrowing a group may count as fitting while one of
+    # its resources has to preempt. Kueue says Fit then (§4.1, point 6).
     if fits:
         return "Fit"
     return worst(c.possibility.mode for c in choices.values()) if choices else "NoFit"

@@ -64,6 +64,7 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
         return False
     if preemptor.priority != candidate.priority:
         return preemptor.priority > candidate.priority
+    # By the time in the queue; the order of candidates goes by the time of reservation instead.
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
 
 
@@ -97,16 +98,20 @@ def collect_candidates(context: Context) -> CandidateList:
     with_advantage: list[Candidate] = []
     by_priority: list[Candidate] = []
     if context.policy.reclaim_within_cohort != "Never":
+        # All of the request, not only what is contested, decides who has the advantage (§5.3).
         advantage, remaining = context.usage.fits_in_quota(context.queue, context.request)
         below = context.queue
         for cohort in context.snapshot.tree.ancestors(context.queue):
             target = with_advantage if advantage else by_priority
             for queue in _queues_over_nominal(context, cohort, below):
                 target.extend(_from_queue(context, queue, cohort, advantage=advantage))
+            # After the cohort's own candidates: that it fits here helps from the next cohort on.
             fits, remaining = context.usage.fits_in_quota(cohort, remaining)
             advantage = advantage or fits
             below = cohort
     lists = [_in_order(context, part) for part in (with_advantage, by_priority, own)]
+    # Who is being evicted comes before all others, but keeps the order of the three lists. So
+    # low priorities of the own queue come after everybody who runs elsewhere (§5.4).
     evicted = [c for part in lists for c in part if c.workload.evicted]
     running = [c for part in lists for c in part if not c.workload.evicted]
     return CandidateList(
@@ -119,6 +124,7 @@ def collect_candidates(context: Context) -> CandidateList:
 def _in_order(context: Context, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Sort one list (§5.4)."""
     workloads = [candidate.workload for candidate in candidates]
+    # By identity: a workload here holds mappings, and so has no hash.
     known = dict(zip(map(id, workloads), candidates, strict=True))
     return [known[id(workload)] for workload in in_candidate_order(context, workloads)]
 
@@ -127,8 +133,10 @@ def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterato
     """Yield the queues below a cohort that exceed their quota, as do all cohorts between."""
     tree = context.snapshot.tree
     for child in tree.children[cohort]:
+        # Inactive queues are not in Kueue's snapshot; their usage stays in the totals (§2).
         if child == visited or not tree.nodes[child].active:
             continue
+        # A cohort within its quota shields all below it, also queues that borrow from siblings.
         if context.usage.within_nominal(child, context.contested):
             continue
         if tree.nodes[child].is_queue:
@@ -160,5 +168,6 @@ def _highest_while_borrowing(context: Context) -> int | None:
     borrow = context.policy.borrow_within_cohort
     if borrow.policy == "Never":
         return None
+    # Even if reclaimWithinCohort is Any: while borrowing only lower priorities go (§5.3).
     threshold, below = borrow.max_priority_threshold, context.preemptor.priority - 1
     return below if threshold is None else min(below, threshold)

@@ -17,7 +17,7 @@ INSERTED = 12
 
 
 class Chance:
-    """One possible run of the scheduler: ``seed`` says which, none the one that is shown.
+    """One possible run of the scheduler: ``seed`` says which; without one, the run that is shown.
 
     ``met`` says that an order was looked for where Kueue has none.
     """

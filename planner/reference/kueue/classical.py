@@ -18,6 +18,7 @@ def search_classical(context: Context) -> Search:
     """Run the preemption search of a cluster without fair sharing."""
     candidates = collect_candidates(context)
     attempts = _attempts(context, candidates)
+    # Each starts from the same usage and the same list: attempts share nothing (§5.5).
     for borrowing in attempts:
         targets = _attempt(context, candidates, borrowing=borrowing)
         if targets:
@@ -29,10 +30,13 @@ def search_classical(context: Context) -> Search:
 def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     """Return the attempts in Kueue's order (§5.5)."""
     forbidden = context.policy.borrow_within_cohort.policy == "Never"
+    # Strictly less, of what is contested: a queue at its nominal quota is not under it.
     under_nominal = all(
         context.usage.amount[context.queue][fr] < context.snapshot.tree.nominal(context.queue, fr)
         for fr in context.contested
     )
+    # Where borrowWithinCohort is off, all without advantage are ReclaimWithoutBorrowing, which the
+    # attempt with borrowing leaves out: it is the one that takes less from others.
     if not candidates.any_from_other_queues or (forbidden and not under_nominal):
         return (True,)
     if forbidden and not candidates.any_with_advantage:
@@ -52,8 +56,10 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
         alike = workload.queue, candidate.lca, candidate.variant
         if alike not in valid:
             valid[alike] = _is_valid(context, candidate, borrowing=borrowing)
+        # Skipped for good, as in Kueue: removals lower usage, so it would not become valid.
         if not valid[alike]:
             continue
+        # The fit is tested after a removal only, so somebody goes even if all fits now (§5.6).
         context.take_out(workload)
         valid.clear()
         targets.append(Target(workload, REASON[candidate.variant]))
@@ -70,6 +76,8 @@ def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> boo
     queue, exact = context.queue, context.snapshot.tree.arithmetic
     if exact.wraps:
         return True  # then less used may be more, and nothing is certain before it is tried
+    # Only these lower the usage of the own queue, which decides whether it stays within nominal:
+    # where all of them are not enough, the attempt would remove and restore for nothing.
     own = [one.workload.usage for one in candidates.ordered if one.workload.queue == queue]
     for fr, amount in context.request.items():
         used = context.usage.amount[queue][fr]
@@ -91,6 +99,7 @@ def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> boo
     if context.usage.within_nominal(queue, context.contested):
         return False
     for cohort in context.snapshot.tree.ancestors(queue):
+        # From the LCA up quota is shared with the preemptor: there is nothing to reclaim.
         if cohort == candidate.lca:
             break
         if context.usage.within_nominal(cohort, context.contested):

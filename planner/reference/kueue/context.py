@@ -47,18 +47,17 @@ class Context:
 
         Where pods are placed on nodes, there must be room for them, too.
         """
-        usage, queue = self.usage, self.queue
+        usage, queue, tree = self.usage, self.queue, self.usage.tree
         for fr, amount in self.request.items():
-            if not borrowing and self._exceeds_nominal(fr, amount):
-                return False
+            if not borrowing:
+                used = tree.arithmetic.add(usage.amount[queue][fr], amount)
+                if used > tree.nominal(queue, fr):
+                    return False
+            # Clamped as in Kueue: a request of 0 fits even where the tree is over-admitted.
             if amount > max(0, usage.available(queue, fr)):
                 return False
+        # Last, as in Kueue, and it is what costs: quota says no in most steps of a search.
         return self.places is None or self.places.fits()
-
-    def _exceeds_nominal(self, fr: int, amount: int) -> bool:
-        tree, queue = self.usage.tree, self.queue
-        total = tree.arithmetic.add(self.usage.amount[queue][fr], amount)
-        return total > tree.nominal(queue, fr)
 
     def take_out(self, workload: Admitted) -> None:
         """Let a workload give back its quota and its places."""

@@ -110,10 +110,10 @@ def outcomes(
     Where its order of candidates is determined that is one.
     """
     first = decide(snapshot, preemptor, assignment)
-    found = {_told(first): first}
+    found = {_identity(first): first}
     for seed in range(TRIES if first.undetermined else 0):
         other = ByChance(seed)(snapshot, preemptor, assignment)
-        found.setdefault(_told(other), other)
+        found.setdefault(_identity(other), other)
     return tuple(found.values())
 
 
@@ -132,7 +132,7 @@ def candidates_of(
     return candidates(Context(snapshot, snapshot.usage.copy(), preemptor, request, frs))
 
 
-def _told(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _identity(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return what makes one decision differ from another."""
     targets = tuple((one.workload.key, one.reason) for one in decision.targets)
     return decision.assignment.model_dump_json(), targets
@@ -157,6 +157,7 @@ def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
     fits = full.assignment.mode == "Fit"
     if fits or found.targets or not may_shrink(snapshot, preemptor):
         return _decided(assigner, full, found)
+    # The whole workload's flavors are shown even where only fewer pods were tried last (§4.8).
     return _reduce(assigner) or _decided(assigner, full, _NOTHING)
 
 
@@ -193,6 +194,8 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
     Working is not monotone, so a working count may be missed; that is Kueue's behaviour.
     """
     preemptor = assigner.preemptor
+    # From the spec, while the requests leave out reclaimable pods: a small reduction may ask for
+    # more than the workload itself does now, as in Kueue.
     full = [request.spec_count for request in preemptor.pod_sets]
     deltas = [
         request.spec_count - (request.pod_set.min_count or request.spec_count)
@@ -201,6 +204,7 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
     total = sum(deltas)
     if total == 0:
         return None
+    # One beyond the largest reduction stands for "none works".
     low, high = 0, total + 1
     working: dict[int, Decision] = {}
     while low < high:
@@ -212,6 +216,7 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
         assigned = assigner.assign(counts)
         found = _search(assigner, assigned.assignment)
         if assigned.assignment.mode == "Fit" or found.targets:
+            # Kept, for the search may end at a count that it tried some steps before.
             working[middle] = _decided(assigner, assigned, found)
             high = middle
         else:

@@ -77,6 +77,7 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
         return True
     terms = []
     for term in affinity.required.terms:
+        # matchFields name nodes, of which a flavor says nothing: Kueue drops them (§4.2).
         rows = [row for row in term.match_expressions if row.key in keys]
         if not rows:
             # Terms are alternatives: one that asks nothing of this flavor admits it.

@@ -36,11 +36,13 @@ def search_fair_sharing(context: Context) -> Search:
     candidates = in_candidate_order(context, fair_candidates(context))
     if not candidates:
         return Search((), (True,))
+    # Shares are those that would be if the preemptor ran: its request is in the tree (§6.3).
     context.usage.add(context.queue, context.request)
     passes = _Passes(context)
     done = passes.first(candidates) or passes.again() or passes.second()
     context.usage.remove(context.queue, context.request)
     targets = passes.targets
+    # Shares are not looked at again: what is given back may be what let another pass (§6.7).
     if done:
         fill_back(context, targets, borrowing=True)
     restore(context, targets)
@@ -54,6 +56,7 @@ def fair_candidates(context: Context) -> Iterator[Admitted]:
     yield from permitted(context, context.queue, policy.within_cluster_queue)
     if policy.reclaim_within_cohort == "Never" or tree.nodes[context.queue].parent == NO_PARENT:
         return
+    # From the root: any queue that borrows may lose, with no regard to cohorts between (§6.2).
     below = [tree.path(context.queue)[-1]]
     for node in below:
         below.extend(child for child in tree.children[node] if tree.nodes[child].active)
@@ -114,13 +117,16 @@ class _Passes:
     @keeps(FS_SHARES, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES)
     def second(self) -> bool:
         """Try what failed once more, one candidate per queue, by its share before removal."""
+        # Whichever strategy is configured alone, there is no second pass then (§6.6).
         if len(self.strategies) < len(_STRATEGIES):
             return False
         order = QueueOrder(self.context, self.shares, self.retry)
         while (queue := order.next_queue()) is not None:
+            # Never the own queue: its candidates pass no test, so none of them is left to retry.
             mine, theirs = self._sides(queue)
             candidate = order.pop(queue)
             order.drop(queue)
+            # By this strategy always, not by the second one that is configured.
             if _less_than_initial(mine, theirs, theirs):
                 self._remove(candidate, FAIR)
                 if self._fits():
@@ -132,6 +138,7 @@ class _Passes:
         self, order: QueueOrder, queue: int, permits: Callable[[Share, Share, Share], bool]
     ) -> bool:
         mine, theirs = self._sides(queue)
+        # Of weight 0, and borrowing: no removal makes the other side's share as large.
         hopeless = mine.weighted == float("inf") and theirs.weighted != float("inf")
         # Nothing is removed until one passes, and those that hold the same leave the same.
         passes: dict[int, bool] = {}
@@ -187,6 +194,7 @@ class _Passes:
     def _almost_lca(self, queue: int) -> tuple[int, int]:
         tree = self.context.snapshot.tree
         mine, theirs = tree.path(self.context.queue), tree.path(queue)
+        # A cohort, for the queues are two of one tree: so there is a node below it on either path.
         shared = next(node for node in theirs if node in mine)
         return mine[mine.index(shared) - 1], theirs[theirs.index(shared) - 1]
 

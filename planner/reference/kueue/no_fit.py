@@ -58,6 +58,7 @@ class Attempts:
 
     def reason(self) -> NoFitReason:
         """Return why the podsets do not fit: groups are needed together, the worst counts."""
+        # No flavor was even looked at, as for a resource that no group covers.
         if not self._any:
             return NoFitReason.NO_MATCHING_FLAVOR
         return most_severe(self._against.values())

@@ -85,6 +85,7 @@ def permitted_assignments(
             ]
             tried = (_take(assigner, part, name, wanted) for part in parts for name in flavors)
             parts = _merged([part for part in tried if part is not None])
+            # Those of flavors listed earlier come first, and are kept.
             complete = complete and len(parts) <= MOST
             parts = parts[:MOST]
         if not _is_covered(assigner, group):
@@ -147,6 +148,7 @@ def _take(
         height = borrow_level(assigner.usage, assigner.preemptor.queue, fr, value)[0]
         level = max(level, height)
         chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit" if offer else "Preempt")
+        # Noted, a zero would keep apart parts that go on alike.
         if value or fr in assumed:
             assumed[fr] = value
     return replace(
@@ -187,6 +189,7 @@ def _stops_after(group: Sequence[PodSetRequest], parts: Sequence[_Part]) -> bool
     """Say whether assignment stops at podsets that ask for something and get no flavor (§4.1)."""
     return any(
         request.totals and not done.flavors
+        # What is skipped does not depend on the flavors: one part tells for all.
         for part in parts[:1]
         for request, done in zip(group, part.pod_sets[-len(group) :], strict=True)
     )

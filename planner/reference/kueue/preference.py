@@ -79,6 +79,7 @@ def is_preferred(a: Offer, b: Offer, taste: Taste) -> bool:
         return True
     a_empty = a.possibility is Possibility.NO_CANDIDATES
     b_empty = b.possibility is Possibility.NO_CANDIDATES
+    # Before any preference: a flavor where nobody can be evicted only waits (§4.5).
     if taste.empty_last and a_empty != b_empty:
         return b_empty
     if taste.level_first:
@@ -92,4 +93,5 @@ def tries_next(offer: Offer, fungibility: FlavorFungibility) -> bool:
         return True
     if offer.possibility is not Possibility.FIT and fungibility.when_can_preempt == "TryNextFlavor":
         return True
+    # Also for one that preempts: above level 0 both settings must say stop (§4.6).
     return offer.level > 0 and fungibility.when_can_borrow == "TryNextFlavor"

@@ -42,6 +42,7 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
             not workload.evicted,
             workload.queue == context.queue,
             workload.priority,
+            # When QuotaReserved became True, newest first; not creation, nor Admitted (§5.4).
             -workload.reserved_s,
             workload.uid,
         )
@@ -52,7 +53,7 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
 def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list[Admitted]:
     """Return candidates in Kueue's order, in which past use comes before priority.
 
-    Past use is compared within a ClusterQueue that is told to, among those that are evicted and
+    Past use is compared within a ClusterQueue that is set up so, among those that are evicted and
     among the others (docs/semantics/kueue-features.md §3.4).
     """
     key = candidate_order(context)
@@ -62,6 +63,7 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
     ordered.sort(key=_BY_UID)
     ordered.sort(key=_BY_RESERVATION, reverse=True)
     ordered.sort(key=_BY_PRIORITY)
+    # With candidates of one side only this key would decide nothing.
     if {context.queue} < {*map(_BY_QUEUE, ordered)}:
         own = context.queue
         ordered.sort(key=lambda one: one.queue == own)
@@ -71,7 +73,9 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
     arranged: list[Admitted] = []
     for _, same in groupby(ordered, key=lambda one: key(one)[:2]):
         group = list(same)
-        contest = Contest([Contender(key(one), one.queue, one.door, one.past) for one in group])
+        contest = Contest(
+            [Contender(key(one), one.queue, one.local_queue, one.past) for one in group]
+        )
         arranged += [group[position] for position in context.chance.arrange(contest)]
     return arranged
 
@@ -111,6 +115,7 @@ class QueueOrder:
                 raise ReleaseCrash(self.context.snapshot, self.context.preemptor)
             return None
         root = self.path[-1]
+        # A descent may end where all is pruned by then; the next one goes another way.
         while root not in self.pruned:
             queue = self._descend(root)
             if queue is not None:
@@ -125,6 +130,7 @@ class QueueOrder:
         if queue is None and child is None:
             self.pruned.add(cohort)
             return None
+        # Of equal shares the cohort comes first, whoever the candidates are.
         if queue is None or (child is not None and child[1].order >= queue[1].order):
             return self._descend(child[0]) if child else None
         return queue[0]
@@ -150,6 +156,7 @@ class QueueOrder:
             elif best is None or share.order > best[1].order:
                 best = (queue, share)
             elif share.order == best[1].order:
+                # By their first candidates; so a queue with an evicted workload comes first.
                 first, other = self.candidates[queue][0], self.candidates[best[0]][0]
                 best = (queue, share) if self.key(first) < self.key(other) else best
         return best
@@ -163,6 +170,7 @@ class QueueOrder:
         best: tuple[int, Share] | None = None
         for child in self._children(cohort, queues=False):
             share = self.shares.of(self.context.usage, child)
+            # The way to the own queue stays open: its candidates may go whatever is borrowed.
             if not share.borrowing and child not in self.path:
                 self.pruned.add(child)
             elif best is None or share.order >= best[1].order:

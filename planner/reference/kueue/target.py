@@ -34,6 +34,8 @@ class Search:
 
 def fill_back(context: Context, targets: list[Target], *, borrowing: bool) -> None:
     """Give back what is not needed, last but one first (§5.7); the swap decides the order."""
+    # Not the last: until it went, the preemptor did not fit. What moves into a gap is not looked
+    # at again, and nobody's validity is tested anew: both as in Kueue.
     for position in range(len(targets) - 2, -1, -1):
         workload = targets[position].workload
         context.put_back(workload)

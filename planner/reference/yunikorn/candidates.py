@@ -64,10 +64,13 @@ def find_fence(leaf: Queue, ask: Ask) -> Fence:
     while True:
         properties = queue.properties
         offset = properties.priority_offset
+        # The queue's own offset counts at the fence, too, and so for all who are compared there.
         priority = offset if properties.priority_fence else priority + offset
         priorities[queue.path] = priority
         if queue.parent is None or properties.preemption_fence:
             break
+        # A queue whose maximum keeps the ask out is a fence: victims elsewhere would not help it.
+        # Where that is the leaf of the ask itself, there are no candidates at all (§13.7).
         if queue.effective_max and not ge_known(
             queue.effective_max, plus(queue.allocated, ask.resource)
         ):
@@ -97,6 +100,7 @@ def _below(
 ) -> Iterator[Candidate]:
     priority, anyone = bound
     if queue.is_leaf:
+        # The whole queue of the ask is spared, and with it the application (§13.3).
         if queue is not snapshot.leaf and not queue.properties.disabled:
             yield from _of_leaf(queue, ask, snapshot, None if anyone else priority)
         return
@@ -106,6 +110,7 @@ def _below(
             below = (path[child.path], anyone)
         elif not child.properties.priority_fence:
             below = (priority - offset, anyone)
+        # Inside a priority fence the fence is compared once, and nobody's own priority after it.
         elif offset <= priority:
             below = (priority, True)
         else:
@@ -119,11 +124,13 @@ def _of_leaf(
 ) -> Iterator[Candidate]:
     """Yield the candidates of a leaf up to a priority, None for any."""
     rest = snapshot.remaining(queue)
+    # Nothing guaranteed on the way (None) means over it; an empty rest means not.
     if rest is not None and ge_all(rest, {}):
         return
     for application in queue.applications:
         for allocation in application.allocations:
             if (
+                # By type alone: an allocation that holds 0 of it counts (§4).
                 share_type(ask.resource, allocation.resource)
                 and not allocation.required_node
                 and not allocation.x.released

@@ -74,6 +74,7 @@ def _decide_generic(
     predicates = predicates_of(cluster.x)
     conditions = check(cluster, asking, predicates)
     direct = cluster.x.direct
+    # Some recorded states call the preemptor directly, whatever its conditions say.
     if direct is None and not conditions.attempted:
         return Decision("generic", conditions)
     success = try_preemption(

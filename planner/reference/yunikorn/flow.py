@@ -19,10 +19,8 @@ from planner.reference.yunikorn.preconditions import free_node
 from planner.reference.yunikorn.predicates import predicates_of
 from planner.state.yunikorn import (
     Allocation,
-    Application,
     Ask,
     Claim,
-    Node,
     Partition,
     YuniKornState,
 )
@@ -149,20 +147,13 @@ def after(
             kept = (*kept, _allocated(asking.ask, node, cluster.now))
         if again is not None:
             asks = (*asks, *(again(one, cluster.now) for one in lost))
-        applications.append(_changed(application, kept, asks))
-    nodes = tuple(_with_room(one, available[one.node_id]) for one in cluster.partition.nodes)
+        applications.append(application.model_copy(update={"allocations": kept, "requests": asks}))
+    nodes = tuple(
+        one.model_copy(update={"available": dict(available[one.node_id])})
+        for one in cluster.partition.nodes
+    )
     changed = {"applications": tuple(applications), "nodes": nodes}
     return cluster.partition.model_copy(update=changed)
-
-
-def _changed(
-    application: Application, allocations: tuple[Allocation, ...], requests: tuple[Ask, ...]
-) -> Application:
-    return application.model_copy(update={"allocations": allocations, "requests": requests})
-
-
-def _with_room(node: Node, available: Resource) -> Node:
-    return node.model_copy(update={"available": dict(available)})
 
 
 def _allocated(ask: Ask, node: str, now: int) -> Allocation:

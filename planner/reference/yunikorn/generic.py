@@ -33,6 +33,7 @@ from planner.reference.yunikorn.node_plan import (
 from planner.reference.yunikorn.predicates import Predicates
 
 BATCH: Final = 10
+# Below all flags, and above any index: such an answer has neither flag.
 SATISFACTORY: Final = 1 << 32
 ORIGINATOR_SCORE: Final = 1 << 33
 OPTED_OUT_SCORE: Final = 1 << 34
@@ -74,7 +75,9 @@ def try_preemption(
     if not can_help(snapshot, candidates):
         return None
     plans = _plans(cluster, asking, snapshot, candidates)
+    # Nodes with room are left out if they were tried: something else refused the ask there.
     checks = [plan for plan in plans if plan.victims or not nodes_tried]
+    # Fewer victims first; a node with room (-1) before all others.
     checks.sort(key=lambda plan: (plan.index, plan.room.node_id))
     choice = _choose(checks, snapshot, predicates)
     if choice is None:
@@ -112,6 +115,7 @@ def _choose(
                 score = score_of(plan, index)
                 if best is None or score < best[0]:
                     best = (score, plan, index)
+        # No further batch is asked, though a node in it might score lower.
         if best is not None and best[0] < SATISFACTORY:
             break
     return None if best is None else _chosen(best[1], best[2])
@@ -134,6 +138,7 @@ def score_of(plan: Plan, index: int) -> int:
 
     The flags are those of the first allocations of the node's own order, not of the victims.
     """
+    # Even a node that needs nobody is the worst if nobody on it may go (§8).
     if not plan.group:
         return NO_CANDIDATE_SCORE
     if index < 0:
@@ -166,6 +171,7 @@ def _additional(
         before = charge(trial, candidate)
         if before is None:
             break
+        # It changed nothing for the leaf, so it does not help.
         if same_or_zero(before, trial.remaining()):
             discharge(trial, candidate)
         else:
@@ -191,6 +197,7 @@ def _final(snapshot: Snapshot, choice: Choice, victims: Sequence[Candidate]) -> 
     for victim in victims:
         if not anywhere and victim.allocation.node_id != room.node_id:
             continue
+        # Asked before it is added: the victim by which the ask is reached is still taken.
         if gt_known(ask, total):
             final.append(victim)
         total = plus(total, victim.resource)

@@ -48,6 +48,7 @@ def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
     rest = trial.remaining()
     if rest is not None and fits_raw(rest, trial.ask):
         return True
+    # The order does not matter: removals only add to what is left.
     trial.add(trial.leaf, trial.ask)
     for candidate in candidates:
         trial.remove(candidate.queue, candidate.resource)
@@ -73,6 +74,7 @@ def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> 
     for candidate in group:
         if not trial.takeable(candidate.queue):
             continue
+        # The core ends the pass here, although later candidates may be smaller (§7).
         if charge(trial, candidate) is None:
             break
         more = plus(free, candidate.resource)
@@ -82,6 +84,7 @@ def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> 
         else:
             free = more
             head.append(candidate)
+    # The tail is kept: the shim may refuse a node for other reasons than resources.
     return head + tail
 
 
@@ -94,6 +97,7 @@ def _second_pass(
     victims: list[Candidate] = []
     index = -1
     for candidate in ordered:
+        # Tested anew: the leaf of the ask is not charged here, and the order has changed.
         if not trial.takeable(candidate.queue):
             continue
         trial.remove(candidate.queue, candidate.resource)

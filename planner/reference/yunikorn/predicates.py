@@ -54,6 +54,7 @@ class ByResource:
         for index, victim in enumerate(victims):
             free = plus(free, victim.resource)
             wanted.discard(victim.key)
+            # Not before `start`: those up to it are removed in one go, and not asked about.
             if index >= start and not wanted and fits(free, ask):
                 return index
         return None

@@ -57,6 +57,7 @@ def preempt_quotas(cluster: Cluster) -> dict[str, QuotaPreemption]:
 
 def _over_quota(queue: Queue) -> Iterator[Queue]:
     """Yield the first queue on each path that is over its maximum and has a delay."""
+    # The subtree of a queue that is processed is not visited: its part is split over it.
     if queue.properties.quota_delay and queue.max and not ge_known(queue.max, queue.allocated):
         yield queue
         return
@@ -85,6 +86,7 @@ def preemptable_amount(queue: Queue) -> Amount:
     need = {t: used.get(t, 0) - most for t, most in queue.max.items() if used.get(t, 0) > most}
     above: Amount = {}
     for step in queue.lineage:
+        # Only negative amounts count in the end: a step without a guaranteed limits nothing.
         own = step.allocated if step.guaranteed is None else _over_guaranteed(step)
         above = min_union(own, above)
     return min_left(need, {t: -value for t, value in (above or {}).items() if value < 0})
@@ -109,6 +111,7 @@ def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
             total = plus(total, parts[child])
     for child, part in parts.items():
         share = {
+            # In doubles, as in the core, and rounded down: the shares may add up to less.
             t: int(value / total[t] * amount[t]) if value else 0
             for t, value in part.items()
             if t in amount
@@ -130,6 +133,7 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
     total: dict[str, int] = {}
     victims = []
     for candidate in held:
+        # One that is too large alone is passed over, and smaller ones behind it are still tried.
         if not fits_loose(amount, candidate.resource):
             continue
         total = plus(total, candidate.resource)

@@ -62,6 +62,7 @@ def preempt_required_node(
 
     The free space of the node does not lessen their number.
     """
+    # Ties first: the sort after it keeps their order where the core has none.
     held = sorted(_eligible(cluster, ask, room), key=lambda candidate: ties.get(candidate.key, 0))
     held.sort(key=cmp_to_key(_compare))
     victims = []
@@ -71,6 +72,7 @@ def preempt_required_node(
             break
         taken = plus(taken, candidate.resource)
         victims.append(candidate)
+    # Free space counts here, but not above: more may go than are needed (§11.1).
     suffices = ge_all(plus(taken, room.available), ask.resource)
     return tuple(victims) if suffices else ()
 
@@ -111,4 +113,5 @@ def _compare(left: Candidate, right: Candidate) -> int:
             return -1 if smaller < larger else 1
     if equal(a.resource, b.resource):
         return 0
+    # No strict order: of two that are each larger in something both come first.
     return 1 if gt_zero(minus(a.resource, b.resource)) else -1

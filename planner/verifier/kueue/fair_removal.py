@@ -166,7 +166,7 @@ def _say_who_is_stuck(
 def _told(setting: FairSetting, node: int, victims: Sequence[Admitted]) -> list[int]:
     """Return the flavor-resources of a node worth telling: with quota, and held by victims."""
     held = {fr for victim in victims for fr, amount in victim.usage.items() if amount}
-    return sorted(setting.shares.told(node) & held)
+    return sorted(setting.shares.counted(node) & held)
 
 
 def _say_unfair_side(

@@ -21,7 +21,7 @@ from planner.commands.apply.kueue.cluster import Cluster
 from planner.commands.apply.kueue.ways import Evictions, Treatment
 from planner.kubectl.call import Answer, Kubectl
 from planner.plan import Plan
-from planner.reader import read_kueue_objects
+from planner.reader.kueue import read_kueue_objects
 from tests.cluster import NOW, PENDING, Object, at
 from tests.conftest import FOR_EVER_S
 from tests.kubectl.api_server import OK, VERSIONS, Server, api_server, touch

@@ -104,6 +104,7 @@ def why_held_back(
     found = why_not_nominated(state, snapshot, preemptor.workload)
     if found is not None:
         return found
+    # Without the slice that is replaced, which is nobody's victim.
     targets = decision.search.targets
     if targets and is_gated(preemptor.workload, snapshot.configuration):
         return NotNominated("preemptionGated", "", "it has a closed preemption gate")
@@ -123,6 +124,7 @@ def _fits_without(snapshot: Snapshot, preemptor: Preemptor, decision: Decision) 
     A slice that is replaced is a target too, and goes with all it holds.
     """
     usage = snapshot.usage.copy()
+    # Each once: a slice that is replaced may be among the ordinary targets, too.
     for workload in {one.workload.key: one.workload for one in decision.targets}.values():
         usage.remove(workload.queue, workload.usage)
     # Flavors that were given, and not assigned, come without their usage.
@@ -158,6 +160,7 @@ def _heads(state: State, snapshot: Snapshot) -> dict[str, str]:
         node = snapshot.node_of.get(name)
         if node is None or not is_queued(workload, snapshot, node):
             continue
+        # Whoever backs off is parked, and blocks nobody behind it.
         if backoff_expired(workload, snapshot.now):
             past = snapshot.past_of(node, workload) or 0.0
             order = past, queue_order(workload, configuration)

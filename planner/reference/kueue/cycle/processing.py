@@ -68,6 +68,8 @@ class Processing:
             decision = self._decide_again(preemptor, decision, gone=())
             overlaps = self._overlaps(decision)
         mode, targets = decision.assignment.mode, decision.targets
+        # In Kueue's order: of several outcomes that would do, the first one decides what is
+        # reserved for this entry, and where it waits afterwards.
         if mode == "NoFit":
             return Entry(preemptor, "noFit", decision, "NoFit", decision.assigned.reason)
         if mode == "Preempt" and not targets:
@@ -76,10 +78,14 @@ class Processing:
         if mode == "Preempt" and is_gated(preemptor.workload, self.snapshot.configuration):
             reasons = "PreemptionGated", "AdmissionGated"
             return Entry(preemptor, "preemptionGated", decision, *reasons)
+        # It fits because others' victims will be gone, and waits for that; its usage counts from
+        # now on, so that no later entry takes the room.
         if mode == "Fit" and recomputed:
             self._use(preemptor, decision)
             return Entry(preemptor, "deferred", decision, "PendingPreemption", _PREEMPTING)
-        if overlaps or not self._fits(preemptor, decision):
+        if overlaps or not (
+            self._fits_in_quota(preemptor, decision) and self._has_places(decision)
+        ):
             return Entry(preemptor, "skipped", decision, "", _WAITING)
         return self._take(preemptor, decision)
 
@@ -193,9 +199,6 @@ class Processing:
         for one in {workload.key: workload for workload in workloads}.values():
             places.give_back(topologies.moved_by(one.workload, queues[one.queue]))
         return places
-
-    def _fits(self, preemptor: Preemptor, decision: Decision) -> bool:
-        return self._fits_in_quota(preemptor, decision) and self._has_places(decision)
 
     def _fits_in_quota(self, preemptor: Preemptor, decision: Decision) -> bool:
         """Say whether the usage is available without all targets, each removed once.

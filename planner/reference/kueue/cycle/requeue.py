@@ -30,6 +30,7 @@ def requeue(
             waiting.preemptor = None
         return
     pending.progress = _progress(configuration, waiting, pending, entry, cycle)
+    # Sticky: whoever preempted is the head again, or its victims would make room for another.
     if entry.requeue_reason == _PREEMPTS:
         waiting.preemptor = pending.key
     if _goes_back(pending, entry, strict=waiting.strict):
@@ -43,6 +44,7 @@ def requeue(
 
 def _goes_back(pending: Pending, entry: Entry, *, strict: bool) -> bool:
     """Say whether a head competes again in the next cycle."""
+    # StrictFIFO waits behind its head whatever failed, but for a namespace that does not match.
     if strict and entry.requeue_reason != "NamespaceMismatch":
         return True
     if entry.outcome in _AT_ONCE:

@@ -95,6 +95,7 @@ def schedule(
     nominees: list[Nominee] = []
     inadmissible: list[Entry] = []
     taken: dict[int, Pending] = {}
+    # All heads are decided for before any is processed, each alone on the state at the start.
     for queue, pending in heads(queues, snapshot):
         taken[queue] = pending
         preemptor = pending.preemptor
@@ -117,6 +118,7 @@ def schedule(
             break  # the scheduler stands still inside this entry
     for entry in (*entries, *inadmissible):
         waiting, pending = queues[entry.preemptor.queue], taken[entry.preemptor.queue]
+        # Blocked, the cycle is not over: only who was admitted before has left its queue.
         if entry.outcome == "admitted" or not blocked:
             waiting.active.remove(pending)
             requeue(state.configuration, waiting, pending, entry, cycle)

@@ -35,6 +35,7 @@ def tournament_order(
     the dump comes first, and of equals a cohort before a queue, then the first in the dump.
     """
     rest = {nominee.preemptor.queue: nominee for nominee in nominees}
+    # No rules of a release: they say which shares count as borrowing, which is not asked here.
     shares = Shares(snapshot.tree)
     while rest:
         root = snapshot.tree.path(next(iter(rest)))[-1]
@@ -78,6 +79,7 @@ class _Tournament:
         waits = gate("PrioritizePreemptorWorkloads") and not nominee.preempts
         used = nominee.decision.assigned.usage
         standings = {}
+        # Each alone: the others of the cycle are in the tree only once they are processed.
         usage.add(queue, used)
         path = self._snapshot.tree.path(queue)
         for child, cohort in pairwise(path):
@@ -86,6 +88,7 @@ class _Tournament:
             elif self._snapshot.configuration.rules.borrowing_by_request:
                 borrows = self._borrows(usage, child, used)
             else:
+                # Releases before switch 4 take the entry's borrow level, at every node alike.
                 borrows = nominee.decision.assignment.borrowing > 0
             share = self._shares.of(usage, child).order
             queued_at = nominee.preemptor.queued_at

@@ -89,10 +89,12 @@ def never_reached(
         if any(entry.outcome in _MOVES for entry in ran.entries):
             return []
         entries = (*ran.entries, *ran.inadmissible)
+        # Whoever is skipped lost the room or the targets to one before it: that is not reached.
         reached.update(one.preemptor.key for one in entries if one.outcome != "skipped")
         if wanted in reached:
             return []
         standing = _standing(queues)
+        # Nothing else changes, so from here on the cycles repeat: whoever was not reached never is.
         if standing in seen:
             return [
                 (pending, _keeper(ran, at_head[node].key, is_reached=at_head[node].key in reached))

@@ -124,6 +124,7 @@ class Waiting:
 
     def enqueue(self, pending: Pending, now: datetime) -> None:
         """Take in a workload that was not in the queue before."""
+        # The kind is worked out only where some are parked: it looks at every container.
         if not backoff_expired(pending.workload, now) or (self.bulk and pending.kind in self.bulk):
             self.parked.append(pending)
         else:
@@ -132,6 +133,7 @@ class Waiting:
     def wake(self, may_leave: Callable[[Pending], bool]) -> bool:
         """Let the parked compete again, those that may; say whether anything changed."""
         woken = [pending for pending in self.parked if may_leave(pending)]
+        # Newcomers alike are no longer parked at once, so that a change of these alone counts.
         changed = bool(woken or self.bulk)
         self.bulk.clear()
         if woken:
@@ -157,9 +159,9 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
         node: Waiting(strict=queue.spec.queueing_strategy == "StrictFIFO")
         for node, queue in snapshot.queues.items()
     }
-    door = doors(state, snapshot)
+    behind = open_queues(state, snapshot)
     for workload in state.workloads.pending():
-        queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
+        queue = behind.get((workload.metadata.namespace, workload.spec.queue_name))
         if queue is not None and is_queued(workload, snapshot, queue):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
@@ -192,11 +194,11 @@ def leading_to(state: State) -> LeadingTo:
     }
 
 
-def doors(state: State, snapshot: Snapshot) -> dict[tuple[str, str], int]:
+def open_queues(state: State, snapshot: Snapshot) -> dict[tuple[str, str], int]:
     """Return the node behind every LocalQueue (namespace, name) that is open and points to one."""
     return {
-        door: snapshot.node_of[name]
-        for door, name in leading_to(state).items()
+        local: snapshot.node_of[name]
+        for local, name in leading_to(state).items()
         if name in snapshot.node_of
     }
 
@@ -210,7 +212,7 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
 
 
 def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
-    """Say whether a workload may stand in a queue at all; ``queue`` is the node behind its door."""
+    """Say whether a workload may stand in a queue at all, that of the node ``queue``."""
     concurrent = is_concurrent(snapshot.queues[queue], snapshot.configuration)
     if not _is_admissible(workload, snapshot.configuration):
         return False

@@ -98,6 +98,7 @@ def level_key(request: TopologyRequest | None, levels: Sequence[str]) -> str | N
         return request.required
     if request.preferred is not None:
         return request.preferred
+    # Slices without a level of their own may go anywhere: the highest level is asked for.
     if constraints_of(request):
         return levels[0] if levels else None
     return lowest if request.unconstrained else None
@@ -106,6 +107,7 @@ def level_key(request: TopologyRequest | None, levels: Sequence[str]) -> str | N
 def manner_of(request: TopologyRequest | None) -> Manner:
     """Return how strictly the level is meant (§3.2)."""
     if request is None or not request.is_explicit or request.unconstrained:
+        # A required level wins over "unconstrained" beside it.
         required = request is not None and request.required is not None
         return Manner.REQUIRED if required else Manner.UNCONSTRAINED
     if request.required is not None:

@@ -117,6 +117,8 @@ class Placing:
             self._turn(settled, [name], "Preempt")
         if settled.mode == "Preempt":
             found = self.placer.find(asked.asks, empty=True, explain=True)
+            # All that is placed counts as contested from here on, also what fits in quota:
+            # whoever holds any of it may be on the nodes that are needed (§3.3).
             if found.fits or self._topologies.at_will:
                 self._turn(settled, [ask.name for ask in asked.asks], "Preempt")
                 return settled
@@ -211,6 +213,7 @@ class Placing:
         gone = list(targets)
         for workload in gone:
             test.take_out(workload)
+        # Without targets Kueue keeps the places of an empty cluster: a reservation, not a promise.
         found = self.placer.find(test.asks, empty=not gone)
         for workload in gone:
             test.put_back(workload)

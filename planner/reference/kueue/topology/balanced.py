@@ -70,6 +70,7 @@ class _Balance:
                 return None
             chosen = [child for domain in outer for child in domain.children]
         found = self._optimal(chosen, by_entropy=False)
+        # More domains than the threshold serves: balance is given up, best fit takes over.
         if found is None or self.need < len(found) * best.threshold:
             return None
         return self._shared_out(found, best.threshold)
@@ -81,6 +82,7 @@ class _Balance:
             return best
         least, lower = thresholds
         fresh, greedy = self._pruned(some, least)
+        # The leader's domain may not reach the first threshold: a lower one is tried once.
         if greedy is None and lower < least:
             if lower <= 0 or lower < best.threshold:
                 return best
@@ -97,6 +99,7 @@ class _Balance:
         greedy = self._greedy(self._served(some))
         if greedy is None:
             return None
+        # No slice asked for uses no domain, and this divides by zero: Kueue panics there (§10.1).
         least = self.need // greedy.number
         if greedy.last_leader is not None:
             least = min(least, greedy.last_leader.slices_l)
@@ -148,6 +151,7 @@ class _Balance:
                 self._trim(child, least)
         for domain in some:
             if domain.children:
+                # Without the inner layers of slices, as in Kueue.
                 sum_up(domain, self.aim, 1, leader=bool(self.leader))
             self._trim(domain, least)
 
@@ -167,12 +171,16 @@ class _Balance:
         else:
             ds = sorted(some, key=lambda d: d.rank)
         most = greedy.number
+        # A knapsack: tables[n] has, of n domains, one choice for each rest of leaders and pods. The
+        # first choice for a rest stays, so the order of the domains decides among equals.
         tables: list[dict[tuple[int, int], list[Domain]]] = [{} for _ in range(most + 1)]
         tables[0][self.leader, self.need * self.aim.size] = []
         for domain in ds:
+            # Downwards, so that no domain is taken twice.
             for number in range(most, 0, -1):
                 self._extend(tables[number], tables[number - 1], domain)
         served = [pods for leaders, pods in tables[most] if leaders == 0 and pods <= 0]
+        # The rest is at most 0: the largest spares the fewest pods.
         return tables[most][0, max(served)] if served else None
 
     @staticmethod

@@ -100,6 +100,7 @@ def sum_up(domain: Domain, aim: Aim, layer: int, *, leader: bool) -> None:
         slices += child.slices
         score += child.score
         lead = max(lead, child.lead)
+        # The leader goes where it costs least; without one, nothing is lost anywhere.
         if child.lead or not leader:
             lost, lost_slices = own - beside, child.slices - child.slices_l
             if least_pods is None or least_slices is None:
@@ -111,6 +112,7 @@ def sum_up(domain: Domain, aim: Aim, layer: int, *, leader: bool) -> None:
         domain.pods_l = domain.slices_l = 0
     else:
         domain.pods_l, domain.slices_l = pods - least_pods, slices - least_slices
+    # Slices are formed at their own level: what is below has none, and above they are added up.
     if domain.level == aim.slice_level:
         domain.slices, domain.slices_l = domain.pods // aim.size, domain.pods_l // aim.size
 
@@ -146,6 +148,7 @@ class Orders:
         """Return the smallest domain that is enough; the first where none is."""
         found, least = some[0], None
         for domain in some:
+            # What pods prefer comes before the best fit: domains of a lower score are no choice.
             if self.scored and domain.score != some[0].score:
                 break
             if domain.lead < leader:

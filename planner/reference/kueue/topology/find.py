@@ -93,7 +93,7 @@ class Placer:
     def fits(self, asks: Sequence[Ask]) -> bool:
         """Say whether all podsets have a place.
 
-        For one alone that is told without placing it: the procedure finds a place if there is
+        For one alone that is known without placing it: the procedure finds a place if there is
         room at all (§7). Of several, each needs that, but the first takes its place without regard
         for the others.
         """
@@ -131,6 +131,7 @@ class Placer:
             workers, leader = roles_in(group)
             chosen = self._placed(tree, workers, leader, assumed, empty=empty, explain=explain)
             if isinstance(chosen, Misfit):
+                # The rest of this flavor is left out, but later flavors are still tried (§4).
                 found.against |= {ask.name: chosen.text for ask in group}
                 failed.add(flavor)
                 continue
@@ -157,6 +158,7 @@ class Placer:
         scores = self._scores_of(tree, workers)
         aim = standing.aim
         counts = standing.counts.without(assumed)
+        # The gauge's "no" is certain; but Kueue's reason is found by its own steps only.
         if not (explain or standing.gauge.may_fit):
             return Misfit("")
         try:
@@ -248,6 +250,7 @@ def roles_in(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
     if len(group) == 1:
         return group[0], None
     workers, leader = group[0], group[1]
+    # With equal counts the first in the spec is the worker; groups of more the API refuses (§4).
     return (leader, workers) if leader.count > workers.count else (workers, leader)
 
 

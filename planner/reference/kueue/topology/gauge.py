@@ -1,4 +1,4 @@
-"""Whether there is room at all, kept up to date leaf by leaf: what cannot fit is told at once.
+"""Whether there is room at all, kept up to date leaf by leaf: what cannot fit is known at once.
 
 A search takes away one workload after the other, each of which frees a few leaves. What is found
 here is necessary: where it says no, nothing is placed.
@@ -36,6 +36,7 @@ class Gauge:
             return False
         if self._need <= 0:
             return True
+        # The leader is left out: it only takes room, so what is too little stays so.
         if self._aim.manner is Manner.REQUIRED:
             return self._enough > 0
         return self._total >= self._need
@@ -48,6 +49,7 @@ class Gauge:
             now = self._held[level][place] = before + more
             before, now = self._passed_on(level, before), self._passed_on(level, now)
             more = now - before
+            # Lost in rounding to whole slices or layers: nothing above sees the change.
             if not more:
                 return
             if level == self._aim.level:

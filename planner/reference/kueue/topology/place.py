@@ -86,6 +86,7 @@ class _Placement:
             return [one]
         if self.aim.manner is Manner.REQUIRED:
             return Short(ds[0].slices, self._layers([ds[0]]))
+        # One domain of the next level up before several of this one.
         if self.aim.manner is Manner.PREFERRED and level > 0:
             return self.fitting(by_level, level - 1)
         several = self._several(ds)
@@ -161,6 +162,8 @@ class _Placement:
             level = start[0].level if start else depth
             while level < min(depth, aim.slice_level):
                 below = [child for domain in fit for child in domain.children]
+                # Down to the slices' level all children compete at once, below it only those of
+                # one domain (§5.5).
                 below = self.orders.plain(below)
                 fit = self._take(below, self.count, self.leader, aim.size, slices=True)
                 level += 1
@@ -172,6 +175,7 @@ class _Placement:
                 children = self.orders.plain(domain.children)
                 if size > 1:
                     for child in children:
+                        # After sorting: the order is still that of the counts from below.
                         child.slices = child.pods // size
                         child.slices_l = child.pods_l // size
                 pods, lead = domain.pods, domain.lead

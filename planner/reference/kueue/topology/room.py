@@ -118,6 +118,7 @@ def _spans(tree: FlavorTree, level: int, rank: int) -> Iterator[range]:
 def _children(values: Sequence[Sequence[tuple[str, ...]]]) -> list[list[range]]:
     found = []
     for above, below in pairwise(values):
+        # A prefix sorts before all that it begins, so this finds the first child of each.
         starts = [bisect_left(below, one) for one in above]
         found.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
     return found

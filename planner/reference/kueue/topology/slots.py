@@ -51,6 +51,7 @@ class LeafCounts:
         self._workers: Final = columns(tree, workers.amounts)
         self._leader: Final = None if leader is None else columns(tree, leader.amounts)
         self.pods: Final = [0] * len(rows)
+        # One list for both where there is no leader: what is counted once holds for either.
         self.with_leader: Final = self.pods if leader is None else [0] * len(rows)
         self.lead: Final = [0] * len(rows)
         for leaf, row in enumerate(rows):
@@ -64,7 +65,8 @@ class LeafCounts:
 
     def without(self, assumed: Mapping[str, Amounts]) -> LeafCounts:
         """Return the counts with what earlier podsets were given on some leaves (by id)."""
-        here = [(leaf, assumed[name]) for name in assumed if (leaf := self._leaf(name)) is not None]
+        leaf_of = self._tree.leaf_of
+        here = [(leaf_of[name], assumed[name]) for name in assumed if name in leaf_of]
         if not here:
             return self
         other = LeafCounts.__new__(LeafCounts)
@@ -82,13 +84,11 @@ class LeafCounts:
                 other.count(leaf, row)
         return other
 
-    def _leaf(self, name: str) -> int | None:
-        return self._tree.leaf_of.get(name)
-
     def count(self, leaf: int, row: Sequence[int]) -> None:
         """Count what a leaf takes that has so much left."""
         self.pods[leaf] = slots(self._workers, row)
         if self._leader is not None:
+            # One pod, whatever the leader's count says: the API has it be 1 (§4).
             fits = slots(self._leader, row) > 0
             self.lead[leaf] = int(fits)
             if fits:
