@@ -93,10 +93,7 @@ def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -
     known = covering(state)
     shown: list[FrontPoint] = [*front.points, front.greedy]
     shown += [front.unproved] if front.unproved else []
-    told = (known.contradicted(one.plan) for one in shown)
-    seen = {feature for one in front.points for feature in one.plan.sees_to}
-    left_out = (one for one in known.unmodelled(front.preemptor) if one.feature not in seen)
-    missing = tuple(_once(chain(left_out, *told)))
+    missing = tuple(_once(chain.from_iterable(uncovered(known, one.plan) for one in shown)))
     if not missing:
         return front
 

@@ -87,6 +87,7 @@ class KueueCoverage:
         if found is None:
             return
         local, queue = found
+        # Trees are looked for only where some queue is disputed, which is seldom.
         for one in self._tree_of(queue) if self._disputed else ():
             yield from self._disputed.get(one.name, ())
         why = self._activity.inactive.get(queue.name)
@@ -103,6 +104,7 @@ class KueueCoverage:
         found += evidence.devices(workload, charges)
         if queue is not None:
             topology = tuple(self._topology(workload, queue))
+            # What Kueue says of nodes tells nothing more where the state shows a topology itself.
             found += topology or evidence.nodes(workload)
             found += self._open_or_not(workload)
             found += evidence.slices(self.state, workload, queue)
@@ -117,6 +119,8 @@ class KueueCoverage:
             if queue is None:
                 continue
             local = workload.metadata.namespace, workload.spec.queue_name
+            # All that decides here: workloads of one LocalQueue share its ClusterQueue, flavors and
+            # conditions.
             place = *local, bool(_asking_for_topology(workload))
             if place not in seen:
                 seen.add(place)

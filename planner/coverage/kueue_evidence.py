@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from planner.coverage.kueue_features import (
@@ -171,6 +171,7 @@ def local_queue(local: LocalQueue, queue: ClusterQueue, why: str | None) -> Iter
     said = local.status.condition("Active")
     own = queue.status.condition("Active")
     inactive = why is not None or (own is not None and not own.is_true)
+    # Only where nothing in the state explains it: a stopped queue is closed by its own words.
     if said is None or said.status != "False" or local.spec.stop_policy != "None" or inactive:
         return
     yield QUEUES.found(
@@ -192,6 +193,8 @@ def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Un
     held = set[str]()
     here = f"it replaces {key}, which is not in the state" if key else "it replaces no slice"
     if old is not None:
+        # Older releases look for the old slice in all namespaces (switch 31 of
+        # docs/semantics/kueue-releases.md §2).
         own = old.metadata.namespace == workload.metadata.namespace
         if own or not state.configuration.rules.replaces_in_own_namespace:
             held = _flavors_of(old, queue)
@@ -231,11 +234,13 @@ def evictions(state: State) -> Iterator[Uncovered]:
         for queue in state.cluster_queues
     )
     by_shares, by_borrowing = [], []
+    # Facts have no condition Preempted: whoever has one stands there as an object.
     for workload in state.workloads.unusual():
         condition = workload.condition("Preempted")
         if condition is None or not condition.is_true:
             continue
-        if not _is_recent(condition.last_transition_time, state.now):
+        moment = condition.last_transition_time
+        if moment is None or state.now - moment > RECENT:
             continue
         if IN_FAIR_SHARING in condition.message and not fair:
             by_shares.append(f"Workload {workload.key}")
@@ -247,10 +252,6 @@ def evictions(state: State) -> Iterator[Uncovered]:
     if by_borrowing:
         found = "Kueue preempted it for one that borrows, and no ClusterQueue permits that now"
         yield POLICIES.found(by_borrowing, found, "contradiction")
-
-
-def _is_recent(moment: datetime | None, now: datetime) -> bool:
-    return moment is not None and now - moment <= RECENT
 
 
 def why_not(workload: Workload) -> str:
@@ -290,6 +291,7 @@ def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Itera
             theirs = to_units(parse_quantity(amount), demand.resource)
         except QuantityError:
             continue  # words of another release
+        # Kueue counts what is available as 0 at least, where a plan tells the whole shortfall.
         ours = max(0, demand.requested - max(0, demand.available))
         if theirs != ours:
             yield QUOTA.found(

@@ -77,6 +77,7 @@ def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterat
     leaving = [one.key for one in unusual if one.admitted_by in tree and _is_preempted(one)]
     gone: dict[tuple[str, str, str], tuple[list[str], int]] = {}
     for key, name, place, units in state.workloads.held_in(quotas, quotas):
+        # A resource without a flavor counts nowhere (docs/semantics/kueue.md §2.1).
         if place[0] and units > 0:
             names, held = gone.get((name, *place), ([], 0))
             gone[name, *place] = [*names, key], held + units
@@ -145,6 +146,7 @@ def _lacking(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[
 def _unpublished(state: State, queue: ClusterQueue) -> Iterator[str]:
     """Yield E6: fair sharing is on by the Configuration, and nobody publishes a share."""
     on = state.configuration_given and state.configuration.fair_sharing_on
+    # A queue that a controller has filled in publishes a share, too, if fair sharing is on.
     filled = queue.status.pending is not None or bool(queue.status.reserved)
     shares = (one.status.fair_sharing is not None for one in state.cluster_queues)
     if on and filled and not any(shares):
@@ -184,6 +186,7 @@ def _less_held(state: State, queue: ClusterQueue) -> Iterator[str]:
     for flavor in queue.status.reserved:
         for one in flavor.resources:
             said, found = to_units(one.total, one.name), held.get((flavor.name, one.name), 0)
+            # Less only: what the state has more may have come since the queue was counted.
             if found < said:
                 yield (
                     f"ClusterQueue {queue.name} says that {format_units(said, one.name)} "

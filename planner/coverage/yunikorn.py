@@ -24,7 +24,7 @@ PREDICATES: Final = Feature(
     "the shim's predicates",
     "left out",
     "selectors, affinities, ports and volumes decide, too, on which node the pod may run",
-    "docs/semantics/yunikorn.md §6",
+    "docs/semantics/yunikorn.md §8",
 )
 PLACEHOLDERS: Final = Feature(
     "placeholders",
@@ -32,7 +32,7 @@ PLACEHOLDERS: Final = Feature(
     "placeholders of gangs",
     "left out",
     "an ask of a gang may take the place of a placeholder, and needs no victim then",
-    "docs/semantics/yunikorn.md §7",
+    "docs/semantics/yunikorn.md §14",
 )
 
 FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS)

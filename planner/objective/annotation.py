@@ -38,6 +38,7 @@ from planner.state.clock import seconds_since
 PREFIX: Final = ANNOTATIONS
 DEFAULT_RESTART_S: Final = 60
 
+# Nine digits are 31 years, and stay exact when they are multiplied by sizes.
 _SECONDS = re.compile(r"[0-9]{1,9}")
 _CHECKPOINT: Final = PREFIX + "last-checkpoint"
 _TIER: Final = PREFIX + "tier"
@@ -89,6 +90,7 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     """
     if remarks is None:
         return plain_disruption(running_s)
+    # Past preemptions stand in the status, and so count without any annotation.
     if not remarks.annotations:
         return plain_disruption(running_s)._replace(preemptions=remarks.preemptions)
     checkpoint_s = _checkpoint_s(remarks, running_s, now)
@@ -104,6 +106,8 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
         _milestone_cost(remarks, running_s),
         remarks.preemptions,
         _seconds(remarks, _MIN_RUNTIME) or 0,
+        # Saving takes no more than is lost without it: who has just made a checkpoint has little to
+        # save.
         min(on_signal_s or 0, lost_s) if saves else 0,
         checkpoint_s,
         checkpoint_s is None and not saves,

@@ -44,7 +44,10 @@ def by_median(table: TermTable) -> TermTable:
     median = median_age(one.checkpoint_s for one in table.disruptions)
     if median is None:
         return table
-    disruptions = [_at_most(one, median) for one in table.disruptions]
+    disruptions = [
+        one._replace(lost_s=min(one.lost_s, median)) if one.silent else one
+        for one in table.disruptions
+    ]
     return replace(
         table,
         disruptions=disruptions,
@@ -71,10 +74,6 @@ def median_age(ages: Iterable[int | None]) -> int | None:
         return None
     below, above = known[(len(known) - 1) // 2], known[len(known) // 2]
     return -(-(below + above) // 2)
-
-
-def _at_most(told: Disruption, median: int) -> Disruption:
-    return told._replace(lost_s=min(told.lost_s, median)) if told.silent else told
 
 
 def _lost_work(table: TermTable, disruptions: Sequence[Disruption]) -> IntArray:
@@ -120,9 +119,12 @@ def apply_profile(
     _refuse_each_elsewhere(profile)
     if profile.median_checkpoint:
         table = by_median(table)
+    # After the median: saving is added to what that leaves as lost, the other way round it would be
+    # overwritten.
     if profile.saving_counts:
         table = with_saving(table)
     table = table.counting(_priorities(profile, table))
+    # Asked for only where a cap compares with it: it takes a decision of the scheduler.
     if not {(EACH,), (MORE,)}.isdisjoint(profile.caps):
         table = replace(table, own=own())
     if wishes.groups:

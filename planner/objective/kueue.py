@@ -61,6 +61,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
     first, which = one_of_each_holding(problem.workloads)
+    # Once for each different holding: a large state has few of these, and many workloads.
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = [of_shape[shape] for shape in which.tolist()]
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
@@ -97,6 +98,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
 
 def known_groups(state: State) -> KnownGroups:
     """Return the groups of a state of Kueue that wishes may name."""
+    # With a LocalQueue alone a namespace is known as well: it may have workloads tomorrow.
     namespaces = {one.namespace for one in state.workloads.entries}
     namespaces |= {queue.metadata.namespace for queue in state.local_queues}
     return {
@@ -127,6 +129,7 @@ def _above(problem: Problem, queue: int) -> Iterator[str]:
 
 
 def _needs(problem: Problem, eligible: BoolArray) -> list[int]:
+    # They go whatever the plan: what they free is no reason to evict anybody, nor over-freed.
     going = problem.evicted & eligible
     needs = [0] * len(problem.frs)
     for fr in problem.contested:

@@ -9,15 +9,14 @@ covered and all of them healthy; shares are rounded up, as Kubernetes does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from planner.objective.terms import Budget
 from planner.quota.kueue.holding import holding_of
 from planner.quota.kueue.snapshot import Admitted, Snapshot
-from planner.state import PodDisruptionBudget, Workload
-from planner.state.pods import LabelSelector
+from planner.state import PodDisruptionBudget
 
 
 def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budget]:
@@ -28,6 +27,7 @@ def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budge
         covered = [_covered(budget, one, snapshot) for one in workloads]
         if not any(covered):
             continue
+        # Shares are of all pods that are covered, also of those that nobody may evict here.
         everywhere = sum(_covered(budget, one, snapshot) for one in held)
         found.append(Budget(_allowed(budget, everywhere), np.array(covered, dtype=np.int64)))
     return found
@@ -38,15 +38,14 @@ def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> 
     selector = budget.spec.selector
     if selector is None or one.namespace != budget.metadata.namespace:
         return 0
+    # Pods that are there, not those of the spec: reclaimed ones are gone, a reduced count never
+    # was.
     running = holding_of(one.workload, snapshot.configuration).running
-    return sum(running.get(name, 0) for name in _matching(selector, one.workload))
-
-
-def _matching(selector: LabelSelector, workload: Workload) -> Iterable[str]:
-    """Yield the names of the podsets whose labels match."""
-    for pod_set in workload.spec.pod_sets:
-        if selector.matches(pod_set.template.metadata.labels):
-            yield pod_set.name
+    return sum(
+        running.get(pod_set.name, 0)
+        for pod_set in one.workload.spec.pod_sets
+        if selector.matches(pod_set.template.metadata.labels)
+    )
 
 
 def _allowed(budget: PodDisruptionBudget, pods: int) -> int:

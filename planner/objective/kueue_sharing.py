@@ -38,6 +38,8 @@ def sharing(
     if problem.fair is not None:
         everything = sum(_size(snapshot.usage.amount[node], tree) for node in {*nodes})
     for node, queue in dict(zip(nodes, problem.queue.tolist(), strict=True)).items():
+        # Two numberings of one tree: the snapshot's, for amounts, and the problem's, for what is
+        # returned.
         found, above, position = [queue], node, queue
         while position != NO_PARENT:
             borrowed[position] = _borrowed(snapshot, above, everything)

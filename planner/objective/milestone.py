@@ -48,6 +48,8 @@ def milestone_cost(points: Milestones, running_s: int) -> int:
     """Return the cost after some seconds of run time, 0 or more."""
     for (start, cost), (end, next_cost) in pairwise(points):
         if running_s < end:
+            # Subtracting what is rounded down rounds the result up, whether the line rises or
+            # falls.
             return cost - (cost - next_cost) * (running_s - start) // (end - start)
     return points[-1][1]
 

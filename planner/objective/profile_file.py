@@ -78,6 +78,7 @@ def read_profile(path: str | Path) -> Profile:
         if key not in _KEYS:
             raise SchemaError(f"{path}: {_brief(key)}", "there is no such key", ", ".join(_KEYS))
     name = _text(path, document, "name", path.stem)
+    # A plan names its objective, and whoever checks it would take that for the program's own.
     if name in PROFILES:
         raise SchemaError(f"{path}: name", f'"{name}" is a profile of the program', "another name")
     levels = _measures(path, document, "levels")
@@ -311,6 +312,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     ValueError
         If it is no TOML, or more than a table of settings needs.
     """
+    # Strings and comments may hold whatever they like: only keys and numbers are looked at.
     bare = _STRING_OR_COMMENT.sub("k", text)
     if _DEEP.search(bare):
         message = "a key has more than 20 parts"

@@ -24,7 +24,7 @@ class Profile:
     the last level the canonical tie-break makes the answer unique. ``wishes`` bind every answer.
     ``rates`` say what one unit of a term counts in the term ``rated``: positive whole numbers.
     ``median_checkpoint`` asks for the rule of the median, ``saving_counts`` for the time that
-    saving takes, see checkpoint.py.
+    saving takes, see applied.py.
     """
 
     name: str
@@ -95,6 +95,8 @@ PROFILES: Final[Mapping[str, Profile]] = {
         Profile(
             "min-count",
             "the smallest number of victims, those already being evicted included",
+            # By `count` first, and not D2: an auditor counts all victims, D2 not those that go
+            # anyway.
             levels=(("count",), ("D2",), ("D3",), ("D4", "D5")),
         ),
         Profile(

@@ -79,6 +79,7 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         "D0": last_tier * costing,
         "D2": costing,
         "D2p": array(pods) * costing,
+        # The exponent is cut as well: 2 to the power of a rank beyond 62 would leave 64 bits.
         "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * costing,
         "D4": worked(told("lost_s")),
         "D5": worked(told("restart_s")),
@@ -89,6 +90,8 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         "toll": worked(TOLL_S + last_tier * LAST_TIER_TOLL_S),
         "time": running_s * costing,
         "early": np.maximum(0, lacking_s) * costing,
+        # Those that are being evicted count here: to name them without need is what the tie-break
+        # avoids.
         "count": np.ones(len(names), dtype=np.int64),
         "cost": array([costs.get(name, 1) for name in names] if costs else [1] * len(names)),
     }

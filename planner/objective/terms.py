@@ -116,6 +116,7 @@ class TermTable:
         UnsupportedError
             If there is such a term.
         """
+        # The terms of nobody are the terms there are.
         known = self.evaluate(())
         for term in terms:
             if term not in known:
@@ -134,6 +135,7 @@ class TermTable:
         arrays = [self.separable[term] for term in known if priority_of(term) is None]
         if len(arrays) < len(known) or MORE in wanted:
             arrays.append(self.priority)  # one for all priorities: there may be many
+        # Laws look at queues, not at namespaces: D8t has to tell them apart itself.
         if "D8t" in wanted:
             tenants = [self.tenant(position) for position in range(len(self.groups))]
             arrays.append(np.unique(tenants, return_inverse=True)[1].astype(np.int64))
@@ -141,6 +143,8 @@ class TermTable:
             arrays += [budget.pods for budget in self.budgets or ()]
         others = {"D1": self.rank, "D9": self.size}
         if self.cascades is not None:
+            # What a victim does next depends on its request and its place in its queue: no two are
+            # alike.
             others["D11"] = np.arange(len(self.rank), dtype=np.int64)
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
 
@@ -158,6 +162,7 @@ class TermTable:
         known = self.separable.keys() & rates.keys()
         if (
             sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known)
+            # Before it is added up: the sum itself could already wrap around.
             > LARGEST_COST
         ):
             raise UnsupportedError(
@@ -212,6 +217,7 @@ class TermTable:
         listed = list(chosen)
         victims = np.array(listed, dtype=np.int64)
         going = victims[~self.evicted[victims]]
+        # As Python's integers, which no sum can leave: a plan's values are exact, however large.
         totals = {term: sum(costs[victims].tolist()) for term, costs in self.separable.items()}
         need = self.needs[self.alternative(listed)]
         totals["D1"] = int(self.rank[going].max()) if going.size else 0

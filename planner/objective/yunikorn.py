@@ -33,6 +33,7 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
     own = nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
     if not problem.roomy or (own is not None and _make_room(problem, own, victims)):
         return own
+    # Any of them permits the same victims; the first, so that one set has one value of D7.
     return problem.roomy[0]
 
 
@@ -77,9 +78,14 @@ def yunikorn_term_table(
     disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
     priority = np.array(adjusted, dtype=np.int64)
     rank, priorities = ranks(priority, eligible)
+    # What is being preempted is no candidate of YuniKorn at all, unlike in Kueue: nobody goes for
+    # free.
     nobody = np.zeros(len(keys), dtype=np.bool_)
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
-    sizes = [_size(allocation) for allocation in problem.allocations]
+    sizes = [
+        sum(unit_weight(t) * amount for t, amount in one.resource.items())
+        for one in problem.allocations
+    ]
     separable = separable_terms(
         keys,
         sizes,
@@ -189,7 +195,3 @@ def _disruption(allocation: Allocation, now: int) -> Disruption:
         lost_s=running_s,
         restart_s=DEFAULT_RESTART_S,
     )
-
-
-def _size(allocation: Allocation) -> int:
-    return sum(unit_weight(t) * amount for t, amount in allocation.resource.items())

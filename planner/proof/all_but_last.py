@@ -58,12 +58,15 @@ def all_but_last(
     """
     classes, unit = holders.classes, holders.unit
     held, sizes, most = holders.held // unit, [s // unit for s in holders.sizes], most // unit
+    # One size for all of them keeps fewer quantities: the largest permits the most, so the row
+    # holds whichever victim is the last.
     if len(sizes) > SIZES:
         yield law, Row(classes, -held, -most - sizes[-1])
         return
     last = {f"last {size} {what}": size for size in sizes}
     ranges.update(dict.fromkeys(last, (0, 1)))
     yield law, Row(classes, -held, -most, last)
+    # At most one, not one: the last victim may hold nothing of this, and then all of them count.
     yield f"one last {what}", Row(classes[:0], held[:0], -1, dict.fromkeys(last, -1))
     for name, size in last.items():
         these = classes[held == size]

@@ -114,6 +114,8 @@ class Box:
         these = np.unique(np.array(classes, dtype=np.int64))
         summed = ((name, row) for name, row in self.sums.items() if name.startswith("sum "))
         known = [name for name, row in summed if np.array_equal(row.classes, these)]
+        # A sum that was split before keeps its number, and the later row takes the place of the
+        # earlier one. Were it the looser of the two, the part would only hold more sets.
         number = known[0].split()[1] if known else str(1 + len(self.sums))
         at_most = Row(these, -np.ones_like(these), -most)
         more = Row(these, np.ones_like(these), most + 1)
@@ -178,6 +180,7 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
         for name, coefficient in row.extra.items():
             extra[name] = extra.get(name, 0) + multiplier * coefficient
     upper = np.where(total > 0, box.most[classes], box.least[classes])
+    # A range is (least, most), so the sign of the coefficient picks the end.
     ends = {name: ranges[name][c > 0] for name, c in extra.items()}
     return Sum(classes, total, upper, extra, ends, needed)
 

@@ -7,7 +7,7 @@ scheduler's candidate order. An infeasible one claims that there is no legal set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,7 +18,7 @@ from planner.objective.profiles import Measure, measure_id
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
-from planner.proof.box import Box, Row
+from planner.proof.box import Row
 from planner.proof.measures import Bounded
 from planner.proof.question import Question, Rules
 from planner.term import RATED
@@ -62,17 +62,18 @@ class Claims:
     def __post_init__(self) -> None:
         """Leave out what asks the scheduler."""
         self._unknown = {UNKNOWN_TERM} | ({RATED} if UNKNOWN_TERM in self.table.rates else set())
+        # With D11 in it the weighted sum is not known either, so no tree is asked about it.
         rates = {term: rate for term, rate in self.table.rates.items() if term != UNKNOWN_TERM}
         self.table = replace(self.table, cascades=None, rates=rates)
 
     def infeasible(self) -> Question:
         """Ask whether there is any legal set."""
-        return self._question(self._bounds(()), {})
+        return self._question(self._bounds(()))
 
     def level(self, earlier: Sequence[Stated], measure: Measure, value: int) -> Question:
         """Ask whether any set no worse on the levels before it has less than a value."""
         better = Bounded(BETTER, measure, value - 1)
-        return self._question([*self._bounds(earlier), better], {})
+        return self._question([*self._bounds(earlier), better])
 
     def ties(self, levels: Sequence[Stated], victims: Sequence[int]) -> Question:
         """Ask whether any set equal on all levels comes before an answer.
@@ -80,8 +81,7 @@ class Claims:
         ``victims`` are the positions of the answer in candidate order. The cases of the split
         ``first`` are the places at which an earlier set can differ for the first time.
         """
-        question = self._question(self._bounds(levels), {})
-        return replace(question, answer=tuple(victims))
+        return replace(self._question(self._bounds(levels)), answer=tuple(victims))
 
     def canonical(self, levels: Sequence[Stated], victims: Sequence[int]) -> list[int]:
         """Return an answer with the first members of every class that it takes from.
@@ -105,6 +105,7 @@ class Claims:
         return sum(terms[term] for term in measure)
 
     def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:
+        # In every question, also in whether there is any legal set: these bind all plans.
         bounds = [Bounded(at_most(m, most), m, most) for m, most in self.caps]
         bounds += [Bounded(at_most(m, most), m, most) for m, most in self.wishes.most.items()]
         bounds += [
@@ -113,16 +114,12 @@ class Claims:
         ]
         return [each for each in bounds if not self.is_unknown(each.measure)]
 
-    def _question(
-        self, bounds: Sequence[Bounded], besides: Mapping[str, Row], least: Sequence[int] = ()
-    ) -> Question:
+    def _question(self, bounds: Sequence[Bounded]) -> Question:
         rules = self._rules(bounds)
         box, first, table = rules.root(), rules.members.first, self.table
-        if least:
-            box = Box(np.array(least, dtype=np.int64), box.most)
         if self.wishes:
             box = box.without(np.flatnonzero(self.wishes.protected(table)[first]))
-        rows = dict(besides)
+        rows = {}
         for group, most in self.wishes.budget.items():
             inside = np.flatnonzero(self.wishes.counted(table, group)[first])
             rows[f"evictions of {group}"] = Row(inside, -np.ones_like(inside), -most)
@@ -144,6 +141,8 @@ class Claims:
         """Return rules over classes which some further terms do not tell apart either."""
         for known, rules in self._known.items():
             further = self.table.telling_apart(terms - known)
+            # With D7 in question rows depend on the node, so such rules are not those of other
+            # terms.
             plain = not (known ^ terms) & {"D7", RATED}
             if known <= terms and plain and all(map(rules.members.agree_in, further)):
                 return rules

@@ -80,6 +80,7 @@ class Members(Generic[HolderT]):
         return positions
 
     def _numbers(self, counts: Iterable[int]) -> list[int]:
+        # A plan of a few victims is asked for over a hundred thousand classes: arrays, not loops.
         listed = counts if isinstance(counts, np.ndarray) else np.array(list(counts), np.int64)
         taken = np.flatnonzero(listed).tolist()  # most classes give nobody
         return [int(self.starts[k]) + i for k in taken for i in range(int(listed[k]))]

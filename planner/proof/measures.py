@@ -60,10 +60,13 @@ class Measures:
 
     def most_of(self, bounded: Bounded) -> NDArray[np.int64]:
         """Return the most victims of each class that a bound on priorities permits: (K,)."""
+        # A bound on one priority bounds each class of it; the row of the measure bounds their sum.
         if bounded.is_of_a_priority:
             counted = self.table.separable[bounded.measure[0]][self.first] > 0
             return np.where(counted, np.minimum(self.sizes, max(bounded.most, 0)), self.sizes)
         if bounded.measure == (MORE,):
+            # Above the highest priority that the scheduler takes from, nobody may go: a first one
+            # there would already be more, and nothing above has fewer.
             highest = max((p for p, count in (self.table.own or {}).items() if count), default=None)
             above = self._going()
             if highest is not None:
@@ -127,6 +130,7 @@ class Measures:
         for fr in self.table.contested:
             if self.table.weight[fr] == 0:
                 continue
+            # Who is being evicted already goes anyway, and costs nothing in any term.
             held = np.where(self._going(), self.table.holding[self.first, fr], 0)
             classes = np.flatnonzero(held)
             name = f"over-freed {fr}"
@@ -166,6 +170,8 @@ class Measures:
         """Yield the rows by which a quantity is at least as much as any of some classes goes."""
         self.ranges[name] = 0, 1
         groups = [classes[i : i + 1] for i in range(classes.size)]
+        # A row for each class is tighter: x_k <= size_k * touched. Of many classes one row for all
+        # is enough to be valid, and keeps the program small.
         for part in groups if classes.size <= SINGLE_ROWS else [classes]:
             all_of_it = {name: int(self.sizes[part].sum())}
             row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
@@ -190,10 +196,13 @@ class Measures:
             classes = np.flatnonzero((priorities == priority) & going)
             fewer = f"fewer of {priority} or above"
             self.ranges[fewer] = 0, 1
+            # Big enough for all that could go at this priority and for the quantity itself: with
+            # fewer above, this row then says nothing.
             slack = int(self.sizes[classes].sum()) + 1
             extra = {fewer: -1, **dict.fromkeys(before, slack)}
             amounts = np.full(classes.size, -1, dtype=np.int64)
             yield f"{name} at {priority}", Row(classes, amounts, -given.get(priority, 0), extra)
+            # Only the one before: it hands on what those above it said.
             before = {fewer: 1}
 
     def _unfairness(self, name: str, most: int) -> Iterator[tuple[str, Row]]:
@@ -205,6 +214,7 @@ class Measures:
                 below.setdefault(sharer, []).append(queue)
         for sharer, those in below.items():
             classes = np.flatnonzero(np.isin(queues, those) & going)
+            # Sizes times a thousand may leave 64 bits.
             taken = self.table.size[self.first[classes]].astype(object) * -PER_MILLE
             whole = counted_as_borrowed(self.table.borrowed[sharer])
             yield f"{name} of queue {sharer}", Row(classes, taken, -most * whole)

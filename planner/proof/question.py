@@ -116,6 +116,8 @@ class Question:
         of_box = {name: row.rounded() for name, row in self.rules.rows(box)}
         always = {**self._fixed, **self._measured(box)}
         for name, (row, within) in box.known.items():
+            # By identity: rows of measures depend on the node, and those of another one do not
+            # count.
             if always.get(name) is row:
                 always[name] = within
         return {**always, **of_box, **box.sums}
@@ -136,6 +138,7 @@ class Question:
         for classes in self.rules.certain(box):
             name = measures.queue_of(classes)
             if name in ranges:
+                # A group of which somebody goes for certain touches its queue.
                 ranges[name] = 1, 1
         return ranges
 
@@ -247,6 +250,7 @@ class Question:
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
             message = f"there are no such classes: {step.of}"
             raise ValueError(message)
+        # Trees come from files: numbers beyond 64 bits would fail in the arrays, without a message.
         if abs(step.most) >= _NOWHERE:
             message = f"no class has {step.most} members"
             raise ValueError(message)

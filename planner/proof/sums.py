@@ -31,6 +31,7 @@ def bound_by_rows(
     steps
         The tree, or what claims to be one: only a leaf that closes the whole question counts.
     """
+    # Checked again, and not only looked at: what is printed as a sum must be one.
     leaf = steps[0] if len(steps) == 1 else None
     if not isinstance(leaf, ByRows) or not question.closes(question.root, leaf):
         return None

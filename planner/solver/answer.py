@@ -57,6 +57,7 @@ def accept(
     found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
     certificate = plan.certificate.model_copy(update=found)
     told = cast("PlanT", plan.model_copy(update={"certificate": certificate}))
+    # With the verdicts in it: that is the certificate that goes out.
     untrue = broken(check_claims(told))
     if untrue:
         message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
@@ -107,6 +108,7 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     impossible: list[str] = []
     for measure in profile.caps:
         value = sum(greedy.terms[term] for term in measure)
+        # In a fork: a cap that nothing keeps must not narrow the search for the next one.
         trial = search.fork()
         outcome = find_within(trial, measure, value)
         if outcome == "optimal":
@@ -130,6 +132,7 @@ def bind(search: Search, profile: Profile) -> None:
     search.rules.table.refuse_missing(profile.name, profile.terms)
     if profile.wishes:
         impose(search, profile.wishes)
+    # Noted before caps and levels narrow it: what is claimed of a plan is claimed of all of these.
     search.permitted = list(search.active)
 
 
@@ -149,6 +152,7 @@ def blame_wishes(search: Search, profile: Profile) -> str:
     """Say of a search without an answer that the wishes leave none; empty if the rules do."""
     if not profile.wishes:
         return ""
+    # All classes again, and no limits: is it the rules that leave nothing, or the wishes?
     free = Search(search.rules, search.classes, search.deadline, list(range(len(search.classes))))
     outcome = find_any(free, free.active)
     if outcome == "infeasible":
@@ -301,6 +305,7 @@ def without_solver(
         certificate=Certificate(digest=planning.state.digest, levels=()),
         greedy=greedy,
     )
+    # An infeasible plan names no victims: no law could refuse it.
     return planning.accepted(plan) if status == "optimal" else plan
 
 

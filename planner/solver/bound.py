@@ -89,7 +89,10 @@ def lagrangian_bound(  # noqa: PLR0913 - what a bound is made of
     for row, multiplier in binding:
         for witness, coefficient in row.slack:
             slack[witness] = slack.get(witness, 0) - multiplier * coefficient
+    # Whoever costs less than the rows pay for may go, all of them: that lowers the bound. The
+    # others may as well stay.
     value += sum(r * n for r, n in zip(reduced, counts, strict=True) if r < 0)
+    # A chosen witness is 1 even where that costs; another one only where it pays.
     value += sum(r for witness, r in slack.items() if r < 0 or witness in chosen)
     return Bound(value, reduced, denominator, tuple(multipliers))
 
@@ -165,6 +168,7 @@ def linear_programming_bound(
         choice = program.open_choice(ahead[0][2])
         if choice is None:
             break
+        # The branch of the least bound: the bound of all is its bound, and no other can raise it.
         chosen = heappop(ahead)[2].chosen
         for witness in choice:
             branch = program.solve(chosen | {witness})
@@ -239,6 +243,7 @@ class _Program:
             simplex.allow_misses(missed=False)
         if solved.duals is None:
             return _Branch(chosen, trivial_bound(self.costs), None)
+        # Rounding makes a bound weaker at worst: any multipliers of at least 0 give a valid one.
         multipliers = [max(0, round(dual * SCALE)) for dual in solved.duals.tolist()]
         bound = lagrangian_bound(self.rows, multipliers, self.costs, self.counts, chosen=chosen)
         return _Branch(chosen, bound, solved.solution)
@@ -249,6 +254,7 @@ class _Program:
             return None
         taken = branch.solution[: len(self.classes)]
         for choice in self.relaxation.choices:
+            # A choice that the solution keeps anyway would branch into the same bound.
             if not any(self._keeps(taken, witness) for witness in choice):
                 return choice
         return None

@@ -163,6 +163,7 @@ def _attempt(
         return Run("optimal", solution)
     unit, constant = stated
     bound = constant + unit * bound
+    # Its own bound is not its own solution's value: one of the two is wrong.
     if outcome == "optimal" and bound != objective.value(solution):
         outcome = "feasible"
     return Run(outcome, solution, bound)
@@ -191,6 +192,8 @@ def reconciled(known: Run, found: Run, objective: Linear | None, trivial: int) -
         return found
     believed = [bound for bound in bounds if bound <= least]
     if found.outcome == "optimal" or len(believed) < len(bounds):
+        # A claim was refuted here, so that the other one, of the same solver and model, is not
+        # believed either.
         believed = []
     return Run("feasible", solution, max([trivial, *believed]))
 
@@ -217,6 +220,7 @@ def _ask(
     return "optimal" if proved else "feasible", solution, bound
 
 
+# A model is asked many times; weakly, so that its rows do not outlive it.
 _READ: Final[WeakKeyDictionary[Builder, Exact]] = WeakKeyDictionary()
 
 
@@ -252,6 +256,7 @@ def complete(
     """
     builder.minimize(objective or Linear({}))
     proto = CpModelProto()
+    # On a copy: the model itself goes on without these counts.
     proto.copy_from(builder.proto)
     for variable, count in zip(take, counts, strict=True):
         domain = proto.variables[variable].domain
@@ -275,10 +280,12 @@ def _quick(deadline: Deadline) -> SatParameters:
     parameters = SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED
+    # Never 0: without a linear program the cover rows bound nothing (docs/design/solver.md §4).
     parameters.linearization_level = 1
     parameters.symmetry_level = 0
     parameters.cp_model_probing_level = 0
     parameters.cp_model_presolve = False
+    # The step of presolve that or-tools issue 5293 is about; it matters where presolve is on.
     parameters.presolve_inclusion_work_limit = 0
     parameters.auto_detect_greater_than_at_least_one_of = False
     left = deadline.left()
@@ -358,6 +365,7 @@ class Exact:
         variables, constraints = self.model.variables, self.model.constraints
         for index in range(len(self._domains), len(variables)):
             domain = variables[index].domain
+            # Two ends are all: the builder makes no domains with holes.
             self._domains.append((domain[0], domain[1]))
         for index in range(len(self._rows), len(constraints)):
             self._rows.append(_read(constraints[index]))

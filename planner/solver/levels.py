@@ -77,6 +77,7 @@ class _Core:
         reduced = self.reduced
         outside = [k for k in self.classes if k not in self.free]
         if value is not None:
+            # An answer below the value has this to spare: a class that costs more to change cannot.
             room = self.bound.room(value - 1)
             outside = [k for k in outside if abs(reduced[k]) <= room]
         return sorted(outside, key=lambda k: abs(reduced[k]))
@@ -109,6 +110,8 @@ def minimise(search: Search, measure: Measure) -> Least:
             return Least("infeasible")
         missing = core.open_below(known)
         if missing and not search.deadline.passed:
+            # At least twice as many each time: small steps would solve nearly the same model again
+            # and again.
             core.free.update(missing[: max(CORE, len(core.free))])
         elif result.settled and not missing and known is not None:
             return _proved(search, measure, core, known, known)
@@ -238,6 +241,7 @@ def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: i
     reduced = core.reduced
     search.active = [k for k in search.active if reduced[k] <= room]
     for k, cost in reduced.items():
+        # Each member that stays costs as much, so no more than these can stay.
         certain = search.classes.count(k) - room // -cost if cost < 0 else 0
         if certain > 0:
             search.lower[k] = max(certain, search.lower.get(k, 0))
@@ -250,6 +254,7 @@ def _unproved(search: Search, measure: Measure, core: _Core, result: Run) -> Lea
     value = search.known_value(measure)
     if value is None:
         return Least("unknown", bound=bound.whole)
+    # The solver's bound is of the classes that it was given: it says nothing of others.
     by_solver = result.bound if core.whole and result.outcome == "feasible" else 0
     search.limit(measure, value)
     return Least("feasible", value, min(value, max(bound.whole, by_solver)))
@@ -270,7 +275,7 @@ class LevelResult:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All levels, the class counts of the answer, and whether everything is proved."""
+    """All levels, and whether everything is proved; the incumbent of the search is the answer."""
 
     outcome: Outcome
     levels: tuple[LevelResult, ...]
@@ -341,6 +346,7 @@ def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> No
     done.append(LevelResult(measure, least))
     if least.outcome != "optimal":
         search.unproved.append(measure)
+    # Also where it is not the least value: a bound that is proved holds for all later levels.
     if least.bound and search.is_separable(measure):
         search.bounds[measure] = least.bound
 

@@ -105,6 +105,7 @@ def ask(milp: Milp, kind: Kind, seconds: float | None) -> MipAnswer:
     if seconds is not None:
         parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
     if kind == "SCIP":
+        # With more of them the answer would depend on the machine.
         parameters.threads = 1
         parameters.gscip.real_params["numerics/feastol"] = _TOLERANCE
         parameters.gscip.int_params["presolving/maxrounds"] = _ROUNDS
@@ -183,6 +184,8 @@ class _Program:
     def add(self, terms: Terms, low: int | None, high: int | None) -> None:
         """Add the row ``low <= terms <= high``, in units of its coefficients' common divisor."""
         row = len(self.row_lower)
+        # Sides are rounded to whole units: the variables of the model are whole, even where columns
+        # of the program may have fractions.
         unit = gcd(*terms.values()) or 1
         self.row_lower.append(None if low is None else -(-low // unit))
         self.row_upper.append(None if high is None else high // unit)

@@ -48,6 +48,7 @@ def sweep(
     while answer.status == "optimal":
         plans.append(answer)
         left = _value(answer, second)
+        # No measure is below 0, so that nothing has less: the front is complete.
         if left == 0 or len(plans) == most_points:
             break
         wishes = Wishes(most={second: left - 1})

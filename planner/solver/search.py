@@ -124,6 +124,8 @@ class Search:
         """Return a search that can be narrowed without narrowing this one."""
         return replace(
             self,
+            # What is cut off is shared: a set that the scheduler refuses is refused in every
+            # search.
             active=list(self.active),
             lower=dict(self.lower),
             upper=dict(self.upper),
@@ -179,6 +181,7 @@ class Search:
         """Return the active classes whose members can go without hitting a higher rank."""
         rank = self.rules.table.rank[self.classes.first].tolist()
         evicted = self.rules.table.evicted[self.classes.first].tolist()
+        # Who is being evicted hits no rank: it goes anyway.
         return [k for k in self.active if evicted[k] or rank[k] <= highest]
 
     def run_on(  # noqa: PLR0913 - what one solve can be told
@@ -240,6 +243,7 @@ class Search:
         objective = None
         if measure is not None:
             objective = express(formulation, self.rules.table, measure)
+            # A bound that is proved already lets the solver end as soon as it finds that value.
             formulation.builder.add(objective >= least)
             known = self.known_value(measure)
             if known is not None and not usable:
@@ -252,6 +256,7 @@ class Search:
             found = [0] * len(self.classes)
             for k, index in take.items():
                 found[k] = int(result.solution[index])
+            # Nothing new, and nothing proved: asking again would only repeat it.
             if found == self.incumbent and not result.settled:
                 return result
             if found == self.incumbent or self.rules.is_lawful(self.classes.take(found)):
@@ -359,6 +364,8 @@ class Search:
     def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
         """Forbid one combination of class counts, and all that are refused for the same reason."""
         groups = self.rules.alike(self.classes, counts)
+        # Where nothing is known of other sets each class is a group of its own: only this set is
+        # like it.
         numbers = range(1, 1 + len(counts)) if groups is None else groups
         indices: dict[int, list[int]] = {}
         wanted: dict[int, int] = {}
@@ -429,7 +436,8 @@ def impose(search: Search, wishes: Wishes) -> None:
     counted = {group: wishes.counted(table, group) for group in wishes.budget}
     chosen = None if search.incumbent is None else search.classes.take(search.incumbent)
     search.classes = _divide(
-        search.classes, [(protected[i], *(c[i] for c in counted.values())) for i in _all(table)]
+        search.classes,
+        [(protected[i], *(c[i] for c in counted.values())) for i in range(len(table.groups))],
     )
     first = search.classes.first
     search.active = [k for k, hold in enumerate(protected[first].tolist()) if not hold]
@@ -442,10 +450,6 @@ def impose(search: Search, wishes: Wishes) -> None:
     with suppress(OutOfTime):  # whether it keeps to a wish of D11 is then not known
         if chosen is not None and wishes.are_kept(table, chosen):
             search.incumbent = search.classes.counts(chosen)
-
-
-def _all(table: TermTable) -> range:
-    return range(len(table.groups))
 
 
 def _divide(classes: Classes, key: list[tuple[bool, ...]]) -> Classes:

@@ -66,6 +66,7 @@ def second_opinion(
         return replace(first, engines=(name,))
     second, other = question.ask_mip(deadline)
     names = (name, f"{other} by MathOpt")
+    # "None" takes two: where CP-SAT did not say so, the other's word is not enough.
     if second.outcome == "found" or first.outcome == "none":
         return replace(second, engines=names)
     return Opinion("unknown", engines=names)
@@ -206,6 +207,7 @@ class _Question:
         if satisfies(self.builder.proto, point):
             return True
         variables = list(self.take.values())
+        # The counts are all that matters: other variables only help to state the rows.
         counts = [point[index] for index in variables]
         return complete(self.builder, variables, counts) is not None
 

@@ -109,6 +109,8 @@ def break_ties(search: Search) -> bool:
             for _, k in step:
                 fixed[k] += 1
                 search.lower[k] = max(fixed[k], search.lower.get(k, 0))
+            # Steps grow while nothing comes in, and shrink when something does: few questions
+            # either way.
             span = 2 * len(step)
         else:
             if _positions(search, known) <= _positions(search, search.answer):
@@ -123,6 +125,7 @@ def _has_few(search: Search) -> bool:
     Most ties are settled so: nothing else reaches the values of all levels, or one other answer.
     """
     others = search.fork()
+    # A list of its own: answers are cut off here to find others, and not because they are refused.
     others.cut = list(search.cut)
     outcome: Outcome = "optimal"
     for _ in range(FEW):

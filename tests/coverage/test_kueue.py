@@ -12,6 +12,7 @@ from planner.report.plan import render
 from planner.state import State
 from tests.cluster import PENDING, configuration, dump_of, pending, queue, running, state_of
 from tests.kueue_state import read_objects
+from tests.reference.topology import racks
 
 Object = dict[str, Any]
 FLAVOR = {
@@ -155,6 +156,17 @@ def test_fronts_joint_plans_and_explanations_say_it_too() -> None:
     assert (joint.status, joint.proved, len(joint.coverage)) == ("conditional", "optimal", 1)
     assert planner.explain(state, PENDING).status == "conditional"
     assert planner.greedy(state, PENDING).coverage == front.coverage
+
+
+def test_a_front_without_points_sees_to_what_a_plan_does() -> None:
+    """That nobody may go was found with nodes looked at, and no point is there to say so."""
+    one_node = [*racks.topology(), *racks.flavor(), *racks.node("n1", "r", gpu=2)]
+    held = racks.runs("one", {"gpu": 1}, {"n1": 2})
+    wanted = racks.waits(racks.pods("main", 2, {"gpu": 1}, {"required": racks.RACK}))
+    state = racks.state_of(one_node, held, racks.room(within="Never"), wanted)
+    assert (solved(state).status, solved(state).coverage) == ("infeasible", ())
+    front = planner.front(state, PENDING)
+    assert (front.status, front.points, front.coverage) == ("infeasible", (), ())
 
 
 def test_preemption_configs_matter_with_their_gate_only() -> None:

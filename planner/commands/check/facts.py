@@ -39,6 +39,8 @@ def check_levels(
         measure: Measure = tuple(level.term.split("+"))
         found, detail = _judge_level(claims, stated, measure, victims, trees)
         fault = _sum_fault(claims, stated, level, certificate.sums) if found else ""
+        # The recomputed value, not the stated one; without a tree it bounds later levels from above
+        # only.
         stated.append(Stated(measure, claims.value(measure, victims), found))
         yield CheckedClaim(
             claim=level.term,
@@ -106,6 +108,7 @@ def _judge_ties(
     claims: Claims, levels: Sequence[Stated], victims: Sequence[int], tree: Tree | None
 ) -> tuple[bool, str]:
     def ask() -> Question:
+        # A tree tells classes apart, not their members: that the first of each go is seen here.
         if sorted(claims.canonical(levels, victims)) != sorted(victims):
             message = "of workloads that nothing tells apart it does not take the first"
             raise Open(message)
@@ -185,6 +188,8 @@ class Facts:
         findings = []
         for cap in caps:
             findings += compare(f"cap of {cap.term}", cap.most, expected.get(cap.term))
+        # Where the scheduler's own plan breaks laws or wishes, caps may be beyond reach, and be
+        # dropped.
         if not self.outside and not profile.wishes:
             missing = expected.keys() - {cap.term for cap in caps}
             findings += [f"the cap of {term} was dropped" for term in sorted(missing)]

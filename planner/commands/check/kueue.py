@@ -96,6 +96,8 @@ class _Checking:
     @cached_property
     def table(self) -> TermTable:
         going = np.zeros(len(self.problem.workloads), dtype=np.bool_)
+        # The verifier's candidates, and not those of whoever made the plan: nothing is taken from
+        # it.
         going[[self.position[one.key] for one in self.setting.candidates]] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
         own = [self.position[key] for key in self._own if key in self.position]
@@ -140,6 +142,7 @@ class _Checking:
         profile = spelled_out(self.profile, self.table)
         asked = [measure_id(measure) for measure in with_names(profile.levels)]
         named = [level.term for level in certificate.levels]
+        # A plan that was demanded to be stable has D11 as a level before those of its objective.
         return ["D11", *asked] if named[:1] == ["D11"] and asked[:1] != ["D11"] else asked
 
     def _victim_faults(self, victim: Victim) -> Iterator[str]:
@@ -201,6 +204,8 @@ class _Checking:
     def _is_outside(self) -> bool:
         """Say whether the scheduler's own plan breaks its laws, where it may."""
         greedy = self.plan.greedy
+        # Where the scheduler cannot break them, a plan of it that does is false, and no excuse for
+        # caps.
         if greedy is None or self._keeps_its_laws:
             return False
         judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)

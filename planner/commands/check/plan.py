@@ -55,6 +55,7 @@ def conclude(
     """Judge laws and what a plan says of itself, then claims: these only where all else holds."""
     verdicts = (*laws.verdicts, *own)
     sound = laws.accepted and all(verdict.holds for verdict in verdicts)
+    # Trees take long, and those of a plan whose values are false would prove something else.
     judged = tuple(claims()) if sound else ()
     return Check(
         preemptor=plan.preemptor,

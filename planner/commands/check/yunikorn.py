@@ -76,6 +76,7 @@ class _Checking:
     def table(self) -> TermTable:
         going = np.zeros(len(self.problem.allocations), dtype=np.bool_)
         worth = self.problem.priority.tolist()
+        # By the verifier's laws, and not by the problem that the plan was made from.
         for position, victim in candidates(self.cluster, self.asking, self.plan.rules):
             going[position] = True
             if not self.asking.ask.required_node:
@@ -141,6 +142,7 @@ class _Checking:
         plan, certificate = self.plan, self.plan.certificate
         if plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
+            # YK-11 refuses every set alike, so that there is nothing to grow a tree about.
             known = "" if self.problem.may_preempt else "the ask may not preempt at all"
             yield check_infeasible(self._questions((), "nobody"), trees, known)
         elif certificate is not None and plan.claim == "optimal" and plan.victims:
@@ -148,6 +150,7 @@ class _Checking:
             claims = self._questions(certificate.caps, self._spare)
             yield from check_levels(claims, certificate, positions)
             if not plan.spares("opted-out"):
+                # Without caps or wishes: law 1 is not up for trade against what a user asks for.
                 others = self._questions((), "opted-out", NO_WISHES)
                 yield check_infeasible(others, certificate.trees, claim=LAST_RESORT)
 

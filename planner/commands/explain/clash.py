@@ -43,6 +43,7 @@ def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tup
         outcome = feasible(kept - {law.id})
         if outcome == "infeasible":
             kept.discard(law.id)
+        # A law of which time did not tell is kept: the set then clashes, but may not be minimal.
         proved = proved and outcome in {"infeasible", "optimal"}
     return kept, proved
 
@@ -138,6 +139,8 @@ def first(works: Callable[[int], bool], most: int) -> int | None:
     if most < 1 or not works(most):
         return None
     low, high = 0, most
+    # What works for a number is taken to work for larger ones; the step below was tried and does
+    # not.
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if works(middle) else (middle, high)

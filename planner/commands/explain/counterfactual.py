@@ -127,6 +127,7 @@ def _solved(
         return asked, "infeasible"
     else:
         search.lower[k] = 1
+    # The plan that is known is a start only if it keeps to the condition.
     if taken != (condition == "taking"):
         search.incumbent = None
     return asked, solve_levels(search, inquiry.profile.levels).outcome
@@ -160,6 +161,7 @@ def count_optima(inquiry: Inquiry, limit: int) -> Optima | None:
         listed += islice(fresh, max(0, limit - len(listed)))
         if len(listed) >= limit and count > limit:
             return Optima(count=count, complete=False, plans=tuple(listed[:limit]))
+        # Cut off by its counts: with it go all plans that were just counted.
         search.cut.append(found)
         outcome = find_equal(search)
         found = search.incumbent if outcome == "optimal" else None

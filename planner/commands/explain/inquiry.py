@@ -91,6 +91,7 @@ class Inquiry(ABC):
     def among_optima(self) -> Search:
         """Return a search whose answers are the optimal plans, with none found yet."""
         search = self.asked(Bounds()).search
+        # The number of names as well: plans that name a workload without need are not optimal.
         for measure in (*self.profile.levels, NAMED):
             least = sum(self.plan.terms[term] for term in measure)
             search.limit(measure, least)

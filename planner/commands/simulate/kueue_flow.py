@@ -75,6 +75,7 @@ def _later(state: State, script: Script, workload: Workload) -> Coming | None:
     if at_s is None and (created is None or created <= state.now):
         return None
     if at_s is None and created is not None:
+        # Rounded up, as // rounds a negative distance down: nobody arrives before its time.
         at_s = -((state.now - created) // timedelta(seconds=1))
     return Coming(workload.key, at_s or 0, _created(state, workload, workload.metadata.name, at_s))
 
@@ -96,6 +97,7 @@ def _created(state: State, workload: Workload, name: str, at_s: int | None) -> W
     uid = own.uid if name == own.name else f"{own.uid}-{name}"
     created = state.now + timedelta(seconds=at_s or 0)
     metadata = own.model_copy(update={"name": name, "uid": uid, "creation_timestamp": created})
+    # A copy begins anew: what happened to the original is none of its history.
     return workload.model_copy(update={"metadata": metadata, "status": WorkloadStatus()})
 
 
@@ -204,6 +206,7 @@ def _pending(
     walk: Text = ()
     if progress is not None and progress.has_untried:
         tried = tuple(tuple(sorted(places.items())) for places in progress.tried)
+        # Older than that, only what was given back since decides whether the walk begins anew.
         age = min(cycle - progress.cycle, _OLD)
         walk = (tried, age, waiting.generation > progress.generation)
     return one.key, queued[one.order[1].timestamp()], kept.get(one.key, 0), walk

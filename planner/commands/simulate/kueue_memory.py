@@ -39,10 +39,14 @@ class Memory:
         tried: Tried = (),
     ) -> Decision:
         """Return the decision; among flavors of before it is made in the middle of a cycle."""
+        # The snapshot then has what earlier entries of this cycle took: that is no answer for the
+        # next one.
         if nominated is not None:
             return self._decider(snapshot, preemptor, nominated=nominated, tried=tried)
         known = self._known.setdefault(self._roots[preemptor.queue], {})
         found = known.get(preemptor.key)
+        # By identity: a workload that queues again is another preemptor, with another time to
+        # compare.
         if found is not None and found.preemptor is preemptor and found.tried == tried:
             return found.decision
         decision = self._decider(snapshot, preemptor, tried=tried)

@@ -45,6 +45,7 @@ class KueueOptimum:
     ) -> Decision:
         """Return Kueue's flavors, and the least disruptive targets for them."""
         found = decide(snapshot, preemptor, nominated=nominated, tried=tried)
+        # Only whom to evict is replaced: who fits, or can never fit, is Kueue's to say.
         if found.assignment.mode != "Preempt":
             return found
         planning = Planning(

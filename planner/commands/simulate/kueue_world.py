@@ -131,6 +131,7 @@ class KueueWorld:
             for one in some:
                 self._running[one.key] = _Running(one, -one.running_s, 0)
                 self._plan_end(one.key, 0)
+                # It ends by its eviction, and no more by its script.
                 if one.evicted:
                     self._agenda.call_off(Due.FINISH, one.key)
                     self._set(self._leaving.seconds(self._script, one.key), Due.RELEASE, one)
@@ -189,6 +190,7 @@ class KueueWorld:
         events: list[Event] = []
         for due in self._agenda.take(at_s):
             self._moved.add(due.tree)
+            # From here on walks that were seen before are news again.
             self._walks.clear()
             events += self._happen(due, at_s)
         return events
@@ -216,6 +218,7 @@ class KueueWorld:
     def _release(self, key: str, at_s: int) -> Event:
         """Let a victim give its quota back and queue again."""
         one = self._give_back(key, at_s)
+        # Without a reason: the conditions were set when it was evicted, and are not set again.
         workload = evicted(one, "", self._now(at_s))
         self._enqueue(workload, at_s)
         return self._event("requeued", at_s, one)
@@ -225,11 +228,13 @@ class KueueWorld:
         self._admitted[one.queue].remove(one)
         self._usage.remove(one.queue, one.usage)
         self._memory.forget(self._roots[one.queue])
+        # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
         self.queues[one.queue].generation += 1
         self._plan_wake(self._roots[one.queue], at_s)
         return one
 
     def _plan_wake(self, root: int, at_s: int) -> None:
+        # One batch: news that come while one is gathered wake nobody a second time.
         if not self._agenda.has(Due.WAKE, str(root)):
             self._agenda.set(at_s + WAKE_S, Due.WAKE, str(root), root)
 
@@ -304,6 +309,7 @@ class KueueWorld:
         changed = {node for node in active if signature(self.queues[node]) != before[node]}
         self._moved |= {self._roots[node] for node in changed}
         self._moved |= {self.tree_of(event) for event in events}
+        # A cycle that changed nothing would be repeated for ever: then the clock may go on at once.
         return Cycle(events, moved=bool(events or changed) or self._walks_on(active))
 
     def _walks_on(self, active: Iterable[int]) -> bool:
@@ -322,6 +328,7 @@ class KueueWorld:
         """Let an entry run; a slice of an elastic workload that it replaces is finished."""
         one = admitted(snapshot, entry)
         old = entry.decision.replaced if entry.decision else None
+        # The old slice first: the new one was assigned the room that this gives back.
         if old is not None:
             self._agenda.call_off(Due.FINISH, old.slice.key)
             yield self._finish(old.slice.key, at_s)
@@ -341,6 +348,7 @@ class KueueWorld:
         named = names_replaced(entry.preemptor.workload, self.state.configuration)
         victims = entry.decision.victims(named) if entry.decision else ()
         going = [(self._running[one.workload.key], one.reason) for one in victims]
+        # Whoever is leaving already has its time to leave, and is not evicted a second time.
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
         for place, (running, reason) in enumerate(fresh):
             one = running.admitted

@@ -101,15 +101,18 @@ class Watch:
         history = self._histories.setdefault(tree, _History())
         visit = _Visit(len(history.events), cycle, at_s, mark)
         before = history.visits.get(mark.state)
+        # The last visit counts: a round is from there, not from when the state was seen first.
         history.visits[mark.state] = visit
         if before is None:
             return
+        # One state is enough to count rounds by; the others of the round come back as often.
         if not history.anchor:
             history.anchor = mark.state
             self._begin(history, before, visit)
         elif history.anchor == mark.state:
             found = self._loops[history.round]
             self._loops[history.round] = found.model_copy(update={"rounds": found.rounds + 1})
+        # The same to come after the same time as well: nothing can lead out of it any more.
         if before.mark.to_come == mark.to_come:
             self.endless.add(tree)
             found = self._loops[history.round]
@@ -119,6 +122,7 @@ class Watch:
         """Note a loop that was closed for the first time since something came from outside."""
         events = tuple(history.events[before.events : visit.events])
         steps = [(event.kind, event.workload, event.by) for event in events]
+        # A round may be entered anywhere: of all its rotations the smallest names it.
         history.round = min(tuple(steps[i:] + steps[:i]) for i in range(len(steps)))
         known = self._loops.get(history.round)
         if known is not None:
@@ -236,6 +240,7 @@ class _Run:
         """Say why the run is over, if it is; ``next_s`` is when it would go on."""
         if next_s is None:
             return "settled"
+        # As long as another tree is busy the run goes on: what happens there is still to be told.
         if self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
             return "loop"
         if next_s > self.limits.until_s:

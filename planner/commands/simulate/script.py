@@ -143,6 +143,8 @@ def lost_seconds(kept_s: int, ran_s: int, checkpoint_s: int | None) -> int:
     """
     if checkpoint_s is None:
         return ran_s
+    # Checkpoints are counted from the beginning of the work, whatever it was interrupted by; no
+    # more is lost than this run has made.
     return min(ran_s, (kept_s + ran_s) % checkpoint_s)
 
 

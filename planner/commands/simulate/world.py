@@ -17,6 +17,7 @@ from planner.errors import InternalError
 class Due(IntEnum):
     """What may happen; at one time the smaller comes first."""
 
+    # Whoever ends or leaves gives back what it held before anybody is woken to compete for it.
     FINISH = 0
     RELEASE = 1
     WAKE = 2
@@ -44,6 +45,7 @@ class Agenda:
 
     def set(self, at_s: int, due: Due, key: str, tree: int) -> None:
         """Make an appointment in the place of any other of the kind for the same key."""
+        # Of equal times and kinds the one made first comes first: heaps keep no order among equals.
         self._made += 1
         made = Appointment(at_s, due, self._made, key, tree)
         self._valid[due, key] = made
@@ -70,6 +72,7 @@ class Agenda:
         """Yield, and forget, all that is due, also what is made meanwhile."""
         while (at_s := self.next_s()) is not None and at_s <= until_s:
             found = heapq.heappop(self._heap)
+            # Before it happens: what happens may make another appointment of its kind.
             del self._valid[found.due, found.key]
             yield found
 

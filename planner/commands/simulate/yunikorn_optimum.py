@@ -36,6 +36,7 @@ class YuniKornOptimum:
         """Return the core's decision with the victims of the least disruptive plan."""
         found = decide(cluster, asking)
         conditions = found.conditions
+        # Whether preemption is tried at all is the core's decision, and so are required nodes.
         if not (isinstance(conditions, Preconditions) and conditions.attempted):
             return found
         planning = YuniKornPlanning(state, cluster, asking, self._laws)

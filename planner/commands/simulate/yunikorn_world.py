@@ -141,6 +141,7 @@ def ages(cluster: Cluster) -> Text:
     for application, ask in cluster.partition.asks:
         delay = cluster.tree.leaf_of(application).properties.delay
         checked = ask.x.preempt_check_time
+        # Beyond delay and interval more time changes nothing: only so can a state come back.
         age = CHECK_INTERVAL if checked is None else min(cluster.now - checked, CHECK_INTERVAL)
         found.append((ask.allocation_key, min(cluster.now - ask.request_time, delay), age))
     return tuple(found)
@@ -230,12 +231,15 @@ class YuniKornWorld:
                     if self._tried.get(ask.allocation_key) == self._changes:
                         continue  # nothing has changed since
                     due = max(due, checked + CHECK_INTERVAL)
+                # What is due now was looked at in this cycle; who triggered preemption never does
+                # so again.
                 if due > cluster.now and not ask.triggered_preemption:
                     yield -((self._first_ns - due) // SECOND), tree
 
     def happen(self, at_s: int) -> list[Event]:
         """Let everything happen that is due."""
         for tree, partition in enumerate(self._state.partitions):
+            # Only the clock changes: how long asks have waited depends on it.
             self._put(tree, partition, at_s)
         return [self._happen(due, at_s) for due in self._agenda.take(at_s)]
 
@@ -269,6 +273,7 @@ class YuniKornWorld:
         for tree in range(len(self._clusters)):
             while (look := self._look(tree, at_s)) is not None:
                 events += self._events(look, at_s)
+        # All that could move has moved: until something is due a further look would find the same.
         return Cycle(events, moved=False)
 
     def _look(self, tree: int, at_s: int) -> Look | None:

@@ -47,6 +47,8 @@ class Frame:
         self.tree = setting.snapshot.tree
         self.before = setting.snapshot.usage
         if self.fair is not None:
+            # Fair sharing compares shares with the request counted (docs/semantics/kueue.md §6.3);
+            # what must be freed is reckoned on the plain snapshot (inequalities.fit_rows).
             self.before = self.fair.with_request(self.before)
         self.first: Sequence[Admitted] = members.representatives
         self.queue = np.array([holder.queue for holder in self.first], dtype=np.int64)
@@ -152,13 +154,13 @@ class Frame:
         KQ-07 asks it of what is contested, FS-06 of what has a quota; K83-06 of queues only, for
         which the min itself is enough. Usage never rises, so what is not over now never is.
         """
-        return {node: list(self._watched(node)) for node in self.side_nodes}
-
-    def _watched(self, node: int) -> Iterator[int]:
-        frs = self.setting.contested if self.fair is None else self.fair.shares.counted(node)
-        used = self.before.amount[node]
-        if self.has_law(node):
-            yield from (fr for fr in sorted(frs) if used[fr] > self.enough(node, fr))
+        watched = {}
+        for node in self.side_nodes:
+            frs = self.setting.contested if self.fair is None else self.fair.shares.counted(node)
+            used = self.before.amount[node]
+            over = (fr for fr in sorted(frs) if used[fr] > self.enough(node, fr))
+            watched[node] = list(over) if self.has_law(node) else []
+        return watched
 
     def enough(self, node: int, fr: int) -> int:
         """Return what a node uses at most when nobody may be taken from it any more."""
@@ -190,6 +192,8 @@ class Frame:
         Under fair sharing the request counts as used.
         """
         for known, usage in self._after:
+            # By identity: a box is asked again with the same arrays, and to compare these takes
+            # time.
             if known is counts:
                 return usage
         if len(self._after) > _REMEMBERED:

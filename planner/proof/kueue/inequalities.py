@@ -43,12 +43,16 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
             used, limit = usage.amount[node][fr], tree.borrowing_limit(node, fr)
             if node == path[-1]:
                 cap, missing = quota, need + used - quota
+            # What keeps everything to itself has all it may use, and asks nobody above.
             elif kept == UNLIMITED:
                 break
             else:
+                # What the node keeps and does not use serves the request there, and only the rest
+                # goes up.
                 need -= max(0, kept - used)
                 cap = UNLIMITED if limit is None else add(subtract(quota, kept), limit)
                 missing = need + max(0, used - kept) - cap
+            # Where nothing is missing every set satisfies the row: it would say nothing.
             if UNLIMITED not in {cap, quota} and missing > 0:
                 yield f"{tree.frs[fr]} at {frame.name(node)}", _row(reached, missing)
     yield from passing.rows.items()
@@ -89,6 +93,7 @@ class _Passing:
         """Return what victims below a node off the path free above it, at most."""
         frame = self.frame
         kept, used = frame.tree.kept[node][fr], frame.before.amount[node][fr]
+        # It uses nothing of its parent, so nothing that is freed there reaches it.
         if kept == UNLIMITED or used <= kept:
             return self.nothing()
         freed = self.nothing()
@@ -98,6 +103,7 @@ class _Passing:
         self._add_children(freed, node, fr)
         below = frame.below[node]
         held = sum((frame.held(fr)[below] * frame.members.sizes[below]).tolist())
+        # Even if all go the part that is kept does not take any: what is freed passes up in full.
         if kept == 0 or held <= used - kept:
             return freed
         name = f"{frame.tree.frs[fr]} freed by {frame.name(node)}"
@@ -113,6 +119,7 @@ def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
     for fr, asked in sorted(frame.setting.searched.items()):
         nominal = frame.tree.nominal(queue, fr)
         missing = frame.before.amount[queue][fr] + asked - nominal
+        # KEP-83 asks it of the flavors for which it preempts; the others may have been borrowed.
         involved = frame.kep83 is None or fr in frame.setting.contested
         if nominal != UNLIMITED and missing > 0 and involved:
             name = f"{frame.tree.frs[fr]} within nominal"
@@ -127,6 +134,8 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     all hold.
     """
     watched, below, name = frame.watched[node], frame.below[node], frame.name(node)
+    # Where a part of what is held is swallowed below, usage falls by less: the row would refuse
+    # sets that are legal. The refusal of single sets still judges these.
     if not frame.has_law(node) or not all(frame.counts_fully(node, fr) for fr in watched):
         return
     if not watched:
@@ -142,6 +151,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         unit = unit_of(held)
         held, left = held // unit, most[below]
         room = (frame.before.amount[node][fr] - frame.enough(node, fr) - 1) // unit
+        # The node need be over only until its last victim goes, which is at most as large as this.
         room += int(held[left > 0].max(initial=0))
         total = sum((held * left).tolist())
         if total <= room:

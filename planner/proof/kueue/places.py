@@ -110,6 +110,8 @@ class Rooms:
             tree = self.floor.nodes.tree(group.flavor)
             domain = box.domain.get(name)
             if domain is not None:
+                # Without the leader, which only takes room: what is refused so is refused with it,
+                # too.
                 if held_by(tree, group, slots)[domain] < group.slices:
                     return f"{name} has no room in {self._said(group, domain)}, whoever goes"
             elif not has_room(tree, group, slots):
@@ -146,6 +148,7 @@ class Rooms:
         """Return the rows of groups that one domain holds, or all together."""
         found: dict[str, Row] = {}
         for name, group in self.groups.items():
+            # One domain that must hold all is a choice: its rows are for the parts of that split.
             if group.aim is not None and not group.aim.required:
                 found.update(self.rows_in(name, None))
         return found
@@ -176,6 +179,7 @@ class Rooms:
         certain = 0
         by_slice: dict[int, list[int]] = {}
         for leaf, of in enumerate(domains_of(tree, aim.slice_level)):
+            # Leaves that take nobody even when all are gone need no rows.
             if inside[leaf] == wanted and most[leaf]:
                 by_slice.setdefault(of, []).append(leaf)
         for of, leaves in by_slice.items():
@@ -194,6 +198,8 @@ class Rooms:
             if highest > before // aim.size:
                 slices = f"more slices of {group.name} in {self._named(group, of)}"
                 self.ranges[slices] = 0, highest - before // aim.size
+                # The first slice more takes what the last one lacks, each further one a whole
+                # slice: counted by that lesser number for all, the row is weaker, but linear.
                 missing = aim.size - before % aim.size
                 yield slices, _row({}, {**extra, slices: -missing}, 0)
                 more[slices] = 1
@@ -210,6 +216,7 @@ class Rooms:
         now, most = ends
         where = f"{group.name} on {self.floor.nodes.tree(group.flavor).leaf_id(leaf)}"
         ways = self._ways(group, leaf, size, now)
+        # Too many to list: the row by resource bounds pods; of slices only the range is known.
         if ways is None:
             pods = f"more pods of {where}"
             self.ranges[pods] = 0, min(most // size - now // size, MOST)
@@ -248,6 +255,7 @@ class Rooms:
             if name in given.amounts
         }
         found: list[Way] = []
+        # Smaller sets first, so that each is compared with all of its parts.
         every = product(*(range(count + 1) for count in sizes))
         for counts in sorted(every, key=lambda each: (sum(each), each)):
             caps = {
@@ -272,6 +280,7 @@ class Rooms:
             if not asked:
                 continue
             cap = max(0, self.floor.nodes.left(group.flavor, leaf, name))
+            # This resource is not what is short here, whoever goes.
             if cap // asked >= most:
                 continue
             amounts = given.amounts[name][lines].tolist() if name in given.amounts else []

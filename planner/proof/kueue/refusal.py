@@ -17,6 +17,7 @@ from planner.verifier.kueue.removal import remove_all, usage_with
 def refusal(frame: Frame, box: Box) -> str:
     """Say which law refuses every set of a box, if one does; empty if none was found to."""
     setting, names = frame.setting, frame.tree.frs
+    # Without the request, which the frame counts under fair sharing: it is what must fit here.
     least_used = frame.remove(box.most, setting.snapshot.usage)
     for fr, asked in sorted(setting.request.items()):
         if asked > max(0, least_used.available(setting.queue, fr)):
@@ -48,6 +49,7 @@ def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
             can.update(reached)
             if top in reached and (top in fair or _is_fair(frame, box, k, top)):
                 fair.add(top)
+            # Every node that is asked about has its last victim: the other classes need no look.
             if top in fair and asked <= can:
                 break
     for node in sorted(touched):
@@ -64,6 +66,7 @@ def _may_be_last(frame: Frame, box: Box, k: int) -> list[int]:
     side = frame.setting.side(victim.queue)
     if box.least[k] > 0:
         frs = sorted({fr for node in side for fr in frame.watched[node]})
+        # One of the class goes for certain, so that with the least gone it has to be put back.
         used = dict(usage_with(frame.setting, victim, usage, frs))
     else:
         used = {n: {fr: usage.amount[n][fr] for fr in frame.watched[n]} for n in side}
@@ -71,6 +74,7 @@ def _may_be_last(frame: Frame, box: Box, k: int) -> list[int]:
     for node in side:
         watched = [box.over[node]] if node in box.over else frame.watched[node]
         over = any(used[node][fr] > frame.enough(node, fr) for fr in watched)
+        # The last victim of a node is the last one of all nodes between it and its queue, too.
         if not over and frame.has_law(node):
             break
         reached.append(node)
@@ -82,6 +86,8 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
     if frame.fair is None or frame.fair.stays_within_nominal:
         return True
     shares, usage = frame.fair.shares, frame.usage_after(box.least)
+    # The two ends of the box at once: no set has a lower share on this side and a higher one on
+    # that.
     mine = shares.of(frame.usage_after(box.most), frame.fair.rival(top))
     after = before = shares.of(usage, top)
     if box.least[k] > 0:
@@ -111,6 +117,7 @@ def _refused_set(frame: Frame, box: Box) -> str:
         else _over_nominal(frame, box, borrowing=borrowing)
         for borrowing in (frame.attempts if box.attempt is None else (box.attempt,))
     ]
+    # Legal in one attempt is legal.
     return reasons[0] if all(reasons) else ""
 
 

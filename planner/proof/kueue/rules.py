@@ -142,6 +142,8 @@ def lawful(setting: Setting) -> list[Admitted]:
     borrows: dict[int, bool] = {}
     for queue in {one.queue for one in setting.candidates}:
         side = setting.side(queue)
+        # Off the path the request does not count, so the plain usage is the one that shares look
+        # at.
         borrows[queue] = not any(usage.within_nominal(node, known[node]) for node in side)
     return [one for one in setting.candidates if borrows[one.queue]]
 

@@ -79,6 +79,8 @@ def _compared(
     theirs = _over_at_most(frame, fair, box, top, dominant)
     below = frame.below.get(mine, np.zeros(0, dtype=np.int64))
     for resource, amount in sorted(lendable.items()):
+        # Cross-multiplied in Python's integers: quotas in bytes, weights and 2^48 leave 64 bits at
+        # once.
         left = lendable[dominant] * their_weight * ROUNDING * theirs.scale
         right = amount * my_weight * (ROUNDING + 1)
         unit = gcd(left, right)
@@ -127,9 +129,12 @@ def _over_at_most(frame: Frame, fair: FairSetting, box: Box, top: int, resource:
         largest = high.amount[top][fr] + above
         least = low.amount[top][fr] + above
         now = frame.before.amount[top][fr] + above
+        # Never over here, so it adds nothing.
         if largest <= 0:
             continue
         if not frame.counts_fully(top, fr):
+            # What is freed below need not reach this node: only its usage with the least gone is a
+            # bound.
             constant += largest * scale
             continue
         # Certainly over: the excess itself. Otherwise the chord, rise / run * (u - least).

@@ -217,6 +217,7 @@ class Frame:
         """
         if not box.most.any():
             return []
+        # The node of some allocations is not in the partition: nobody makes room by these.
         on = (self.node >= 0) & (box.most > 0)
         numbers = np.arange(self.usable.size)
         enough = self.usable & np.isin(numbers, self.node[on])
@@ -227,6 +228,7 @@ class Frame:
         for node in np.unique(self.node[box.least > 0]).tolist():  # nobody goes from elsewhere
             enough &= numbers == node
         found: set[int] = set(np.flatnonzero(enough).tolist())
+        # One node with room stands for all of them: for any of them the same sets are legal.
         return sorted(found if self.anywhere is None else found | {self.anywhere})
 
     # Single sets.
@@ -258,6 +260,7 @@ def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[i
     The verifier judges one allocation of each kind; a kind is what these laws look at.
     """
     laws = sorted(laws_in_force(cluster, asking, rules).intersection(SINGLE_LAWS))
+    # Any node will do: none of these laws looks at it.
     room = cluster.nodes[0] if cluster.nodes else None
     judged: dict[Hashable, bool] = {}
     position = 0
@@ -281,6 +284,8 @@ def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[i
             elsewhere = bool(required) and (held.node_id != required or held.x.not_on_node)
             if judged[kind] and not elsewhere and victim.key != asking.ask.allocation_key:
                 yield position, victim
+            # Also for those that are left out: positions are places in the table of all
+            # allocations.
             position += 1
 
 

@@ -32,7 +32,6 @@ from planner.proof.classes import Members, group
 from planner.proof.yunikorn.frame import Frame, candidates, key_of
 from planner.proof.yunikorn.turns import IntArray, Turns, counting, used_between
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.quota.yunikorn.queue import Queue
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import YuniKornCase
@@ -103,6 +102,7 @@ class YuniKornRules(Frame):
     def root(self) -> Box:
         """Return the box of all victim sets."""
         most = self.members.sizes.copy()
+        # Spared ones leave the box, and are not only dear: YK-01 holds whatever else it costs.
         most[np.array([one.is_spared(self.spare) for one in self.first], dtype=np.bool_)] = 0
         box = Box(np.zeros_like(most), most)
         if self.anywhere is None and most.any():
@@ -131,6 +131,7 @@ class YuniKornRules(Frame):
         return parts
 
     def _for_host(self, box: Box, host: int) -> Box:
+        # On a node with room victims need not be there, so nothing is fixed but the need of D7.
         if host == self.anywhere:
             return replace(box, host=host)
         most = np.zeros_like(box.most)
@@ -240,17 +241,15 @@ class YuniKornRules(Frame):
         for queue in queues.values():
             classes = self.inside(mine, queue) if queue.guaranteed else mine[:0]
             for t, amount in sorted((queue.guaranteed or {}).items()):
-                may_go = max(0, self._used(queue, t) - amount)
+                # What a queue has allocated none of, nothing is taken off either.
+                held_now = queue.allocated.get(t)
+                used = 0 if held_now is None else held_now - queue.preempting.get(t, 0)
+                may_go = max(0, used - amount)
                 may_go += self.ask.get(t, 0) if queue in self.asking.leaf.lineage else 0
                 holding = classes[self.held(t)[classes] > 0]
                 held = self.held(t)[holding]
                 if int((held * self.members.sizes[holding]).sum()) > may_go:
                     yield f"YK-02 {t} of {queue.path}", Row(holding, -held, -may_go)
-
-    @staticmethod
-    def _used(queue: Queue, t: str) -> int:
-        """Return what a queue uses of a type; what it has none of, none is taken off either."""
-        return queue.allocated[t] - queue.preempting.get(t, 0) if t in queue.allocated else 0
 
     # Refusals.
 

@@ -52,8 +52,12 @@ def counting(asking: Queue, queue: Queue) -> tuple[Guarantee, ...] | None:
         if not own:
             continue
         if step is asking:
+            # Rule 3a: what the ask's leaf is guaranteed itself stands, ancestors fill in other
+            # types.
             kept = (one for one in found or () if one.type not in (step.guaranteed or {}))
             found = (*own, *kept)
+        # Rule 3b, with the plain prefix of the core: `root.a.q1` counts as above `root.a.q10`. The
+        # root has no ask reference, and so is not asked.
         elif step.parent and asking.guaranteed and asking.path.startswith(step.path):
             found = None
         else:
@@ -70,6 +74,7 @@ def used_between(queue: Queue, t: str) -> tuple[int, int]:
     going = queue.preempting.get(t, 0)
     if t in queue.allocated:
         return queue.allocated[t] - going, queue.allocated[t] - going
+    # Both ends are kept: a bound must hold before and after that first removal.
     return min(0, -going), max(0, -going)
 
 
@@ -155,6 +160,7 @@ class Turns:
             waiting.setdefault(int(self.leaf[k]), []).append(k)
         over = list(self.over)
         for leaf, classes in waiting.items():
+            # All victims are gone first: read backwards, that is where an order begins.
             self._move(over, leaf, classes, least, -1)
         moved = True
         while waiting and moved:

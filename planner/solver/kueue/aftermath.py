@@ -55,6 +55,7 @@ def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Adm
     """
     usage, admitted = snapshot.usage.copy(), dict(snapshot.admitted)
     old = replaced_slice(snapshot, holder.queue, holder.workload)
+    # By key: the old slice can be a victim, too, and gives its usage back once.
     victims = [*{one.key: one for one in (*victims, *([old] if old else []))}.values()]
     gone = {victim.key for victim in victims}
     for victim in victims:
@@ -103,6 +104,8 @@ def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> A
     pod_sets = []
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=True):
         count = request.count if pods.count is None else pods.count
+        # What is admitted holds `pods`, which Kueue's search for victims does not ask for
+        # (docs/semantics/kueue.md §4.1).
         totals = {**request.scaled(count).totals, "pods": count}
         pod_sets.append(
             PodSetAssignment.model_construct(  # amounts are read already
@@ -309,12 +312,15 @@ class CascadeReplay:
         self._check_time()
         victim = self._victim(position)
         left = (self._workloads[j] for j in victim.own_candidates - chosen)
+        # Nobody is left whom it could preempt: that answers it without a decision.
         if not victim.others and all(one.evicted for one in left):
             return None
         if not chosen <= self._candidates:  # Kueue's own victims can be outside its own rules
             return cascade(after, self._preemptor, victim.waiting)
         going = victim.own_candidates & chosen
         totals = tuple(sum(of[j] for j in of.keys() & chosen) for of in victim.taken)
+        # Besides its own candidates a decision depends on what the rest gives back together: sets
+        # that free the same have the same answer.
         key = position, going, totals
         if key not in self._answers:
             self._answers[key] = cascade(after, self._preemptor, victim.waiting)
@@ -357,6 +363,7 @@ class CascadeReplay:
     def _taken(self, waiting: Preemptor, others: Iterable[int]) -> tuple[Mapping[int, int], ...]:
         """Return what each of ``others`` gives back of what the decision looks at."""
         fair = self._snapshot.configuration.fair_sharing_on
+        # Shares count all that is held; the classical search looks at what can be asked for.
         frs = None if fair else self._reachable(waiting.queue)
         taken: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for j in others:
@@ -366,6 +373,7 @@ class CascadeReplay:
             for fr, amount in one.usage.items():
                 if amount and (frs is None or fr in frs):
                     taken[one.queue, fr][j] = amount
+        # Where several amounts are the same for everybody one of them tells sets apart as well.
         different = {frozenset(of.items()): of for of in taken.values()}
         return tuple(different.values())
 

@@ -158,6 +158,8 @@ class Subject:
             borrowing=borrowing,
             victims=tuple(victims),
             terms=dict(terms or {}),
+            # Shares as Kueue's search compares them, without `pods`; the tree as it will be, with
+            # them.
             shares=self._shares(self._after(victims, self._searched), touched),
             tree=self._tree(after, touched),
             certificate=certificate,
@@ -326,6 +328,7 @@ def explain_no_flavor(snapshot: Snapshot, preemptor: Preemptor, assignment: Assi
             for resource, choice in done.get(request.name, {}).items():
                 fr = snapshot.fr(choice.flavor, resource)
                 held = assigner.replaced.named(request.name, resource) if assigner.replaced else 0
+                # As in flavor assignment: podsets after this one find so much assumed (§4.1).
                 assumed[fr] = assumed.get(fr, 0) + request.totals.get(resource, 0) - held
     return f"the flavors given for {preemptor.key} are said not to fit (NoFit)"
 
@@ -354,6 +357,8 @@ def _obstacles(
                 yield excluded
                 continue
             fr = snapshot.fr_or_none(flavor.name, resource)
+            # A flavor-resource of which nobody has quota has no number, and nothing is assumed
+            # there.
             value = amount + assumed.get(-1 if fr is None else fr, 0)
             told = _beyond_quota(assigner, FlavorResource(flavor.name, resource), value)
             if told:

@@ -130,6 +130,8 @@ class _Race:
 
     def run(self) -> None:
         """Examine the assignments, Kueue's own first, until nothing can be better."""
+        # Then `alone`, which was solved under these caps, is an answer of the race; else all begin
+        # anew.
         if self._caps_are_those_of_greedy():
             if self.choices.own:
                 self._count(self.own, self.alone)
@@ -156,6 +158,7 @@ class _Race:
         elsewhere = Elsewhere(self.profile, self.caps, self.values, deadline)
         for planning in self._plannings():
             planning.set_objective(self.profile)
+            # The winner has a certificate of its own, and what takes no search takes no engine.
             if planning.decision.assignment == known or settled(planning) is not None:
                 continue
             search = self._ready(planning).search
@@ -199,6 +202,7 @@ class _Race:
 
     def _some_keep(self, caps: Mapping[Measure, int]) -> Outcome:
         """Look for an answer under any flavors that keeps some caps."""
+        # Where not all assignments were listed, that none of these will do proves nothing.
         outcomes: set[Outcome] = {"infeasible" if self.choices.permitted.complete else "unknown"}
         for planning in self._plannings():
             if self.deadline.passed:
@@ -237,6 +241,7 @@ class _Race:
         if outcome == "optimal":
             levels, best = self.profile.levels, self.values
             search = prepared.search
+            # Only what beats the best so far is looked for: most searches end at their first level.
             answer = solve_below(search, levels, best) if best else solve_levels(search, levels)
             if answer.outcome in {"optimal", "feasible"}:
                 plan = finish(planning, self.profile, prepared, answer, self.greedy, started)
@@ -244,6 +249,7 @@ class _Race:
                 return
             outcome = answer.outcome
         self.examined += 1
+        # That is: nothing under these flavors keeps the caps, or nothing of it is better.
         self.proved = self.proved and outcome == "infeasible"
 
     def _count(self, planning: Planning, plan: Plan) -> None:
@@ -344,12 +350,14 @@ def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
         raise InternalError(message)
     levels, ties = certificate.levels, certificate.ties
     if not race.settled:
+        # The levels were proved under the flavors chosen only: under others less may be possible.
         nothing = {"bound": 0, "proof": None}
         levels = tuple(one.model_copy(update=nothing) if one.value else one for one in levels)
     elif race.engines:
         levels = tuple(
             one.model_copy(update={"proof": "solver"}) if one.value else one for one in levels
         )
+    # The tree says that nothing comes first under these flavors; of the others an engine says it.
     if race.choices.distinct > 1 and ties == "certified":
         ties = "solver"
     engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
@@ -390,6 +398,8 @@ def _borrow_level(planning: Planning, plan: Plan) -> int:
         for workload in workloads:
             if workload.key in gone:
                 usage.remove(queue, workload.usage)
+    # As Kueue works the level out where it finds targets: with these gone (docs/semantics/kueue.md
+    # §4.7).
     request = whole_request(plan.assignment, preemptor, snapshot)
     levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
     return max(levels, default=0)
@@ -445,6 +455,7 @@ def candidates_under(planning: Planning, choices: Choices) -> BoolArray:
     if not assignments:
         return planning.eligible
     pod_sets = tuple(pods for assignment in assignments for pods in assignment.pod_sets)
+    # No assignment that anybody gets: it contests at once whatever any of them contests.
     everything = Assignment(mode="Preempt", pod_sets=pod_sets)
     return eligible(build_problem(planning.snapshot, planning.preemptor, everything))
 

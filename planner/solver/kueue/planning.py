@@ -98,6 +98,8 @@ class Planning:
         self.eligible, self.candidates = self._who_may_go()
         self._costs = costs
         self._fixed = assignment
+        # `_told` stays as it is: each objective begins from it, and not from what the last one
+        # added.
         self.table = self._told = term_table(self.problem, snapshot, self.candidates, costs, ranked)
         self.subject = Subject(
             snapshot,
@@ -149,6 +151,8 @@ class Planning:
         """
         lawful = eligible(self.problem)
         fair = self.problem.fair is not None
+        # It looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and
+        # §6.4).
         return lawful, eligible(self.problem, without={FS_BORROWING.id}) if fair else lawful
 
     def reasons(self) -> list[str]:
@@ -296,6 +300,8 @@ class Planning:
     def fits_at_once(self) -> bool:
         """Whether the request is available with nobody evicted."""
         problem = self.problem
+        # All of it, `pods` too: admission asks for them, only the search for victims does not
+        # (docs/semantics/kueue.md §7.4).
         within = (problem.request[fr] <= max(0, problem.available[fr]) for fr in problem.requested)
         return all(within) and self._setting.floor.finds(())
 
@@ -424,6 +430,7 @@ class Planning:
     def finds_places(self, positions: Sequence[int]) -> bool:
         """Say whether Kueue's own placement finds room for all podsets once victims are gone."""
         places = self.problem.places
+        # For one group the model's rows are exact (docs/semantics/kueue-topology.md §7).
         if places is None or not places.kueue or len(places.rooms) <= 1:
             return True
         gone = [self.problem.workloads[position] for position in positions]
@@ -514,6 +521,8 @@ class Planning:
         )
 
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
+        # Not the mode alone: Kueue can say Fit of what does not fit (docs/semantics/kueue.md §4.1,
+        # point 6).
         if self.decision.assignment.mode == "Fit" and self.fits_at_once:
             return "feasible", f"{self.NAME} admits it without preemption"
         if self.decision.assignment.mode == "Fit":

@@ -39,6 +39,7 @@ def with_recorded(
     placing = planning.placement is not None
     snapshot = build_snapshot(state, planning.snapshot.now, placing=placing)
     preemptor = find_preemptor(state, snapshot, planning.preemptor.key)
+    # They differ in zeros only: the plan would be the same.
     if _totals(preemptor) == _totals(planning.preemptor):
         return plan
     try:

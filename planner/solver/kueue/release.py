@@ -114,8 +114,10 @@ def _other_answers(state: State, snapshot: Snapshot, preemptor: Preemptor) -> It
         try:
             other = build_snapshot(changed, snapshot.now)
             found = _answer(other, find_preemptor(changed, other, preemptor.key))
+        # That a release refuses the state is another answer, too.
         except PlannerError:
             found = ()
+        # One is enough: what has to be said is that it matters.
         if found != own:
             yield (
                 f"the release of Kueue is not known, and matters: {release.name} would decide "

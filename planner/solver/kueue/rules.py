@@ -88,6 +88,7 @@ class KueueRules:
         room = places.rooms[0] if places is not None and alone else None
         if places is None or room is None or room.aim is None or not room.aim.required:
             return ()
+        # Where quota is short as well, others may have to go besides those of one domain.
         if self.rows(classes):
             return ()
         domains, level = places.domains[room.flavor], room.aim.level

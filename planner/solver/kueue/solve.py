@@ -176,7 +176,9 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         caps=search.caps,
     )
     if proved.victims is None:
-        why = _why_none(planning, profile, search) if proved.outcome == "infeasible" else None
+        why = None
+        if proved.outcome == "infeasible":
+            why = blame_wishes(search, profile) or planning.why_infeasible()
         return planning.by_its_rules(no_plan(planning, profile, greedy, certificate, why))
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
@@ -228,15 +230,15 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
             "a podset asks for nothing but zero amounts of resources the queue does not cover; "
             "Kueue stops assigning flavors there and cannot go on"
         )
+    # Whatever Kueue itself does: it tests fitting only after a removal (docs/semantics/kueue.md
+    # §5.6).
     if planning.fits_at_once:
         return "optimal", "it fits as it is: no eviction needed"
+    # The defect of §4.1, point 6: a podset counts as Fit for having no reasons, though a resource
+    # of it lacks room.
     if assignment.mode == "Fit":
         return "infeasible", planning.why_never_looked()
     return None
-
-
-def _why_none(planning: Planning, profile: Profile, search: Search) -> str:
-    return blame_wishes(search, profile) or planning.why_infeasible()
 
 
 def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
@@ -249,6 +251,7 @@ def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
 ) -> Search:
     """Set up the search: classes, and Kueue's own answer to start from."""
     only_borrowing = tuple(rules.attempts) == (True,)
+    # Whom the only attempt spares never goes: no class is made of it.
     allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
     costs = planning.table.telling_apart(profile.terms)
     costs += told_apart(len(planning.problem.workloads), apart)

@@ -56,6 +56,7 @@ def without_cascades(profile: Profile) -> Profile:
     def kept(measure: Measure) -> bool:
         return lost.isdisjoint(measure)
 
+    # An objective of D11 alone still needs a level: fewest victims then.
     levels = tuple(filter(kept, profile.levels)) or (("D2",),)
     most = {each: value for each, value in profile.wishes.most.items() if each != CASCADE}
     wishes = replace(profile.wishes, most=most)
@@ -119,6 +120,7 @@ def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     OutOfTime
         If time is up before all victims were asked.
     """
+    # The same flavors: what a search has asked already is known.
     if plan.assignment == planning.decision.assignment:
         return planning.cascades(plan.keys)
     snapshot = planning.snapshot
@@ -225,6 +227,7 @@ def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: D
         return free
     if plan.status != "infeasible":
         return plan
+    # To say what stands in the way: the plan after which fewest would preempt, whatever it costs.
     fewest = replace(profile, levels=(CASCADE,), caps=())
     least = with_stability(planning, solve(planning, fewest, deadline), deadline)
     if not least.stability:
@@ -254,6 +257,7 @@ def _relaxation(
 ) -> str:
     """Say which policies, set to Never, would leave a stable plan: each tried by a solve."""
     policies = list(dict.fromkeys(_policies(planning, found)))
+    # Each by itself first: a reader would rather change one policy than all.
     trials = [*([one] for one in policies), *([policies] if len(policies) > 1 else [])]
     for trial in trials:
         state = planning.state

@@ -198,6 +198,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         plan = with_placement(planning, with_release(planning, plan, deadline))
         plan = with_turn(planning, plan, deadline)
     asked = wanted.stability or profile.counts("D11")
+    # Where pods are placed on nodes, quota alone does not say what victims do next.
     cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
     if asked or cheap:
         return with_stability(planning, plan, deadline, cheaply=not asked)

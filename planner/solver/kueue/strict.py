@@ -21,7 +21,7 @@ from planner.verifier.kueue.plan import match_plan
 from planner.verifier.kueue_strict import Strict, attempts_due, judge_strictly
 
 UNDECIDED: Final = "whether it keeps to documented precedence was not decided"
-"""MipAnswer of Kueue's own answer where the search over orders ended at its bound."""
+"""What is said of Kueue's own answer where the search over orders ended at its bound."""
 
 
 class StrictPlanning(Planning):
@@ -41,6 +41,7 @@ class StrictPlanning(Planning):
     @cached_property
     def _due(self) -> Sequence[bool]:
         """The attempts whose victims precedence permits: the first that finds any."""
+        # Attempts are of the classical search: fair sharing makes one only.
         if self.problem.fair is not None:
             return super().rules().attempts
         due, decided = attempts_due(self._setting)

@@ -39,8 +39,10 @@ FEW: Final = 12
 """How many victims are few: more than so many left open need a program to lead."""
 
 SOME: Final = 60
+"""Victims left open up to which a short tree is tried without a program first."""
+
 QUICK_STEPS: Final = 40
-"""Up to so many left open a tree of so few steps is tried without a program first."""
+"""How many steps that tree may have."""
 
 NARROWER: Final = 0.7
 """What is left of a box at most for a step that narrows it to be worth its length."""
@@ -155,6 +157,8 @@ class _Growth:
         if box.is_empty:
             return ByLaws(law="no set is left")
         look = BoxRows(self.question, box, self.part)
+        # The cheapest first, and what a reader can follow: one row, then the laws, then sums of
+        # rows.
         one = look.closing_row()
         if one is not None:
             return ByRows(rows={one: 1})
@@ -207,6 +211,7 @@ class _Growth:
                 look = BoxRows(self.question, part, self.part)
                 found = None if look.closing_row() else self._suggest(look, self.guide)
                 gained = CLOSED if found is None else min(CLOSED, found.least - least)
+                # A product: a split is worth little if one of its parts is as open as before.
                 worth *= max(gained, NOTHING)
             if worth > highest:
                 best, highest = step, worth
@@ -225,6 +230,7 @@ class _Growth:
                 yield Narrowing(narrow=dict(multipliers))
                 (box,) = self.question.parts(box, Narrowing(narrow=dict(multipliers)))
         most_gone = 0
+        # From the measure in question, which comes last, back to the caps.
         for bounded in reversed(self.question.bounds):
             if bounded.most == 0 and bounded.is_of_a_priority:
                 continue  # the box has nobody of it to begin with

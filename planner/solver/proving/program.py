@@ -194,6 +194,7 @@ class _Program:
         free = column[look.classes] >= 0
         fixed = look.amounts[~free] * box.least[look.classes[~free]]
         least = look.least - np.bincount(look.row_of[~free], fixed, rows)
+        # Rows that nothing in the box can break are left out: they would bind nothing.
         free &= binding[look.row_of]
         row = np.concatenate([look.row_of[free], look.extra_row[inside]])
         quantity = look.extra_quantity[inside]
@@ -255,6 +256,7 @@ class _Program:
         point = self.look.box.least.astype(float)
         point[self.open] = values[:classes]
         told = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
+        # Divided by the unit once more: the checker's rows are not scaled.
         multipliers = {name: value / unit for name, value, unit in told if value > 0}
         objective = best.primal_solution.objective_value
         return Suggestion(multipliers, float(values[width:].sum()), point, objective)
@@ -270,6 +272,7 @@ class _Program:
         costs = np.zeros(width + height)
         costs[width:] = 1.0
         if self.guide >= 0:
+            # Its row says -cost * x >= -most: negated, its entries are the costs.
             mine = self.row_of == self.guide
             costs[self.columns[mine]] -= GUIDE * self.values[mine]
         model.variables.ids.extend(range(width + height))
@@ -301,6 +304,7 @@ def integers(multipliers: Sequence[float]) -> list[list[int]]:
     smallest = Fraction(min(m for m in multipliers if m > 0))
     return [
         [int(part * common) for part in parts],
+        # The smallest becomes 2^30: rounding then moves none by more than one part in 2^31.
         [round(Fraction(m) / smallest * 2**30) for m in multipliers],
     ]
 

@@ -47,9 +47,9 @@ GLANCE: Final = Effort(steps=8, entries=30_000)
 class Certified:
     """What is proved of an answer, given by positions of workloads; ``None`` for no answer.
 
-    ``levels`` have the values of the answer; ``sums`` say of those that one sum of inequalities
-    proves what it is. ``ties`` says whether it is proved that it comes
-    first among equals. ``corrected`` counts the better sets that took the place of the answer.
+    ``levels`` have the values of the answer; ``sums`` are the inequalities of those levels that
+    one sum proves. ``ties`` says whether it is proved that the answer comes first among equals.
+    ``corrected`` counts the better sets that took its place.
     """
 
     victims: Sequence[int] | None
@@ -95,6 +95,7 @@ class Certifier:
         shown, possible = 0, value
         while possible - shown > value // 1000 and not deadline.passed:
             middle = (shown + possible + 1) // 2
+            # The claim is that nothing has less than this: a tree makes it a bound.
             grown = grow(self.claims.level(earlier, measure, middle), deadline, GLANCE)
             if grown.steps is not None:
                 shown = middle
@@ -158,9 +159,11 @@ class Certifier:
     def _prove_ties(self, done: Certified) -> None:
         """Show that no equal set comes first; begin anew with one that does, a few times."""
         self.measure = None
+        # Ties are worth less than levels: without a tree the search's own word on them stands.
         grown, effort = Grown(), replace(self.effort, entries=self.effort.entries // 10)
         for _ in range(ROUNDS):
-            victims = self._in_order(done, self.claims.canonical(done.levels, done.victims or ()))
+            canonical = self.claims.canonical(done.levels, done.victims or ())
+            victims = sorted(canonical, key=self.claims.place_of(done.levels))
             if not victims or not self.is_allowed(victims, done):
                 return
             grown, found = self._grow(self.claims.ties(done.levels, victims), done, effort)
@@ -171,9 +174,6 @@ class Certifier:
         if grown.steps is not None:
             done.trees.append(Tree(claim=TIES, steps=grown.steps))
             done.ties = True
-
-    def _in_order(self, done: Certified, victims: Sequence[int]) -> list[int]:
-        return sorted(victims, key=self.claims.place_of(done.levels))
 
 
 THOROUGH: Final = Effort(steps=50_000, entries=10**12)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 from planner.models.shared.classes import Classes
@@ -130,10 +129,6 @@ class Subject:
             for t, asked in sorted(self.asking.ask.resource.items())
         )
 
-    @cached_property
-    def _queue_of(self) -> Mapping[str, Queue]:
-        return self.cluster.tree.by_path
-
     def _queues(self, victims: Sequence[int]) -> tuple[QueueUse, ...]:
         """Return the queues of ask and victims and those above them, from the root down."""
         problem, asking = self.problem, self.asking
@@ -141,11 +136,12 @@ class Subject:
         removed: dict[str, Resource] = {}
         for position in victims:
             held = problem.allocations[position].resource
-            leaf = self._queue_of[problem.queues[int(problem.queue[position])].path]
+            leaf = self.cluster.tree.by_path[problem.queues[int(problem.queue[position])].path]
             for queue in leaf.lineage:
                 touched[queue.path] = queue
                 removed[queue.path] = plus(removed.get(queue.path), held)
         rows = []
+        # By the parts of the path: as plain text `root.a-b` would come before `root.a.b`.
         for path, queue in sorted(touched.items(), key=lambda item: item[0].split(".")):
             before = minus_known(queue.allocated, queue.preempting) or {}
             after: Resource = minus(before, removed.get(path))

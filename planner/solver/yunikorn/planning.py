@@ -82,6 +82,7 @@ class YuniKornRules:
         least = np.full(len(classes), out_of_reach, dtype=np.int64)
         lowest = out_of_reach
         for rows in self._rows(classes).values():
+            # No set is for a node that has too little: its bound must not lower that of the others.
             if _is_short(rows, counts):
                 continue
             mine = rows.classes
@@ -89,6 +90,7 @@ class YuniKornRules:
             lowest = min(lowest, bound.whole)
             with_class = [_with_member(bound, reduced) for reduced in bound.reduced]
             least[mine] = np.minimum(least[mine], np.array(with_class, dtype=np.int64))
+        # No node will do: that is for the exact model to find.
         if lowest == out_of_reach:
             return trivial_bound(costs)
         return Bound(lowest, (least - lowest).tolist(), 1)
@@ -154,7 +156,8 @@ class YuniKornPlanning:
         adjusted = adjusted_priorities(self.problem)
         self._told = yunikorn_term_table(self.problem, cluster.now, self.eligible, adjusted, costs)
         self.table = self._told
-        rules = _rule_set(asking, laws)
+        required = asking.ask.required_node
+        rules: RuleSet = "yunikorn-required-node" if required else _RULE_SETS[laws]
         # The candidates the core itself would list: it looks at the guaranteed at their turn, and
         # whether the ask may preempt at all is for its caller, whom a record may leave out.
         unasked = unkept(rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
@@ -298,12 +301,6 @@ _RULE_SETS: Final[Mapping[Laws, RuleSet]] = {
     "written": "yunikorn-written",
     "code": "yunikorn-code",
 }
-
-
-def _rule_set(asking: Asking, laws: Laws) -> RuleSet:
-    if asking.ask.required_node:
-        return "yunikorn-required-node"
-    return _RULE_SETS[laws]
 
 
 def side_of(rules: object) -> Laws:

@@ -94,6 +94,7 @@ def sparing(
     for spare in to_spare(profile):
         if not spared_by(rules.problem, spare)[list(candidates)].any():
             continue  # there is nobody to spare
+        # Without caps or wishes: whom law 1 spares does not depend on what the user asks for.
         search = replace(free.fork(), rules=replace(rules, spare=spare))
         if known is not None and spare == "opted-out":
             search.incumbent = free.classes.counts(known)
@@ -251,6 +252,7 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     costs += [problem.opted_out.astype(np.int64), *told_apart(len(problem.allocations), apart)]
     classes = build_classes(problem, _reachable(planning), costs)
     rules = YuniKornRules(problem, table, planning.subject.rules, spare="nobody")
+    # It stays as it is: the proof of a last resort begins from it.
     free = Search(rules, classes, deadline, list(range(len(classes))))
     spared = Sparing(free.fork(), "nobody")
     if not last_resort:
@@ -285,6 +287,7 @@ def _reachable(planning: YuniKornPlanning) -> BoolArray:
     Unless a node has room without victims, they are on a usable node.
     """
     problem = planning.problem
+    # Victims are on the node of the ask, but for a node with room: then they can be on any.
     if problem.roomy and not problem.ask.required_node:
         return planning.eligible
     known = problem.node >= 0

@@ -68,6 +68,8 @@ def without_borrowing(case: Kep83Case) -> Verdict:
     for fr, asked in sorted(case.setting.request.items()):
         nominal = snapshot.tree.nominal(queue, fr)
         total = add(usage.amount[queue][fr], asked)
+        # Only what was assigned by preemption may not borrow: a resource that fits as it is may
+        # have got its flavor with borrowed quota (docs/semantics/kep83.md §3).
         if fr in case.setting.contested and total > nominal:
             findings.append(
                 f"{say_node(snapshot, queue)} would use {say_amount(snapshot, fr, total)}, its "

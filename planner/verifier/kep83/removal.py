@@ -28,6 +28,8 @@ def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
+    # Victims of the own queue may stand anywhere: nothing is asked of them, and they lower no other
+    # queue's usage.
     order = [victim for victim in victims if not setting.side(victim.queue)]
     by_queue: dict[int, list[Admitted]] = {}
     for victim in victims:
@@ -56,6 +58,7 @@ def replay_kep83(setting: Kep83Setting, order: Sequence[Admitted]) -> Removal:
 
 def _is_below(setting: Kep83Setting, usage: Usage, queue: int) -> bool:
     nominal = setting.snapshot.tree.nominal
+    # The KEP stops below min, Kueue today at it: no `<=` here (docs/semantics/kep83.md §7).
     return all(usage.amount[queue][fr] < nominal(queue, fr) for fr in setting.contested)
 
 

@@ -52,6 +52,7 @@ class Kep83Setting(Setting):
     def permits(self, workload: Admitted) -> bool:
         """Say whether the policy for its queue permits a workload as a victim."""
         policy = self.queue_policy if workload.queue == self.queue else self.cohort_policy
+        # The other values, of either field, all ask for a lower priority; equal ones never go.
         if policy in {"Never", "ReclaimFromAny"}:
             return policy == "ReclaimFromAny"
         return workload.priority < self.preemptor.priority
@@ -60,6 +61,7 @@ class Kep83Setting(Setting):
         """Return the code Kueue gives such a victim today."""
         if workload.queue == self.queue:
             return OWN_QUEUE
+        # The KEP has no reason codes; these are what Kueue says today of a removal of that kind.
         return WHILE_BORROWING if self.options.borrows else RECLAIMED
 
     def borrows_contested(self, queue: int) -> bool:

@@ -20,6 +20,7 @@ def judge_fit(case: Case, law: Law) -> Verdict:
     queue, usage = case.setting.queue, case.removal.usage
     findings, fitting = list(case.faults.get(law.name, ())), list[str]()
     for fr, asked in sorted(case.setting.request.items()):
+        # Kueue clamps the outermost value only: a request of 0 fits in what is over-admitted (§3).
         available = max(0, usage.available(queue, fr))
         text = (
             f"asks for {say_amount(case.snapshot, fr, asked)}, "
@@ -45,6 +46,8 @@ def judge_holdings(case: Case, law: Law) -> Verdict:
                 f"{victim.key} holds its quota in {say_node(snapshot, victim.queue)}, which is "
                 f"inactive: {snapshot.inactive.get(snapshot.queue_name(victim.queue), '')}"
             )
+        # By name, not by amount: an assignment that names the flavor for 0 makes a candidate
+        # (§5.2).
         if not setting.names_contested(victim):
             findings.append(f"{victim.key} holds nothing of what is contested")
     contested = [str(snapshot.tree.frs[fr]) for fr in sorted(setting.contested)]
@@ -70,6 +73,8 @@ def say_refused(case: Case, victim: Admitted, policy: str, when: str = "") -> st
     preemptor = case.setting.preemptor
     mine, its = f"priority {preemptor.priority}", f"priority {victim.priority}"
     if preemptor.priority == victim.priority:
+        # With equal priorities the timestamps decide (LowerOrNewerEqualPriority), so they are
+        # shown.
         mine += f", queued {preemptor.queued_at.isoformat()}"
         its += f", queued {victim.queued_at.isoformat()}"
     return f"{victim.key} ({its}) may not go{when} for {preemptor.key} ({mine}): {policy}"

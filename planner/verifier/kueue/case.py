@@ -82,6 +82,7 @@ class Case:
     @property
     def nothing_evicted(self) -> bool:
         """Whether the plan names no victims at all."""
+        # A plan whose victims the state does not know evicts something, though nothing is matched.
         return not self.victims and not self.faults.get(KQ_HOLDS_CONTESTED.name)
 
 
@@ -130,6 +131,7 @@ def match_victims(
     holders = setting.holders
     named = {victim.workload: victim for victim in plan.victims}
     known = {key: holders[key] for key in named if key in holders}
+    # By the name of a law: the laws of all rule sets that read them share these two names.
     faults = {
         KQ_FITS.name: tuple(_assignment_faults(setting, plan.assignment)),
         KQ_HOLDS_CONTESTED.name: tuple(_victim_faults(setting, plan, known)),
@@ -162,6 +164,8 @@ def _assignment_faults(setting: Setting, assignment: Assignment) -> Iterator[str
     requests = setting.preemptor.pod_sets
     names = [request.name for request in requests]
     assigned = [pods.name for pods in assignment.pod_sets]
+    # Assignment stops at the first podset that fails, so a shorter list leaves podsets without
+    # flavors (docs/semantics/kueue.md §4.1).
     if names != assigned:
         yield f"the assignment is for podsets {assigned}, the workload has {names}"
         return
@@ -169,6 +173,7 @@ def _assignment_faults(setting: Setting, assignment: Assignment) -> Iterator[str
     for request, pods in zip(requests, assignment.pod_sets, strict=True):
         yield from _count_faults(request, pods, partial=partial)
         for resource, amount in request.totals.items():
+            # A request of 0 may be without a flavor: Kueue skips it where nothing covers it (§4.1).
             if amount and resource not in pods.flavors and not _may_skip(setting, resource):
                 yield f'podset "{request.name}" asks for {resource} but gets no flavor for it'
 
@@ -177,6 +182,7 @@ def _count_faults(request: PodSetRequest, pods: PodSetFlavors, *, partial: bool)
     """Partial admission may reduce a count to minCount; it starts from the count of the spec."""
     if pods.count is None or pods.count == request.count:
         return
+    # The search counts from the spec, whatever is reclaimable: it can scale a podset up (§4.8).
     least = request.pod_set.min_count or request.spec_count
     if not (partial and least <= pods.count <= request.spec_count):
         yield (

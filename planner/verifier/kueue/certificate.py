@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from planner.laws import Law
-from planner.plan import AnyPlan, Certificate, JointPlan, Plan, SolverFreeBound, Verdict
+from planner.plan import AnyPlan, JointPlan, Plan, SolverFreeBound, Verdict
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.tree import FlavorResource
 from planner.verifier.kueue.case import Case
@@ -140,9 +140,9 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
         elif claims_optimum and plan.victims and level.proof is None:
             findings.append(f"level {level.term}: nothing says what its bound rests on")
         findings += [
-            f"level {level.term}: solver-free bound {free} > value {level.value}"
-            for free in _bounds_of(level.term, certificate)
-            if free > level.value
+            f"level {level.term}: solver-free bound {by_hand.bound} > value {level.value}"
+            for by_hand in certificate.bounds_by_hand
+            if by_hand.term == level.term and by_hand.bound > level.value
         ]
     if claims_optimum and plan.victims and not certificate.levels:
         findings.append("an optimal plan needs at least one level")
@@ -181,11 +181,15 @@ def check_solver_free_bound(
         if cost is None:
             findings.append(f"no cost is known for {workload.key}")
             continue
+        # Multiplied by the denominator, and never divided by it, all of this stays in integers.
         reduced = bound.denominator * cost
         for fr, weight in priced:
             reduced -= weight * workload.usage.get(fr, 0)
+        # A candidate whose usage is worth more than it costs lowers the bound; the others may as
+        # well stay. Nothing else of legality is used, which is why the bound holds for every plan.
         if reduced < 0:
             total += reduced
+    # Rounded up: costs are whole numbers.
     recomputed = -(-total // bound.denominator)
     findings += compare(f"bound of {bound.term}", bound.bound, recomputed)
     return judge(SOLVER_FREE_BOUND, findings, f"{bound.term} >= {recomputed} by multipliers")
@@ -209,10 +213,6 @@ def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:
     return sum(recomputed[part] for part in parts) if known else None
 
 
-def _bounds_of(term: str, certificate: Certificate) -> list[int]:
-    return [bound.bound for bound in certificate.bounds_by_hand if bound.term == term]
-
-
 def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str]:
     """Say what makes multipliers unusable; needs are recomputed here."""
     if bound.denominator < 1:
@@ -232,6 +232,8 @@ def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str
             (node for node in setting.path if snapshot.usage.amount[node][fr] == UNLIMITED), None
         )
         if saturated is not None:
+            # A saturated usage does not fall by what victims hold, so they free less than is
+            # counted.
             yield f"usage of {say_node(snapshot, saturated)} is beyond 64 bits: no bound holds"
         need = asked - snapshot.usage.available(setting.queue, fr)
         yield from compare(f"need of {name}", multiplier.need, need)

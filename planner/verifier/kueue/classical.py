@@ -63,6 +63,7 @@ def without_borrowing(case: Case) -> Verdict:
         return judge(KQ_WITHOUT_BORROWING, (), "does not apply: the attempt permits borrowing")
     queue, usage = case.setting.queue, case.removal.usage
     findings = []
+    # What the search asks for, without `pods`: Kueue compares nothing else with nominal (§4.1).
     for fr, asked in sorted(case.setting.searched.items()):
         nominal = case.snapshot.tree.nominal(queue, fr)
         total = add(usage.amount[queue][fr], asked)
@@ -112,6 +113,7 @@ def reclaim_within_cohort(case: Case) -> Verdict:
         variant = case.setting.variant(victim)
         if not case.setting.permits(victim):
             findings.append(say_refused(case, victim, f"reclaimWithinCohort: {policy}"))
+        # The reason of those that go while borrowing is KQ-06's, so that one fault breaks one law.
         elif variant is not Variant.RECLAIM_WHILE_BORROWING and reason != variant.reason:
             findings.append(say_reason(victim, reason, variant.reason))
     holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
@@ -177,4 +179,5 @@ def attempt(case: Case) -> Verdict:
     made = "Kueue tries " + ", then ".join(
         f"{'with' if borrowing else 'without'} borrowing" for borrowing in attempts
     )
+    # Either attempt will do, the later one, too: whose turn it is only `strict` asks (ST-01).
     return judge(KQ_ATTEMPT, [] if case.borrowing in attempts else [f"{made} only"], made)

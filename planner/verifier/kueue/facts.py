@@ -56,6 +56,7 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
 def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
     snapshot = setting.snapshot
     stated = {FlavorResource(demand.flavor, demand.resource) for demand in plan.demand}
+    # A plan need not state its demand, but what it states has to be all of it.
     for fr in setting.request if plan.demand else ():
         if snapshot.tree.frs[fr] not in stated:
             yield f"the demand leaves out {snapshot.tree.frs[fr]}"
@@ -69,6 +70,7 @@ def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
         asked = setting.request.get(known, 0)
         yield from compare(f"request of {name}", demand.requested, asked)
         yield from compare(f"available {name}", demand.available, max(0, available))
+        # Before the clamp: where the tree is over-admitted, that has to be freed as well.
         short = max(0, asked - available) if asked else 0
         yield from compare(f"shortfall of {name}", demand.shortfall, short)
         yield from compare(f"contest of {name}", demand.contested, known in setting.contested)
@@ -93,6 +95,7 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
     tree, shares = snapshot.tree, Shares(snapshot.tree)
     nodes = _nodes(case)
     before = snapshot.usage
+    # Shares count what the search for victims counts; the tree, below, counts `pods` as well.
     searched = case.setting.searched
     counted = _with_request(case, before, searched)
     after = _with_request(case, case.removal.usage, searched)
@@ -153,6 +156,7 @@ def _use_faults(  # noqa: PLR0913, PLR0917 - a claim, and what it is about
 def _nodes(case: Case) -> dict[tuple[str, bool], int]:
     """Return the nodes by name and by whether they are ClusterQueues."""
     nodes = case.snapshot.tree.nodes
+    # A ClusterQueue and a cohort may have the same name.
     return {(node.name, node.is_queue): index for index, node in enumerate(nodes)}
 
 

@@ -89,7 +89,10 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
     )
     order: list[Admitted] = []
     if not (stuck or unfair):
+        # From fair(a) where there is one: a choice that only borrows may fail by its shares.
         order = arrange(setting, victims, {**sides.last, **choice})
+        # Nearest first, and stable: the last of each side stays the last. What is nearer than a
+        # victim runs on the preemptor's side, and lowers the share that it is compared with.
         order.sort(key=lambda victim: setting.distance(victim.queue))
         stuck, unfair = replay_fairly(setting, order)
     obstacle = stuck or unfair
@@ -104,6 +107,7 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
     usage = setting.with_request(setting.snapshot.usage)
     for victim in order:
         side = setting.side(victim.queue)
+        # By shares, in any flavor-resource; contested quota is asked for once, by FS-05 (§6.4).
         idle = next((n for n in side if not setting.shares.of(usage, n).borrowing), None)
         if idle is not None:
             used = {fr: usage.amount[idle][fr] for fr in _told(setting, idle, [victim])}
@@ -112,6 +116,7 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
         if not side or setting.stays_within_nominal:
             usage.remove(victim.queue, victim.usage)
             continue
+        # The same after the removal: what runs below the victim's side is not below the rival.
         mine = setting.shares.of(usage, setting.rival(side[-1]))
         before = setting.shares.of(usage, side[-1])
         usage.remove(victim.queue, victim.usage)
@@ -127,6 +132,8 @@ def look_at_sides(setting: FairSetting, victims: Sequence[Admitted], end: Usage)
     before: dict[int, dict[int, Share]] = {}
     for position, victim in enumerate(victims):
         path = setting.snapshot.tree.path(victim.queue)
+        # Put back by the rows kept, not by a removal: where a sum saturated that would not be the
+        # same.
         kept = [end.amount[node].copy() for node in path]
         end.add(victim.queue, victim.usage)
         borrows = True
@@ -145,6 +152,7 @@ def look_at_sides(setting: FairSetting, victims: Sequence[Admitted], end: Usage)
 
 def fair_last_victims(setting: FairSetting, sides: Sides, top: int, end: Usage) -> Sequence[int]:
     """Return fair(a) of a node just below a common ancestor."""
+    # Where nobody can be last by borrowing, FS-06 is broken; FS-07 is still judged by itself.
     contenders = sides.last[top] or list(sides.before[top])
     if setting.stays_within_nominal:
         return contenders
@@ -174,6 +182,7 @@ def _say_unfair_side(
 ) -> str:
     """Say why none of the victims below a node can be the last one there."""
     contenders = sides.last[top] or list(sides.before[top])
+    # The share before the removal depends on who is last; the best of them is told.
     before = max((sides.before[top][p] for p in contenders), key=lambda share: share.order)
     mine, after = setting.shares.of(end, setting.rival(top)), setting.shares.of(end, top)
     keys = [victims[position].key for position in contenders]

@@ -54,6 +54,8 @@ class FairSetting(Setting):
         """
         used = self.with_request(self.snapshot.usage).amount[self.queue]
         nominal = self.snapshot.tree.nominal
+        # Evaluated once, before the first removal: victims of the own queue do not change it
+        # (§6.3).
         within = all(used[fr] <= nominal(self.queue, fr) for fr in self.contested)
         return within and self.snapshot.configuration.gate("FairSharingPreemptWithinNominal")
 
@@ -91,5 +93,6 @@ class FairSetting(Setting):
         ``mine`` is the share of the preemptor's side, ``before`` and ``after`` are those of the
         victim's side; REQ is counted.
         """
+        # Doubles, compared as they are: Kueue rounds nothing, so a tolerance would be another rule.
         final = FINAL_SHARE in self.strategies and mine.order <= after.order
         return final or (INITIAL_SHARE in self.strategies and mine.order < before.order)

@@ -49,6 +49,7 @@ def fits(case: FairCase) -> Verdict:
     Source: docs/semantics/kueue.md §6.3 ``fitsFS``, §5.1 ``workloadFits`` and §3 ``available``.
     """
     verdict = judge_fit(case, FS_FITS)
+    # No law of fair sharing is about attempts, as KQ-08 is: fitting asks for the only one.
     if case.borrowing or (case.borrowing is None and case.nothing_evicted):
         return verdict
     attempt = "the plan must name the attempt with borrowing: fair sharing makes no other"

@@ -96,14 +96,17 @@ def _groups(setting: Setting, assignment: Assignment) -> Iterator[_Group]:
     covered = setting.snapshot.queues[setting.queue].spec.resource_groups
     counts_pods = any("pods" in covering.covered_resources for covering in covered)
     groups: dict[tuple[str, int], _Group] = {}
+    # An assignment that leaves out podsets breaks KQ-01 already, in words of its own.
     pairs = zip(setting.preemptor.pod_sets, assignment.pod_sets, strict=False)
     for position, (base, pods) in enumerate(pairs):
         request = base if pods.count is None else base.scaled(pods.count)
         if counts_pods:
+            # Set, not added: what a podset itself asks for as `pods` does not count (§4.1).
             totals = {**request.totals, "pods": request.count}
             request = PodSetRequest(request.pod_set, request.count, totals)
         topology = request.pod_set.topology_request
         shared = topology.pod_set_group_name if topology else ""
+        # Without a group name every podset is a group of its own, also where two have one template.
         key = (shared, -1) if shared else ("", position)
         group = groups.setdefault(key, _Group())
         group.members.append((request, pods))
@@ -144,12 +147,16 @@ def _check(
             if old.flavors.get(resource) != chosen[0]:
                 had = old.flavors.get(resource, "no flavor")
                 yield f"{group.name} had {had} for {resource} before, and gets {chosen[0]}"
+            # A new slice asks for the difference only, but its predecessor's flavor is not
+            # negotiable.
             amount = subtract(amount, old.amounts.get(resource, 0))
         fr = setting.snapshot.fr_or_none(chosen[0], resource)
+        # A flavor-resource that no node has a quota for has potential 0: only nothing fits there.
         if fr is None:
             if amount > 0:
                 yield f"nothing has quota for {resource} in flavor {chosen[0]}"
             continue
+        # Kueue tests each podset with those before it, on a snapshot that does not change (§4.3).
         value = assumed[fr] = add(assumed.get(fr, 0), amount)
         yield from _amount_faults(setting, group.modes(resource), fr, value)
 
@@ -176,6 +183,8 @@ def _eligibility(
         listed = [name for name in listed if name in allowed or name == flavor]
     flavors = setting.snapshot.flavors
     others = _counted_along(setting, listed)
+    # Those listed before the chosen one matter: an invalid selector on one of them is an error,
+    # which ends the walk there. That one of them would have done as well is no fault.
     for name in listed[: listed.index(flavor) + 1]:
         known = flavors.get(name)
         if known is None:
@@ -203,6 +212,7 @@ def _amount_faults(setting: Setting, modes: set[str], fr: int, value: int) -> It
     """Judge an amount: within what could ever be used, and in the right mode."""
     snapshot, queue = setting.snapshot, setting.queue
     tree = snapshot.tree
+    # What could never be used is NoFit, even if all were to go; usage is not looked at.
     if value > tree.potential(queue, fr):
         yield (
             f"{say_amount(snapshot, fr, value)} is more than {say_node(snapshot, queue)} could "
@@ -225,9 +235,13 @@ def _may_reclaim(setting: Setting, fr: int, value: int) -> bool:
     usage, cohorts = setting.snapshot.usage, setting.path[1:]
     if not cohorts or not usage.borrows_with(setting.queue, fr, value):
         return bool(cohorts)
+    # Only the part that is never lent counts as served locally: without a lending limit the whole
+    # amount goes up (§4.3).
     rest = subtract(value, usage.local_free(setting.queue, fr))
     for cohort in cohorts:
         if not usage.borrows_with(cohort, fr, rest):
+            # Beyond the root there is nobody to reclaim from: what only its quota holds is
+            # borrowed.
             return cohort != cohorts[-1]
         rest = subtract(rest, usage.local_free(cohort, fr))
     return False

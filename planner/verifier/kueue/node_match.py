@@ -13,6 +13,7 @@ from typing import Final
 from planner.state import Node, ResourceFlavor
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Taint, Toleration
 
+# How many values Kubernetes accepts of each operator; another number is a selector it refuses.
 _VALUES_PER_OPERATOR: Final = {
     "In": range(1, 2**31),
     "NotIn": range(1, 2**31),
@@ -52,10 +53,13 @@ def obstacle_between(
         strict = taint.effect in ("NoSchedule", "NoExecute")
         if strict and not any(_covers(toleration, taint) for toleration in tolerations):
             return Obstacle(f"its taint {taint.key}={taint.value}:{taint.effect} is not tolerated")
+    # A value of None is a label that only other flavors have: known, and never equal to any value.
     labels: dict[str, str | None] = {
         key: None for each in others for key in each.spec.node_labels
     } | {**flavor.spec.node_labels}
     for key, value in pod.node_selector.items():
+        # A key that no flavor at hand has is dropped: it counts as if it were met
+        # (docs/semantics/kueue.md §4.2).
         if labels.get(key, value) != value:
             if labels[key] is None:
                 return Obstacle(f"it has no label {key}, of which {value} is selected")
@@ -63,6 +67,8 @@ def obstacle_between(
     affinity = pod.affinity.node_affinity if pod.affinity else None
     terms = affinity.required.terms if affinity and affinity.required else ()
     verdicts = [_judge_term(term, labels) for term in terms]
+    # Terms are ORed, so one that says nothing about these labels permits all of them. Kueue then
+    # drops the whole affinity, also where another term could not be evaluated.
     if not verdicts or True in verdicts or any(not _known(term, labels) for term in terms):
         return None
     if None in verdicts:
@@ -94,10 +100,12 @@ def _is_met(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> boo
         return False
     for row in rows:
         if row.key not in labels:
+            # A missing label satisfies the negative operators: Kubernetes asks for no key there.
             if row.operator not in ("NotIn", "DoesNotExist"):
                 return False
         elif not _judge_row(row, labels[row.key]):
             return False
+    # Fields know only the name of a node, one value at a time; any other row is met by no node.
     named = {"In": {True}, "NotIn": {False}}
     return all(
         field.key == "metadata.name"
@@ -108,12 +116,14 @@ def _is_met(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> boo
 
 
 def _covers(toleration: Toleration, taint: Taint) -> bool:
+    # Empty means any, of effects and of keys alike.
     if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
         return False
     if toleration.operator == "Exists":
         return True
     if toleration.operator in ("", "Equal"):
         return toleration.value == taint.value
+    # What is left are Gt and Lt, of whole numbers only: other values tolerate nothing.
     if not (_WHOLE.fullmatch(toleration.value) and _WHOLE.fullmatch(taint.value)):
         return False
     higher = int(taint.value) > int(toleration.value)
@@ -129,10 +139,10 @@ def _known(term: NodeSelectorTerm, labels: Mapping[str, str | None]) -> list[Sel
 def _judge_term(term: NodeSelectorTerm, labels: Mapping[str, str | None]) -> bool | None:
     """Say whether all rows hold; ``None`` where one of them is not valid."""
     rows = _known(term, labels)
+    # All rows before any is compared: one that is not valid makes the term so, met or not.
     if not all(_is_valid(row) for row in rows):
         return None
-    verdicts = [_judge_row(row, labels[row.key]) for row in rows]
-    return None if None in verdicts else all(verdicts)
+    return all(_judge_row(row, labels[row.key]) for row in rows)
 
 
 def _is_valid(row: SelectorRequirement) -> bool:

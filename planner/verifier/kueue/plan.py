@@ -61,11 +61,13 @@ def verify_plan(
     """
     if plan.rules not in RULE_SETS:
         raise UnsupportedError("plan.rules", f'"{plan.rules}"', f"one of {sorted(RULE_SETS)}")
+    # That nothing is legal is for proof trees to show; here only the rules can be the wrong ones.
     if plan.claim in {"infeasible", "unknown"}:
         wrong = rules_fault(state.configuration, plan.rules)
         law = FS_SHARES if plan.rules == "kueue-fair" else KQ_ATTEMPT
         verdicts = (judge(law, [wrong], ""),) if wrong else ()
         return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
+    # KEP-83 knows no slices: the preemptor asks for all, and the old slice is one that runs.
     if plan.kep83 is not None and snapshot is None:
         state = without_slices(state)
     case = match_plan(state, plan, snapshot=snapshot, setting=setting)
@@ -75,6 +77,8 @@ def verify_plan(
         more += [
             kueue_topology.CHECKS[law.id](case.setting.floor, case.victims, plan.places)
             for law in RULE_SETS["topology"]
+            # With `placement: any` the pods go where there is room, and KT-02 is not asked
+            # (docs/semantics/kueue-topology.md §8.2).
             if law is not KT_PLACEMENT or plan.placement == "kueue"
         ]
     if plan.flavors is not None:
@@ -95,6 +99,7 @@ def _with_precedence(case: Case, found: Verification) -> Verification:
     """Judge what today's laws accept by ST-01 to ST-05, too; undecided is not accepted."""
     from planner.verifier.kueue_strict import judge_strictly  # noqa: PLC0415 - for strict plans alone
 
+    # Precedence asks of legal removals whose turn it was: of others it says nothing.
     if not found.accepted:
         return found
     strict = judge_strictly(case)
@@ -144,6 +149,7 @@ def match_plan(
         If the plan's preemptor is not a pending workload of the state.
     """
     wanted = flavor_resources(plan.assignment)
+    # A plan may name flavor-resources that no quota mentions; the snapshot needs a row for them.
     if snapshot is None or any(fr not in snapshot.fr_index for fr in wanted):
         snapshot = take_snapshot(state, plan.now, wanted, placing=plan.placement is not None)
         snapshot = snapshot.at_will() if plan.placement == "any" else snapshot
@@ -151,6 +157,8 @@ def match_plan(
     found = setting_of(snapshot, preemptor, plan.assignment)
     if plan.rules == "kueue-fair":
         fair = fair_setting_of(found)
+        # An equal setting that the caller has keeps what was worked out on it: sides, candidates,
+        # shares.
         if isinstance(setting, FairSetting) and setting == fair:
             fair = setting
         return fair_case_of(fair, plan)

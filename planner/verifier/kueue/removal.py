@@ -55,6 +55,7 @@ def remove_all(setting: Setting, victims: Sequence[Admitted]) -> Removal:
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
+    # All are gone first: then each is put back alone, and no order need be guessed.
     last = possible_last_victims(setting, victims, after)
     stuck = lowest_stuck(setting, last)
     if stuck is not None:
@@ -70,6 +71,8 @@ def replay(setting: Setting, order: Sequence[Admitted]) -> Removal:
     for victim in order:
         if not obstacle:
             side = setting.side(victim.queue)
+            # Tested before the removal, as Kueue does: a queue may end within its quota, but not
+            # begin so.
             within = next((n for n in side if usage.within_nominal(n, setting.contested)), None)
             if within is not None:
                 used = {fr: usage.amount[within][fr] for fr in setting.contested}
@@ -89,6 +92,8 @@ def possible_last_victims(
     for position, victim in enumerate(victims):
         over = True
         for node, left in usage_with(setting, victim, after, setting.contested):
+            # Once it fails at a node it cannot be last further up either: it would be last here,
+            # too.
             over = over and any(left[fr] > subtree[node][fr] for fr in left)
             positions = last.setdefault(node, [])
             if over:
@@ -106,6 +111,7 @@ def usage_with(
     rise = {fr: victim.usage.get(fr, 0) for fr in frs}
     for node in setting.side(victim.queue):
         yield node, {fr: add(after.amount[node][fr], more) for fr, more in rise.items()}
+        # What is put back fills the part that is never lent first, and only the rest rises (§3).
         rise = {fr: max(0, subtract(more, after.local_free(node, fr))) for fr, more in rise.items()}
 
 
@@ -113,8 +119,10 @@ def arrange(setting: Setting, victims: Sequence[Admitted], last: LastVictims) ->
     """Order the victims: the own queue's first, then per node the last child's at the end."""
     tree = setting.snapshot.tree
     chosen: dict[int, int] = {}
+    # From the top down: a choice above binds all nodes between it and the queue of the victim.
     for node in sorted(last, key=lambda touched: len(tree.path(touched))):
         above = chosen.get(tree.nodes[node].parent)
+        # Choices must be nested: whoever goes last below a cohort goes last in its own queue, too.
         inherits = above is not None and node in setting.side(victims[above].queue)
         chosen[node] = above if above is not None and inherits else last[node][-1]
 

@@ -81,6 +81,8 @@ class Setting:
         sides: dict[int, tuple[int, ...] | None] = {}
         for node in self.snapshot.admitted:
             climbed = tree.path(node)
+            # The first node that is on the path is the lowest common ancestor; None is another
+            # tree.
             below = next((i for i, at in enumerate(climbed) if at in on_path), None)
             sides[node] = None if below is None else climbed[:below]
         return sides
@@ -108,9 +110,12 @@ class Setting:
         It has, once the request fits in the quota of its queue or of a cohort further down.
         """
         usage = self.snapshot.usage
+        # All of the request takes part, not only what is contested (§5.3).
         fits, remaining = usage.fits_in_quota(self.queue, self.searched)
         advantage = {}
         for cohort in self.path[1:]:
+            # Before its own test: what fits in a cohort's quota is an advantage over those further
+            # up.
             advantage[cohort] = fits
             fits_here, remaining = usage.fits_in_quota(cohort, remaining)
             fits = fits or fits_here
@@ -164,6 +169,7 @@ class Setting:
         over: dict[int, bool] = {}
         found = []
         for workload in self.permitted():
+            # One answer for a queue: it depends on usage before any removal, not on the candidate.
             if workload.queue not in over:
                 over[workload.queue] = not any(
                     usage.within_nominal(node, self.contested) for node in self.side(workload.queue)
@@ -176,6 +182,7 @@ class Setting:
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
         variants = {self.variant(w) for w in self.candidates if w.queue != self.queue}
+        # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
         if not variants or (forbidden and not self.under_nominal):
             return (True,)

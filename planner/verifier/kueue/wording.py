@@ -27,6 +27,7 @@ def say_shares(*shares: Share) -> list[str]:
     """
     values = [share.order[1] for share in shares]
     short = [f"{value:.6g}" for value in values]
+    # A verdict that says "400 is more than 400" would help nobody.
     texts = short if len(set(short)) == len(set(values)) else [repr(value) for value in values]
     return [
         f"infinity (weight 0, ratio {text})" if share.order[0] else text

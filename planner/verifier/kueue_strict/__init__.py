@@ -55,6 +55,7 @@ def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
     laws = of_precedence("kueue-fair" if isinstance(case, FairCase) else "kueue-classical")
     if not case.victims:
         return Strict(legal=True)
+    # All at once first: that is the answer nearly always, and one search in place of one each.
     answer = _all_of(case, laws, most)
     if answer.holds:
         verdicts = tuple(judge(law, (), answer.detail) for law in laws)
@@ -63,6 +64,7 @@ def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
     verdicts = ()
     for law in laws:
         one = CHECKS[law.id](case, kept, most)
+        # What comes after is judged in the company of those before: without them it means nothing.
         if one.holds is None:
             break
         verdicts += (judge(law, [] if one.holds else [one.detail], one.detail),)

@@ -47,6 +47,7 @@ class AttemptOrders:
 
     def enough(self, most: int = MOST_STATES) -> bool | None:
         """Say whether the preemptor fits without some of them, removed in some order."""
+        # Fitting is monotone, so where all of them are not enough no part of them is.
         if not self._fits(self.everybody):
             return False
         found, _ = search(Moment(()), self._steps, lambda m: bool(m) and self._fits(m.key), most)
@@ -57,6 +58,7 @@ class AttemptOrders:
 
     def _steps(self, moment: Moment) -> Iterator[Moment]:
         gone = moment.key
+        # Kueue tests fitting after a removal only, never before the first: hence `gone` (§5.6).
         if self.stops and gone and self._fits(gone):
             return
         usage, setting = self.ledger.usage(gone), self.setting

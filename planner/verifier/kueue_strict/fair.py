@@ -120,10 +120,12 @@ class FairOrders:
     def _turns(self, moment: Moment) -> list[int]:
         """Return the queues whose turn it may be; several where shares are equal."""
         root = self.setting.path[-1]
+        # Without a cohort there is only the own queue, and no share to compare.
         if root == self.setting.queue:
             return [root] if moment.left & self.queues.get(root, frozenset()) else []
         usage = self.counted.usage(moment.gone)
         below = self._below(moment, {n: self.shares_of(usage, n) for n in self.nodes})
+        # Without that law it may be the turn of any queue that still matters.
         if ST_HIGHEST_SHARE not in self.laws:
             return [node for nodes in below.values() for node in nodes if node in self.queues]
         return list(self._highest(below, root))
@@ -134,6 +136,8 @@ class FairOrders:
         alive: dict[int, dict[int, Share]] = {}
         for queue, positions in self.queues.items():
             path = tree.path(queue)
+            # What does not borrow is pruned, and so is all below it; on the preemptor's path
+            # nothing is.
             borrows = all(node in on_path or shares[node].borrowing for node in path)
             if borrows and not moment.left.isdisjoint(positions):
                 for node, parent in pairwise(path):
@@ -145,6 +149,8 @@ class FairOrders:
         shares = {node: share.order for node, share in below.get(cohort, {}).items()}
         top = max(shares.values(), default=None)
         ahead = [node for node, share in shares.items() if share == top]
+        # Of equal shares a cohort goes before a queue: Kueue descends where the cohort's is as
+        # high.
         cohorts = [node for node in ahead if node not in self.queues]
         for node in cohorts:
             yield from self._highest(below, node)
@@ -157,6 +163,7 @@ class FairOrders:
         """Yield what may come of it when it is the turn of a queue and its candidates ``here``."""
         passing = self._passing(moment, queue, here)
         if not passing:
+            # There is no third pass: who fails in the second is not kept.
             failed = moment.failed if moment.second else moment.failed | here
             yield moment._replace(left=moment.left - here, failed=failed)
             return
@@ -183,7 +190,10 @@ class FairOrders:
         mine = self.shares_of(usage, setting.rival(side[-1]))
         before = self.shares_of(usage, side[-1])
         in_turn = ST_STRATEGIES in self.laws
+        # The second pass always asks for LessThanInitialShare; so does a first pass configured so.
+        # That share is the same for all of a queue, so either all pass or nobody does.
         if moment.second or (in_turn and setting.strategies[0] != FINAL_SHARE):
+            # Shares of before: REQ is counted, and whoever went so far is gone.
             return here if mine.order < before.order else frozenset()
         after = {p: self._share_without(usage, p, side[-1]) for p in here}
         if in_turn:
@@ -219,6 +229,7 @@ class FairOrders:
         """Yield one of those that hold the same."""
         seen = set()
         for position in sorted(positions):
+            # Of victims that hold the same, one order is as good as another: trying one is enough.
             holds = tuple(sorted(self.candidates[position].usage.items()))
             if holds not in seen:
                 seen.add(holds)

@@ -58,6 +58,7 @@ def attempts_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:  # n
     if case.borrowing in due:
         return Answer(holds=True, detail=f"{_say_attempt(case.borrowing)} is due")
     said = " and ".join(map(_say_attempt, due))
+    # Where the earlier attempt was not decided, neither is this: it may have found somebody.
     return Answer(False if decided else None, f"{said} comes first and finds victims")
 
 

@@ -53,6 +53,7 @@ def search(
         visited += 1
         if visited > most:
             return None, ()
+        # A stack takes the last first: reversed, the step that came first is followed first.
         for after in reversed(list(steps(state))):
             if after.key not in seen:
                 seen.add(after.key)
@@ -74,7 +75,10 @@ class Ledger:
         """Return the usage without those at some positions; it is not to be changed."""
         before, usage = self._last
         if before != gone:
+            # A search mostly goes one further: then removals are continued in place of a new copy.
             usage = usage if before < gone else self._start.copy()
+            # In any order: usage depends on who is gone alone (docs/explanation/closed-form.md,
+            # Lemma 1).
             for position in gone - before if before < gone else gone:
                 usage.remove(self.workloads[position].queue, self.workloads[position].usage)
             self._last = gone, usage

@@ -83,6 +83,9 @@ class Floor:
         """
         if self.without_room(victims):
             return False
+        # Of one group the closed form is exact; of several, the places of the first decide what is
+        # left for the second, and only the replay tells (docs/semantics/kueue-topology.md §7 and
+        # §8).
         return len(self.groups) <= 1 or not isinstance(self.placed(victims), str)
 
 
@@ -94,6 +97,8 @@ def faults_of(
     for group in floor.groups:
         tree = floor.nodes.tree(group.flavor)
         rows = [_row(floor, group, pods, places, put) for pods in group.members]
+        # The rows say where pods are, in place of where they could be: the same sums then judge
+        # them.
         lead = rows[1] if group.leader else rows[0]
         if not has_room(tree, group, Slots(rows[0], rows[0], lead)):
             yield f"the places of podset {group.name} are not room enough for it"
@@ -105,6 +110,7 @@ def faults_of(
             there = put.get(floor.node_of(group.flavor, leaf), {})
             for name in sorted(asked & there.keys()):
                 left = floor.nodes.left(group.flavor, leaf, name)
+                # A leaf that is over-committed has no room, but it does not make others impossible.
                 if there[name] > max(0, left + back.get(leaf, {}).get(name, 0)):
                     yield f"{tree.leaf_id(leaf)} has not enough {name} for what is put there"
 
@@ -117,6 +123,7 @@ def _row(
     put: dict[tuple[str, str], dict[str, int]],
 ) -> list[int]:
     """Return how many pods of a podset are on each leaf that may take them; ``put`` adds up."""
+    # The workers' selectors count for their leader, too: Kueue does not look at the leader's (§4).
     tree, suited = floor.nodes.tree(group.flavor), floor.nodes.suited_to(group.workers)
     row = [0] * len(tree.values[-1])
     for place in (one for each in places if each.name == pods.name for one in each.domains):

@@ -47,8 +47,12 @@ class Nodes:
         found: dict[str, dict[int, dict[str, int]]] = {}
         topologies, queues = self.snapshot.topologies, self.snapshot.queues
         for victim in victims:
+            # Of its own flavors only, and only those its queue lists: Kueue gives nothing back to
+            # other flavors of the same node (§2.4).
             for one in topologies.moved_by(victim.workload, queues[victim.queue]):
                 leaf = self.tree(one.flavor).leaf_of.get(one.leaf)
+                # A leaf that is not in the tree holds nothing, so nothing comes back: its node is
+                # gone.
                 if leaf is not None:
                     row = found.setdefault(one.flavor, {}).setdefault(leaf, {})
                     for name, amount in one.amounts.items():
@@ -62,6 +66,7 @@ class Nodes:
         tree, now = self.tree(group.flavor), self._now(group)
         changed = set(given)
         changed.update(tree.leaf_of[name] for name in assumed if name in tree.leaf_of)
+        # Most leaves are as they were: only those where something changes are counted anew.
         if not changed:
             return now
         pods, beside, lead = list(now.pods), list(now.beside), list(now.lead)
@@ -99,6 +104,7 @@ class Nodes:
         def cap(name: str) -> int:
             left = self.left(group.flavor, leaf, name)
             known = name in self.tree(group.flavor).column_of
+            # What no node of the tree mentions is 0 there, and no sum makes it more.
             return left + more.get(name, 0) - less.get(name, 0) if known else 0
 
         wanted = group.workers.amounts
@@ -108,6 +114,7 @@ class Nodes:
         first = group.leader.amounts
         if not fitting(first, {name: cap(name) for name in first}):
             return pods, pods, 0
+        # The leader is served first: the workers get what it leaves on this leaf (§4.1).
         left = {name: cap(name) - first.get(name, 0) for name in wanted}
         return pods, fitting(wanted, left), 1
 
@@ -119,6 +126,8 @@ class Nodes:
             if tree.ends_in_host:
                 found = [runs_on(node, pods.pod, pods.tolerations) for node in tree.nodes]
             else:
+                # A leaf above single nodes takes anybody: Kueue looks at no taint or selector there
+                # (§4.1).
                 found = [True] * len(tree.nodes)
             self._suited[key] = found
         return self._suited[key]

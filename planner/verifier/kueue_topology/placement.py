@@ -57,6 +57,8 @@ def find(
     for group in groups:
         tree = nodes.tree(group.flavor)
         together = tree.ends_in_host and gate(OVERLAPPING)
+        # Flavors of the same hosts see what the podsets before took; other trees have leaves of
+        # their own, by ids that may be the same.
         assumed = shared if together else alone.setdefault(group.flavor, {})
         slots = nodes.slots(group, given.get(group.flavor, {}), assumed)
         placed = place(tree, group, slots, mixed=gate(MIXED))
@@ -91,6 +93,7 @@ class _Placing:
 
     def __init__(self, tree: FlavorTree, aim: Aim, group: Group, *, mixed: bool) -> None:
         self.tree, self.aim = tree, aim
+        # Unconstrained pods go where least is free, to keep large domains whole (§5.3).
         self.best_fit = not (aim.spread and mixed)
         self.count = group.workers.count
         self.leaders = 0 if group.leader is None else 1
@@ -103,6 +106,7 @@ class _Placing:
         if chosen is None:
             return None
         level, domains = chosen
+        # By place is by level values: the tree is sorted so (§5.6).
         leaves = sorted(self._spread(level, domains), key=lambda leaf: leaf.place)
         return (
             [(leaf.place, leaf.pods) for leaf in leaves if leaf.pods > 0],
@@ -137,11 +141,13 @@ class _Placing:
         domain.slices_beside = domain.pods_beside // self.aim.size
 
     def _add_up(self, domain: _Domain, layer: int) -> None:
+        # Inner layers are whole as well: what is left over below a child is lost further up (§5.2).
         whole = [child.pods // layer * layer for child in domain.below]
         beside = [child.pods_beside // layer * layer for child in domain.below]
         domain.pods = sum(whole)
         domain.slices = sum(child.slices for child in domain.below)
         domain.lead = max((child.lead for child in domain.below), default=0)
+        # The leader takes the child where it costs least; only a child that can take it counts.
         may = [i for i, child in enumerate(domain.below) if child.lead or not self.leaders]
         if may:
             domain.pods_beside = domain.pods - min(whole[i] - beside[i] for i in may)
@@ -187,6 +193,7 @@ class _Placing:
             return level, [top]
         if self.aim.required:
             return None
+        # A preferred level that does not do is given up one level at a time, up to the top.
         if self.aim.is_preferred and level > 0:
             return self._choose(levels, level - 1)
         several = self._several(domains, need)
@@ -245,6 +252,7 @@ class _Placing:
             given: list[_Domain] = []
             for d in fit:
                 children = self._order(d.below)
+                # After sorting: the order is by the old slices, the taking by the new ones (§5.5).
                 if size > 1:
                     for child in children:
                         child.slices = child.pods // size
@@ -268,6 +276,8 @@ class _Placing:
             here = d.takes(slices=slices, beside=beside)
             done = here >= rest and d.lead >= leaders
             lead = leaders if done else min(d.lead, leaders)
+            # Beside a leader a domain may take all that is left and still lack the leader: then the
+            # amount is cut, and the next one has the leader alone.
             here = rest if done else min(here, rest) if beside else here
             d.lead = lead
             d.pods = here * each
@@ -278,4 +288,5 @@ class _Placing:
             out.append(d)
             if done:
                 return out
+        # Never reached: what was chosen holds enough (docs/semantics/kueue-topology.md §7).
         return []

@@ -5,7 +5,7 @@ Source: docs/semantics/kueue-topology.md §7.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from planner.quota.kueue.placing import Aim, Group
 from planner.quota.kueue.topology_tree import FlavorTree
@@ -23,7 +23,7 @@ def has_room(tree: FlavorTree, group: Group, slots: Slots) -> bool:
         return False
     # The leader takes one leaf: there, what is left beside it counts.
     above = domains_of(tree, aim.level)
-    for leaf in _with_leader(slots):
+    for leaf in (leaf for leaf, takes in enumerate(slots.lead) if takes):
         pods = list(slots.pods)
         pods[leaf] = slots.beside[leaf]
         held = _held(tree, aim, pods)
@@ -56,10 +56,6 @@ def _most(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> int:
     return max(held, default=0) if aim.required else sum(held)
 
 
-def _with_leader(slots: Slots) -> Iterator[int]:
-    yield from (leaf for leaf, takes in enumerate(slots.lead) if takes)
-
-
 def _held(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> list[int]:
     """Return how many slices the domains of the level hold: Q summed up."""
     held = list(pods)
@@ -68,6 +64,7 @@ def _held(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> list[int]:
             held = [each // aim.size for each in held]
         elif level > aim.slice_level:
             layer = aim.layers.get(level, 1)
+            # Rounded down before it is added up: a layer must be whole in one domain of its level.
             held = [each - each % layer for each in held]
         if level > aim.level:
             held = [sum(held[d] for d in below) for below in tree.children[level - 1]]

@@ -49,6 +49,8 @@ def verify_yunikorn_plan(
     if plan.claim in {"infeasible", "unknown"}:
         wrong = rules_fault(case.asking, plan.rules)
         verdicts = (judge(YK_MAY_PREEMPT, [wrong], ""),) if wrong else ()
+        # A node alone is a claim, too: the core can reserve one with nobody preempted
+        # (docs/semantics/yunikorn.md §10).
         claims_nothing = not plan.victims and plan.node is None
         return Verification(accepted=claims_nothing and not wrong, verdicts=verdicts)
     return verify_yunikorn_case(case)

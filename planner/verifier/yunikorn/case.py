@@ -86,6 +86,8 @@ class YuniKornCase:
 
     def used(self, queue: Queue) -> Resource:
         """Return what a queue uses today, without what is being preempted already."""
+        # What is being preempted is on its way out, and counts as gone where guaranteed is compared
+        # (docs/semantics/yunikorn.md §5).
         return minus_known(queue.allocated, queue.preempting) or {}
 
     def changed(self, queue: Queue, before: Resource) -> Resource:
@@ -152,6 +154,8 @@ def _holders(cluster: Cluster) -> dict[str, Victim]:
     for application in cluster.partition.applications:
         queue = cluster.tree.leaf_of(application)
         for allocation in application.allocations:
+            # One that the state puts on its node only is known to no application, and never a
+            # victim.
             if not allocation.x.not_in_app:
                 victim = Victim(allocation, queue, application.application_id)
                 holders[victim.key] = victim

@@ -128,6 +128,7 @@ def _victim_faults(case: YuniKornCase, claim: YuniKornVictim, victim: Victim) ->
     held = victim.allocation
     worth = held.priority
     if not case.required_node:
+        # With a required node plain priorities are compared, without offsets (§11.1).
         worth = adjusted_priority(case.asking, victim.queue, worth)
     age_s = max(0, case.cluster.now - held.allocation_time) // SECOND
     for what, stated, recomputed in (
@@ -155,6 +156,7 @@ def _usage_faults(key: str, stated: Iterable[ResourceAmount], held: Resource) ->
     for amount in stated:
         what = f"{amount.resource} of {key}"
         yield from compare(f"usage of {what}", amount.units, held.get(amount.resource, 0))
+        # queues.yaml knows no negative quantities; an amount of a dump may be one.
         sign = -1 if amount.quantity.startswith("-") else 1
         units = parse_yunikorn_quantity(amount.quantity.removeprefix("-"), amount.resource)
         if units is None or sign * units != amount.units:

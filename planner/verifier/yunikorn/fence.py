@@ -32,6 +32,8 @@ def find_fence(asking: Asking) -> Fence:
         if queue.properties.preemption_fence:
             return Fence(queue, "its preemption.policy is fence")
         wanted = plus(queue.allocated, asking.ask.resource)
+        # A queue too full for the ask is a fence, too. The design does not say so, the core does:
+        # of the ask's own leaf it leaves no candidates at all (docs/semantics/yunikorn.md §4).
         if queue.effective_max and not ge_known(queue.effective_max, wanted):
             return Fence(queue, "it cannot take the ask within its maximum")
     return Fence(asking.leaf.lineage[0], "it is the root")
@@ -53,6 +55,7 @@ def worth_of_ask(asking: Asking, top: Queue) -> int:
     for queue in reversed(asking.leaf.lineage):
         offset = queue.properties.priority_offset
         worth = offset if queue.properties.priority_fence else worth + offset
+        # The offset of the common queue counts, though victims below it do not add it (§13.6).
         if queue is top:
             break
     return worth
@@ -71,6 +74,8 @@ def adjusted_priority(asking: Asking, queue: Queue, priority: int) -> int:
     for step in queue.lineage[len(top.lineage) :]:
         offset = step.properties.priority_offset
         if step.properties.priority_fence:
+            # Going down, the core subtracts the offsets of the queues it passes before it meets the
+            # fence; here they are added to the other side. The fence's own is not passed on (§4).
             fences.append(offsets + offset)
         else:
             offsets += offset

@@ -19,6 +19,8 @@ def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
     """Say why the ask cannot have a node once the victims are gone, if so."""
     ask = case.asking.ask
     yield from _unusable(case, room)
+    # Where the node has room already the core takes victims from any node: what is short then is
+    # guaranteed (§10).
     must_be_there = case.required_node or not fits(room.available, ask.resource)
     after = room.available
     for victim in case.victims:
@@ -43,6 +45,7 @@ def placement_faults(case: YuniKornCase) -> Iterator[str]:
     ask = case.asking.ask
     for queue in reversed(case.asking.leaf.lineage):
         for t, most in sorted((queue.max or {}).items()):
+            # Headroom counts what is being preempted as used, unlike guaranteed (§3).
             left = max(0, most - queue.allocated.get(t, 0))
             if ask.resource.get(t, 0) > left:
                 yield (

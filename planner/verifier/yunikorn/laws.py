@@ -60,7 +60,9 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
     if not last:
         return judge(YK_LAST_TIER, (), "no victim opted out or is an originator")
-    named = say_some([_say_tier(victim) for victim in last])
+    tiers = {True: "opted out", False: "is an originator"}
+    named = say_some([f"{victim.key} {tiers[victim.allocation.opted_out]}" for victim in last])
+    # The core prefers others, but takes who opted out when it comes to it: no law binds it (§13.1).
     if claim.by_core:
         return judge(YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
     findings = list(_last_tier_faults(claim, last, named))
@@ -98,6 +100,8 @@ def leaves_guaranteed(case: YuniKornCase) -> Verdict:
         after = case.changed(queue, used)
         for t, guaranteed in sorted((queue.guaranteed or {}).items()):
             left = after.get(t, 0)
+            # Who was below its guaranteed already may stay so: only what this plan takes is its
+            # fault.
             if left < guaranteed and left < used.get(t, 0):
                 findings.append(
                     f"{say_queue(queue)} would be left with {say_amount(t, left)}, its "
@@ -115,6 +119,7 @@ def other_queue(case: YuniKornCase) -> Verdict:
     Source: docs/semantics/yunikorn.md §4 and §13.3.
     """
     leaf = case.asking.leaf
+    # The core leaves out the whole queue, and with it the application of the ask (§13.3).
     own = [victim.key for victim in case.victims if victim.queue is leaf]
     findings = [f"{say_some(own)} is in {say_queue(leaf)}, as the ask itself"] if own else []
     return judge(YK_OTHER_QUEUE, findings, f"no victim is in {say_queue(leaf)}")
@@ -135,8 +140,10 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
         none = f"no guaranteed is set for {say_queue(leaf)} or any queue above it"
         return judge(YK_WITHIN_GUARANTEED, [none], "")
     left = f"{say_queue(leaf)} has {say_amounts(now, ask)} left of its guaranteed"
+    # Types outside the guaranteed are free: what is missing there is not compared (§6).
     if fits_raw(now, ask):
         return judge(YK_WITHIN_GUARANTEED, (), f"{left}, the ask is {say_amounts(ask)}")
+    # Victims help where the leaf has no guaranteed of its own and an ancestor's is used up.
     state.add(leaf, ask)
     for victim in case.victims:
         state.remove(victim.queue, victim.resource)
@@ -291,6 +298,7 @@ def preemptable(case: YuniKornCase) -> Verdict:
             findings.append(f"{victim.key} is released already")
         if held.preempted:
             findings.append(f"{victim.key} is being preempted already")
+    # The core itself may succeed with nobody preempted (§10); a plan that does so helps nobody.
     if not case.victims and not findings:
         findings.append("the plan names a node, but no victims")
     return judge(YK_PREEMPTABLE, findings, say_count(len(case.victims)))
@@ -308,6 +316,8 @@ def may_preempt(case: YuniKornCase) -> Verdict:
     if fault or case.nothing_evicted:
         return judge(YK_MAY_PREEMPT, [fault] if fault else [], NOTHING_EVICTED)
     findings = []
+    # An ask with a required node preempts whatever the partition says, and even if it may not
+    # preempt others (§11.1).
     if not case.required_node:
         partition = case.cluster.partition
         if not partition.preemption.enabled:
@@ -317,11 +327,6 @@ def may_preempt(case: YuniKornCase) -> Verdict:
     if ask.triggered_preemption:
         findings.append(f"{ask.allocation_key} has triggered preemption before")
     return judge(YK_MAY_PREEMPT, findings, f"{ask.allocation_key} may preempt")
-
-
-def _say_tier(victim: Victim) -> str:
-    what = "opted out" if victim.allocation.opted_out else "is an originator"
-    return f"{victim.key} {what}"
 
 
 def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:

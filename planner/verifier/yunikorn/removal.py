@@ -59,6 +59,8 @@ def remove_all(snapshot: Snapshot, victims: Sequence[Victim]) -> Removal:
                     state.add(victim.queue, victim.resource)
                 backwards += back
                 del waiting[path]
+                # One group that goes back may let others follow: guaranteed of a common ancestor
+                # binds both.
                 moved = True
     if waiting:
         return Removal((), _say_stuck(state, list(waiting.values())))

@@ -380,11 +380,13 @@ class Search:
         """Say whether Kueue takes exactly the planned victims at some priorities."""
         values = {**self.today, **choice}
         order = sorted(self.pool, key=lambda one: one.place(values[one.key]))
+        # Only the order matters, and only by kinds: choices that lead to one order have one answer.
         kinds = tuple(self._kind[one.key] for one in order)
         if kinds not in self._answers:
             self._answers[kinds] = self.trial.targets(values) == self.trial.victims
         if not self._answers[kinds]:
             return False
+        # The flavors were taken as given so far; a boost can change them, so all is decided anew.
         if self.trial.holds(self.boosts(choice)):
             return True
         self._refused += 1
@@ -403,6 +405,7 @@ class Search:
 
     def _witness(self) -> Choice | None:
         """Return a choice that works, of those that are likely to, made small."""
+        # Likely ones first: a choice that works bounds all further search from above.
         lowered = self._lowered()
         raised = self._raised({})
         for choice in (lowered, raised, self._raised(lowered)):
@@ -465,6 +468,7 @@ class Search:
                 continue
             for value in self._values(one, steps):
                 closer = {**choice, one.key: value}
+                # Values come nearest to today's first, so that no later one is smaller.
                 if self._late() or self.size(closer) >= self.size(choice):
                     break
                 if self.works(closer):
@@ -514,6 +518,8 @@ class Search:
             bound for other in self.pool for bound in (other.least, other.most) if bound is not None
         }
         own = self._own[one.key]
+        # By the argument at the head of this file: k touched ones reach no further than k from a
+        # level.
         values = {level + step for level in levels for step in range(-steps, steps + 1)}
         values.discard(one.priority)
         fitting = [
@@ -541,6 +547,7 @@ def _cheapest_first(
     while ahead:
         _, steps, last = heappop(ahead)
         yield tuple(column[step] for column, step in zip(columns, steps, strict=True))
+        # Steps in later columns only: every combination has one way to it, and comes once.
         for i in range(last, len(columns)):
             if steps[i] + 1 < len(columns[i]):
                 heappush(ahead, entry((*steps[:i], steps[i] + 1, *steps[i + 1 :]), i))

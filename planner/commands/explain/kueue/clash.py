@@ -48,6 +48,7 @@ def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
     without = {law.id for law in laws_of(problem)} - kept
     allowed = eligible(problem, without)
     restricted = restricted_while_borrowing(problem)
+    # No costs tell classes apart: any set will do here.
     columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
     both = laws.KQ_ATTEMPT.id in without and problem.fair is None
     permitted = (True, False) if both else attempts(problem, allowed)
@@ -398,10 +399,12 @@ class _Number:
         if fr is None:
             return None
         grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
+        # More quota than all that is used and asked for together changes nothing.
         most = -(-(asked + _in_use(planning, fr)) // grain)
         coarse = first(lambda k: self._works(k * grain), most)
         if coarse is None or self.trial.deadline.passed:
             return None
+        # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
         just_above = (coarse - 1) * grain + 1
         return self._edit(just_above if self._works(just_above) else coarse * grain)
 

@@ -258,6 +258,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         self._plan = solve_planning(self.planning, profile, deadline)
         super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
+        # By name from here on: in a changed state it need not be the only one that is pending.
         named = replace(given, pending=self._plan.preemptor)
         self._trial = KueueTrial(self.planning, named, costs, profile, deadline)
 

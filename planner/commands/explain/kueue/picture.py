@@ -5,7 +5,6 @@ Source: docs/semantics/kueue-topology.md §4.1 and §6.1.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -136,17 +135,13 @@ class _Picture:
         if len(places) <= MOST_LISTED:
             return set(places)
         shown = {(n, rank) for n, rank in places if self._sums[n][rank].changes}
-        shown = set(sorted(shown)[:MOST_LISTED])
+        shown, above = set(sorted(shown)[:MOST_LISTED]), self._tree.parents()
         for level, rank in places:
             if len(shown) >= MOST_LISTED:
                 break
-            if level == 0 or self._parent(level, rank) in shown:
+            if level == 0 or (level - 1, above[level][rank]) in shown:
                 shown.add((level, rank))
         return shown
-
-    def _parent(self, level: int, rank: int) -> tuple[int, int]:
-        starts = [some.start for some in self._tree.children[level - 1]]
-        return level - 1, bisect_right(starts, rank) - 1
 
     def _domains(
         self, level: int, ranks: range, shown: Collection[tuple[int, int]]

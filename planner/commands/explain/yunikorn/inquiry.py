@@ -278,6 +278,7 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         self._plan = solve(self.planning, profile, deadline)
         super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
+        # By name from here on: in a changed state it need not be the only one that is pending.
         named = replace(given, pending=self._plan.preemptor)
         self._trial = YuniKornTrial(self.planning, named, costs, profile, deadline)
 

@@ -95,6 +95,7 @@ def describe(question: Question, profile: Profile, told: Found, started: float) 
         requests=question.snapshot.configuration.requests_from,
         notes=tuple(question.snapshot.notes),
     )
+    # Steps are verified one by one; what the whole claims is checked here.
     untrue = broken([check_status(plan)])
     if untrue:
         message = f"the certificate of the joint plan is not true: {'; '.join(untrue)}"

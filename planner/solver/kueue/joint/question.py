@@ -93,6 +93,7 @@ def build_forest(
     frs = _short_in(entrants)
     index = snapshot.fr_index
     tree_of = [tree for tree, problem in trees.items() for _ in problem.workloads]
+    # A flavor-resource once for each tree: what goes in one is no room in another.
     holding = [
         [w.usage.get(index[fr], 0) if tree == of else 0 for of, fr in frs]
         for w, tree in zip(workloads, tree_of, strict=True)
@@ -262,6 +263,7 @@ class Question:
 
 def _precedence(preemptor: Preemptor) -> tuple[int, datetime, str, str]:
     uid = preemptor.workload.metadata.uid
+    # Keys last: a dump need not have UIDs, and an answer has to be the same each time.
     return -preemptor.priority, preemptor.queued_at, uid, preemptor.key
 
 
@@ -346,6 +348,7 @@ def _question(
         others = [one for other, one in enumerate(waiting) if other != number]
         ways = ways_of(snapshot, preemptor, choices, _with_others(snapshot, others))
         root = snapshot.tree.path(preemptor.queue)[-1]
+        # The workloads of a tree stand together, and the entrants of a tree share their places.
         if ways and root not in trees:
             trees[root] = first
             first += len(ways[0].problem.workloads)
@@ -361,6 +364,7 @@ def _with_others(snapshot: Snapshot, others: Sequence[_Waiting]) -> Usage:
         most: dict[int, int] = {}
         for choice in choices:
             for fr, amount in choice.reserved.items():
+                # Whatever flavors they get: this is only to say what can be short at all.
                 most[fr] = max(amount, most.get(fr, 0))
         usage.add(preemptor.queue, most)
     return usage

@@ -230,6 +230,7 @@ class JointRules:
         if found is None:
             self._none.add(key)
         else:
+            # What time did not tell on the way does not matter once there are steps.
             self.doubtful = doubtful
             self._found.setdefault(victims, []).append(found)
         return found
@@ -284,6 +285,7 @@ class JointRules:
 
     def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
         """Build the model in which exactly some victims go."""
+        # Everybody alone: who goes in which step is what is asked, also of those that are alike.
         alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
         joint = self._assemble(alone, in_order=in_order)
         for index in joint.take:
@@ -312,6 +314,8 @@ class JointRules:
             for other, w, gone in chosen[: refused.step]
             if entrants[other].tree == entrants[e].tree
         ]
+        # If Kueue decides in the way that the model supposed, it is the victims that are refused.
+        # If not, only the ways in which it does decide are left after the same steps.
         possible = self._ways_there(e, refused)
         everything = frozenset(range(len(entrants[e].ways)))
         agreed = way in possible

@@ -76,6 +76,7 @@ def _serve(planning: Planning, victims: Sequence[str]) -> Served | None:
     if not victims:
         return _verified(planning, (), borrowing=None) if planning.fits_at_once else None
     place = {workload.key: i for i, workload in enumerate(planning.problem.workloads)}
+    # Kueue looks for victims in mode Preempt only, and never among those admitted on the way.
     if assignment.mode != "Preempt" or not place.keys() >= {*victims}:
         return None
     positions = [place[key] for key in victims]
@@ -83,6 +84,7 @@ def _serve(planning: Planning, victims: Sequence[str]) -> Served | None:
         return None
     found = (
         _verified(planning, positions, borrowing=borrowing)
+        # In Kueue's order: the step belongs to the first attempt that permits its victims.
         for borrowing in attempts(planning.problem, planning.eligible)
     )
     return next((served for served in found if served is not None), None)

@@ -143,7 +143,9 @@ class _Joint:
 
     def admit(self) -> None:
         """Decide who is admitted, in order of precedence; the incumbent admits just them."""
+        # Whoever the last answer serves is admitted without a question of its own.
         rules, served = self.rules, self._start()
+        # Half of the time is for who is admitted, the rest for at what cost.
         until = self.deadline.half()
         for e, entrant in enumerate(self.question.entrants):
             if e in served:
@@ -162,6 +164,7 @@ class _Joint:
                     self.unexamined.add(e)
                 rules.admit -= {e}
                 rules.refuse |= {e}
+        # Only now is it known what must be freed in all: D7 is measured against that.
         rules.table = self._table(sorted(rules.admit))
 
     def _find(self, until: Deadline) -> Outcome:
@@ -190,7 +193,7 @@ class _Joint:
         return self.rules.is_hopeless(self.search.classes)
 
     def _confirmed(self, trial: Search) -> tuple[Outcome, Counts | None]:
-        """Ask the engines_asked about what one engine calls impossible; return an answer if any."""
+        """Ask two engines about what one calls impossible; return an answer if they find one."""
         opinion = self.engines_asked.ask(trial)
         if opinion.counts is not None:
             return "optimal", opinion.counts
@@ -198,24 +201,21 @@ class _Joint:
 
     def _start(self) -> set[int]:
         """Start from serving one by one, greedily or at the best of each, where that is legal."""
-        known = [self._greedy_steps()]
+        question = self.question
+        turns = [turn for turn in question.greedy.turns if turn.admitted]
+        known: list[list[Step]] = [[(turn.planning.preemptor, turn.evicted) for turn in turns]]
         if self.in_order:
-            known.append(self._optimal_steps())
+            until = self.deadline.half().half()
+            known.append(
+                serve_at_best(
+                    question.state, question.snapshot, question.preemptors, self.asked, until
+                )
+            )
         found = [start for start in map(self._replayed, known) if start is not None]
         if not found:
             return set()
         _, served, self.search.incumbent = min(found)
         return set(served)
-
-    def _greedy_steps(self) -> list[Step]:
-        turns = [turn for turn in self.question.greedy.turns if turn.admitted]
-        return [(turn.planning.preemptor, turn.evicted) for turn in turns]
-
-    def _optimal_steps(self) -> list[Step]:
-        question, until = self.question, self.deadline.half().half()
-        return serve_at_best(
-            question.state, question.snapshot, question.preemptors, self.asked, until
-        )
 
     def _replayed(
         self, steps: Sequence[Step]
@@ -241,6 +241,7 @@ class _Joint:
         self.rules.remember(found)
         served = self.rules.served(found)
         values = [self.search.value(level, counts) for level in self.profile.levels]
+        # In order of precedence: of two starts the one that misses somebody earlier is the worse.
         missing = [e not in served for e in range(len(self.question.entrants))]
         return (missing, values), sorted(served), counts
 
@@ -313,7 +314,7 @@ class _Joint:
         return impossible
 
     def _agreed(self, unsolved: Search, answer: Answer) -> Answer:
-        """Let the engines_asked judge an answer; begin anew from whatever they find better."""
+        """Let two engines judge an answer; begin anew from whatever they find better."""
         better, levels = judge(self.engines_asked, self.search, answer.levels)
         for _ in range(1, ROUNDS):
             if better is None:

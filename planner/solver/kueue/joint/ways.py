@@ -56,6 +56,7 @@ def flavored(snapshot: Snapshot, preemptor: Preemptor) -> tuple[Flavored, ...]:
             "may be admitted with fewer pods (minCount), which a joint plan does not decide",
             hint="leave it out, or plan for it by itself",
         )
+    # What does not fit while nothing runs fits in no state that a step may find.
     idle = replace(snapshot, usage=Usage(snapshot.tree), admitted={})
     permitted = permitted_assignments(idle, preemptor)
     if not permitted.complete:
@@ -127,6 +128,7 @@ def _ways(
     snapshot: Snapshot, preemptor: Preemptor, number: int, choice: Flavored, others: Usage
 ) -> Iterator[Way]:
     tree, queue = snapshot.tree, preemptor.queue
+    # With all of it contested: the problem then has every workload that some way may take.
     base = build_problem(snapshot, preemptor, _all_short(snapshot, choice))
     local = {fr: i for i, fr in enumerate(base.frs)}
     wanted = {local[tree.frs[fr]]: amount for fr, amount in choice.asked.items()}
@@ -139,6 +141,7 @@ def _ways(
         raise UnsupportedError(preemptor.key, found, f"at most {MOST_SHORT}")
     for short in chain.from_iterable(combinations(scarce, n) for n in range(len(scarce) + 1)):
         by_reclaim = tuple(fr for fr in short if not _may_preempt(snapshot, preemptor, choice, fr))
+        # Reclaiming asks for a quota that holds it below the root; here there is no cohort between.
         if by_reclaim and len(base.path) <= 2:  # noqa: PLR2004 - the queue and its root
             continue
         problem = replace(
