@@ -38,6 +38,7 @@ KUEUE: Final = Scheduler(
         "generation": "planner.commands.generate.kueue.objects",
         "lint": "planner.commands.lint.kueue:findings_in",
         "precedence": "planner.commands.audit.kueue:precedence",
+        "at-will": "planner.commands.audit.kueue:at_will",
         "page": "planner.report.kueue.plan:particulars",
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation",
