@@ -5,8 +5,6 @@ Source: docs/semantics/kueue-topology.md §7 and §8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 import planner
@@ -19,51 +17,19 @@ from planner.report.audit import render
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, solve
 from planner.state import State
-from tests.cluster import PENDING, Object
+from tests.cluster import PENDING
 from tests.conftest import ROOT
-from tests.reference.topology.racks import (
-    RACK,
-    flavor,
-    node,
-    pods,
-    room,
-    runs,
-    state_of,
-    topology,
-    waits,
-)
-
-LOADER = pods("a", 2, {"cpu": 8}, {"required": RACK})
-TRAIN = pods("b", 3, {"cpu": 8, "gpu": 1}, {"required": RACK})
+from tests.reference.topology.racks import LOADER, SMALL, TRAIN, best_fit, state_of
 
 
-def racks(*running: list[Object], cores: int, waiting: Sequence[Object] = (LOADER, TRAIN)) -> State:
-    """Two racks of a node: n1 has 32 cores and nobody, n2 so many, 3 GPUs, and all who run."""
-    return state_of(
-        topology(),
-        flavor(),
-        node("n1", "ra", cpu=32, gpu=0),
-        node("n2", "rb", cpu=cores, gpu=3),
-        *running,
-        room({"cpu": 1_000, "gpu": 100}),
-        waits(*waiting),
-    )
-
-
-def four_for_one(*waiting: Object) -> State:
-    """Without ``large`` there is room for 2 on n1 and 3 on n2, but Kueue puts the 2 on n2.
-
-    That has room for 3, n1 for 4: the smaller rack that is enough. Only where n2 is empty, so that
-    both have room for 4, does the name decide: rack ra.
-    """
-    large = runs("large", {"cpu": 8}, {"n2": 3})
-    small = [runs(f"small{n}", {"cpu": n}, {"n2": 1}, minute=20 + n) for n in (1, 2, 5)]
-    return racks(large, *small, cores=32, waiting=waiting or (LOADER, TRAIN))
+def four_for_one() -> State:
+    """Kueue has to evict everybody on n2, where one of them would do."""
+    return state_of(best_fit(*SMALL))
 
 
 def nobody_for_one() -> State:
-    """The same without the small ones, and n2 has 24 cores: it is the smaller rack when empty."""
-    return racks(runs("large", {"cpu": 8}, {"n2": 3}), cores=24)
+    """With 24 cores n2 is the smaller rack even when empty: Kueue never looks for victims."""
+    return state_of(best_fit(cores=24))
 
 
 def audited(state: State) -> Audit:
@@ -90,7 +56,7 @@ def test_kueue_has_to_take_four_where_one_would_do() -> None:
 
 
 def test_in_the_other_order_one_is_enough_for_kueue_too() -> None:
-    case = only_case(four_for_one(TRAIN, LOADER))
+    case = only_case(state_of(best_fit(*SMALL, waiting=(TRAIN, LOADER))))
     (judgement,) = case.judgements
     assert judgement.victims == ("ns/large",)
     assert "fragmentation" not in case.findings
