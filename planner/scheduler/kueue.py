@@ -12,7 +12,7 @@ KUEUE: Final = Scheduler(
         noun="workload",
         queue="ClusterQueue",
         outside="Kueue's own answer is outside its own rules: {law}",
-        judge="Kueue's own doubles do",
+        judge="Kueue's own doubles, or its placement of pods, do",
         choice="Kueue's own greedy choice",
         rules={
             "kueue-classical": "classical preemption",
