@@ -1,9 +1,10 @@
 """Laws and terms taken away one at a time; the tests that are named for them must notice.
 
 A mutant lacks one law in one piece: the verifier says that it holds, the model does not state it,
-a step of the replay does not keep it; or a term is nothing. Its tests run in a process of their
-own, into which pytest loads this file. ``python -m tests.mutants`` tries them all, or those whose
-names hold one of the words behind it, and ends with 1 if one survives.
+a search does not cut off what breaks it, a step of the replay does not keep it; or a term is
+nothing. Its tests run in a process of their own, into which pytest loads this file.
+``python -m tests.mutants`` tries them all, or those whose names hold one of the words behind it,
+and ends with 1 if one survives.
 """
 
 from __future__ import annotations
@@ -87,6 +88,12 @@ def borrowing_anyway(fits: Callable[..., bool]) -> Callable[..., bool]:
     return lambda self, **_: fits(self, borrowing=True)
 
 
+def each_alone(fits: Callable[..., bool]) -> Callable[..., bool]:
+    """Look at each group of podsets by itself."""
+    groups = import_module("planner.reference.kueue.topology.find").groups_by_flavor
+    return lambda self, asks: all(fits(self, group) for _, group in groups(asks))
+
+
 def without_term(name: str) -> None:
     """Let a term that is a sum over victims be nothing."""
 
@@ -104,6 +111,7 @@ def without_term(name: str) -> None:
 
 CLASSICAL: Final = "reference.kueue"
 FAIR: Final = f"{CLASSICAL}.fair_sharing"
+PLACING: Final = f"{CLASSICAL}.topology"
 KEP83: Final = "reference.kep83"
 REPLAY: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "KQ-01": (f"{CLASSICAL}.context:Context.fits", always(answer=True)),
@@ -115,12 +123,18 @@ REPLAY: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "FS-01": (f"{FAIR}:_Passes._fits", always(answer=True)),
     "FS-03": (f"{CLASSICAL}.candidates:satisfies_policy", always(answer=True)),
     "FS-07": (f"{FAIR}:_Passes._first_that_passes", lambda _: lambda *given: given[1][0]),
+    "KT-01": (f"{PLACING}.assigning:PlaceTest.fits", always(answer=True)),
+    "KT-02": (f"{PLACING}.find:Placer.fits", each_alone),
     "K83-01": (f"{KEP83}.context:Kep83Context.fits", always(answer=True)),
     "K83-06": (f"{KEP83}.context:Kep83Context.is_borrowing", always(answer=True)),
     "K83-07": (f"{KEP83}.context:Kep83Context.is_below_min", always(answer=False)),
     "K83-08": (f"{KEP83}.candidates:_may_preempt", always(answer=True)),
 }
 """By law: a step of the replay that keeps it, and what becomes of that."""
+SEARCH: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+    "KT-02": ("solver.kueue.planning:Planning.finds_places", always(answer=True)),
+}
+"""By law that no model states: what cuts off the sets that break it, and what becomes of that."""
 
 
 def mutants() -> Mapping[str, Apply]:
@@ -130,7 +144,8 @@ def mutants() -> Mapping[str, Apply]:
         known = {law for register in registers(room) for law in register}
         ids = [law.id for law in LAWS if law.id in known]
         found |= {f"{room} {law}": partial(apply, law) for law in ids}
-    found |= {f"replay {law}": partial(everywhere, *change) for law, change in REPLAY.items()}
+    for piece, steps in (("search", SEARCH), ("replay", REPLAY)):
+        found |= {f"{piece} {law}": partial(everywhere, *change) for law, change in steps.items()}
     return found | {f"term {name}": partial(without_term, name) for name in TERMS}
 
 

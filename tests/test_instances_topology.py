@@ -18,6 +18,7 @@ from tests.conftest import ROOT
 
 FOLDER = ROOT / "instances" / "topology"
 SWEEPS = [f"lab/sweep-{number}" for number in (4, 3, 2, 1)]
+REPORTS = [f"lab/report-{number}" for number in (3, 2, 1)]
 
 
 def read(path: Path) -> State:
@@ -42,7 +43,11 @@ def enough(state: State) -> Iterator[tuple[str, ...]]:
 
 @pytest.mark.parametrize(
     ("name", "evicted", "best"),
-    [("needless", SWEEPS, ("lab/eval",)), ("nobody", [], ("lab/crunch",))],
+    [
+        ("needless", SWEEPS, ("lab/eval",)),
+        ("nobody", [], ("lab/crunch",)),
+        ("best-fit", [*REPORTS, "lab/ingest"], ("lab/ingest", *reversed(REPORTS))),
+    ],
 )
 def test_kueue_takes_more_or_nobody(name: str, evicted: list[str], best: tuple[str, ...]) -> None:
     state = read(FOLDER / f"{name}.yaml")
@@ -55,7 +60,7 @@ def test_kueue_takes_more_or_nobody(name: str, evicted: list[str], best: tuple[s
     # Of higher priority, so that Kueue may not evict it.
     allowed = [one for one in sets if "lab/serving" not in one]
     assert allowed[0] == best
-    assert [one for one in allowed if len(one) == 1] == [best]
+    assert [one for one in allowed if len(one) == len(best)] == [best]
     if name == "nobody":
         assert ("lab/shuffle", "lab/crunch") not in sets
 

@@ -38,7 +38,15 @@ if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
     from planner.commands.audit import Settings
 
-CODES: Final = ("redundant", "count", "disruption", "rules", "missed", "pointless")
+CODES: Final = (
+    "redundant",
+    "count",
+    "disruption",
+    "rules",
+    "missed",
+    "pointless",
+    "fragmentation",
+)
 
 EPILOG: Final = """\b
 Examples:
@@ -50,12 +58,13 @@ Examples:
 
 \b
 Findings on the scheduler's own answer:
-  redundant   some of its victims alone would do
-  count       fewer victims would do
-  disruption  another legal set is better by an objective
-  rules       it breaks its own rules
-  missed      it finds nobody, although a legal set exists
-  pointless   it evicts, although nobody needs to go
+  redundant      some of its victims alone would do
+  count          fewer victims would do
+  disruption     another legal set is better by an objective
+  rules          it breaks its own rules
+  missed         it finds nobody, although a legal set exists
+  pointless      it evicts, although nobody needs to go
+  fragmentation  whoever goes, its own placement of pods costs more than room for them does
 
 """
 

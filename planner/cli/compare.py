@@ -54,6 +54,8 @@ Algorithms; all others are compared with the first that is given:
   optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
                       rules of the state as it is
   kep83/optimum:NAME  the same by the rules of KEP-83, also with options
+  any/optimum:NAME    the same with pods put wherever there is room, where a topology decides about
+                      them (planner solve --placement any): what it spares, fragmentation costs
 
 \b
 All victims of a case are measured alike, whoever chose them: by the terms, candidates and ranks

@@ -291,6 +291,14 @@ class Plan(Covered):
         return frozenset() if self.placement is None else frozenset({"topology"})
 
     @property
+    def where(self) -> dict[str, dict[str, int]]:
+        """The pods that go to each node or other leaf, by podset."""
+        return {
+            pods.name: {"/".join(one.values): one.count for one in pods.domains}
+            for pods in self.places
+        }
+
+    @property
     def preemptor_name(self) -> str:
         """What people call the preemptor."""
         return self.preemptor

@@ -147,6 +147,11 @@ class YuniKornPlan(Covered):
         return tuple(victim.allocation for victim in self.victims)
 
     @property
+    def where(self) -> dict[str, dict[str, int]]:
+        """The node of its only pod."""
+        return {} if self.node is None else {self.preemptor_name: {self.node: 1}}
+
+    @property
     def preemptor_name(self) -> str:
         """What people call the preemptor: its pod, where that is known."""
         return self.pod or self.preemptor

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from planner.commands.audit.record import (
+    AtWill,
     Audit,
     Case,
     Failure,
@@ -52,6 +53,7 @@ FINDINGS: Final[dict[FindingCode, str]] = {
     "rules": "it breaks its own rules",
     "missed": "it finds nobody, although a legal set exists",
     "pointless": "it evicts, although nobody needs to go",
+    "fragmentation": "whoever goes, its own placement of pods costs more than room for them does",
 }
 """What a finding says of the scheduler's own answer."""
 
@@ -77,6 +79,9 @@ CSV_COLUMNS: Final = (
     "optimum_status",
     "optimum_victims",
     "best",
+    "at_will_status",
+    "at_will_victims",
+    "at_will_better",
 )
 """Of a row for each case and objective; every term of both answers follows."""
 
@@ -173,6 +178,9 @@ def _case_lines(case: Case) -> Iterator[str]:
     for one in case.judgements:
         best = _known(one.best)
         yield line("optimum", *where, one.objective, **fields(one, "status victims"), best=best)
+        if (free := one.at_will) is not None:
+            told = fields(free, "status victims") | {"better": _known(free.better)}
+            yield line("at_will", *where, one.objective, **told, **free.spared)
     if (kept := case.precedence) is not None:
         found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
         yield line("in_turn", *where, **found, fewest=kept.victims or "none")
@@ -198,8 +206,13 @@ def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
                 _known(case.precedence.fewer) if case.precedence else "",
                 " ".join(case.findings),
                 *(one.objective, one.status, len(one.victims), _known(one.best)),
+                *_at_will(one.at_will),
                 *(both.get(term, "") for term in terms for both in (case.terms, one.terms)),
             ]
+
+
+def _at_will(free: AtWill | None) -> tuple[object, ...]:
+    return ("", "", "") if free is None else (free.status, len(free.victims), _known(free.better))
 
 
 def document(audit: Audit, folder: Path | None = None) -> Document:
@@ -339,6 +352,11 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
             Column(one.objective, _victims(place), number=True)
             for place, one in enumerate(shown[0].judgements)
         ),
+        *(
+            Column(f"{one.objective}\nat will", _victims(place, at_will=True), number=True)
+            for place, one in enumerate(shown[0].judgements)
+            if any(case.judgements[place].at_will for case in shown)
+        ),
         Column("Lost accelerator-hours more", _lost_more, number=True, only="page"),
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]
@@ -348,13 +366,14 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
     yield table(caption, columns, shown, most=ON_SCREEN, most_on_page=MAX_CASES)
 
 
-def _victims(place: int) -> Callable[[Case], Cell]:
-    """Return what shows how many victims the optimum under the objective of a place has."""
+def _victims(place: int, *, at_will: bool = False) -> Callable[[Case], Cell]:
+    """Return what shows how many victims an optimum under the objective of a place has."""
 
     def shown(case: Case) -> Cell:
         judgement = case.judgements[place]
-        if judgement.status in {"optimal", "feasible"}:
-            return Cell(f"{len(judgement.victims):,}")
+        best = judgement.at_will if at_will else judgement
+        if best is not None and best.status in {"optimal", "feasible"}:
+            return Cell(f"{len(best.victims):,}")
         return NONE
 
     return shown

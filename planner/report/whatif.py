@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from planner.commands.whatif.comparison import WhatIf
+from planner.commands.whatif.comparison import Move, WhatIf
 from planner.plan import AnyPlan
+from planner.plan.naming import name_some
 from planner.report.covered import answer_in_words
 from planner.report.document import (
     NOTHING,
@@ -23,7 +24,7 @@ from planner.report.document import (
     table,
 )
 from planner.report.plan import ANSWERS, queue_line
-from planner.report.style import Said, each, line, renderer
+from planner.report.style import Repeated, Said, each, line, renderer
 from planner.report.text import plural
 from planner.report.words import rules_name, scheduler_name, texts_of
 from planner.scheduler import scheduler_of
@@ -33,6 +34,10 @@ VICTIM: Final = "x"
 NO_CHANGE: Final = (
     "Nothing changes: neither {scheduler}'s victims nor the plan's, nor what they lose."
 )
+ONLY_PLACES: Final = (
+    "Only places change: neither {scheduler}'s victims nor the plan's, nor what they lose."
+)
+MAX_PLACES: Final = 8
 NOT_THERE: Final = "it is not there"
 
 
@@ -51,6 +56,13 @@ class _Evicted(NamedTuple):
     queue: str
     priority: int
     sides: tuple[bool, ...]
+
+
+class _Moved(NamedTuple):
+    """Pods that go elsewhere, in whose answer."""
+
+    owner: str
+    move: Move
 
 
 class _Term(NamedTuple):
@@ -75,13 +87,16 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
 def document(answer: WhatIf) -> Document:
     """Return everything there is to say: the answers, the victims, and what is lost."""
     said: tuple[Block, ...] = ()
+    moves = _moves(answer)
     if answer.greedy.is_none and answer.optimum.is_none:
-        said = (Paragraph(NO_CHANGE.format(scheduler=scheduler_name(answer.after))),)
+        text = ONLY_PLACES if moves else NO_CHANGE
+        said = (Paragraph(text.format(scheduler=scheduler_name(answer.after))),)
     sides, after = _sides(answer), answer.after
     evicted = _evicted(sides)
     terms = [row for row in _terms(answer) if any(row.values)]
     sections = filled(
         Section("Change", said),
+        Section("Places", (_move_table(moves),) if moves else ()),
         Section("Victims", (_victim_table(evicted, sides, after),)),
         Section("Disruption", (_term_table(terms, sides, after),)),
     )
@@ -152,6 +167,26 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
     return table("Who is a victim where", columns, rows)
 
 
+def _moves(answer: WhatIf) -> list[_Moved]:
+    """Return what goes elsewhere, by whose answer."""
+    owners = (scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
+    return [_Moved(owner, one) for owner, difference in owners for one in difference.moved]
+
+
+def _move_table(rows: Sequence[_Moved]) -> Table:
+    columns: list[Column[_Moved]] = [
+        Column("Pods", lambda row: name(row.move.pods), folds=True),
+        Column("In", lambda row: row.owner),
+        Column("Before", lambda row: name(_on(row.move.before)), folds=True),
+        Column("After", lambda row: name(_on(row.move.after)), folds=True),
+    ]
+    return table("Where the pods go", columns, rows)
+
+
+def _on(places: Mapping[str, int]) -> str:
+    return name_some([f"{place} {count}" for place, count in places.items()], MAX_PLACES)
+
+
 def _terms(answer: WhatIf) -> list[_Term]:
     greedy = {change.term: change for change in answer.greedy.terms}
     optimum = {change.term: change for change in answer.optimum.terms}
@@ -204,6 +239,12 @@ def _lines(answer: WhatIf) -> Iterator[str]:
                 yield line(label, side.plan.status, said, victims=side.plan.victims)
         yield from each(f"{owner}_no_longer", difference.no_longer)
         yield from each(f"{owner}_newly", difference.newly)
+        for move in difference.moved:
+            then, now = (
+                Repeated(f"{place}={count}" for place, count in places.items())
+                for places in (move.before, move.after)
+            )
+            yield line(f"{owner}_moved", move.pods, before=then, after=now)
     for row in _terms(answer):
         pairs = zip(sides, row.values, strict=True)
         values = {f"{side.owner}_{side.when}": value for side, value in pairs}

@@ -12,7 +12,7 @@ KUEUE: Final = Scheduler(
         noun="workload",
         queue="ClusterQueue",
         outside="Kueue's own answer is outside its own rules: {law}",
-        judge="Kueue's own doubles do",
+        judge="Kueue's own doubles, or its placement of pods, do",
         choice="Kueue's own greedy choice",
         rules={
             "kueue-classical": "classical preemption",
@@ -42,6 +42,7 @@ KUEUE: Final = Scheduler(
         "replay": "planner.commands.replay.kueue:replay_kueue_line",
         "lint": "planner.commands.lint.kueue:findings_in",
         "precedence": "planner.commands.audit.kueue:precedence",
+        "at-will": "planner.commands.audit.kueue:at_will",
         "page": "planner.report.kueue.plan:particulars",
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation",

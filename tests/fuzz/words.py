@@ -259,7 +259,8 @@ def _algorithm(scene: Scene, odd: bool) -> str:  # noqa: FBT001
         )
     known = ("greedy", "kueue", "yunikorn", "kueue-classical", "kueue-fair", "kueue-fair:final")
     optimum = f"optimum:{_objective(scene, odd)}"
-    return scene.chance.choice((*known, "kueue-fair:initial", "kep83", optimum, f"kep83/{optimum}"))
+    ruled = (optimum, f"kep83/{optimum}", f"any/{optimum}")
+    return scene.chance.choice((*known, "kueue-fair:initial", "kep83", *ruled))
 
 
 def _edit(scene: Scene, odd: bool) -> str:  # noqa: FBT001

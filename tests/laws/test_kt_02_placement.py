@@ -9,6 +9,8 @@ from tests.laws.floors import Floor
 from tests.laws.judges import sets
 from tests.reference.topology.racks import (
     RACK,
+    SMALL,
+    best_fit,
     flavor,
     node,
     pods,
@@ -61,6 +63,15 @@ def test_the_other_way_round_both_will_do() -> None:
 def test_it_is_not_asked_where_pods_are_placed_at_will() -> None:
     floor = Floor(racks(FIRST, SECOND), at_will=True)
     assert floor.admitted() == floor.accepted() == sets("v2", "v1 v2")
+
+
+def test_a_plan_is_one_that_it_permits() -> None:
+    """The model has room with the large one gone alone; Kueue needs all four to go."""
+    floor = Floor(best_fit(*SMALL))
+    assert sets("large") < floor.admitted()
+    assert floor.replayed() == floor.accepted() == sets("large small1 small2 small5")
+    plan = planner.solve(floor.state, PENDING, "min-count")
+    assert (plan.status, len(plan.keys)) == ("optimal", 4)
 
 
 def test_what_is_in_no_node_has_no_place() -> None:

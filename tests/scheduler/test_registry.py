@@ -81,8 +81,8 @@ def test_every_part_is_there(place: str) -> None:
 
 
 def test_what_only_one_has() -> None:
-    """Precedence is documented of Kueue alone."""
-    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == {"precedence", "nodes"}
+    """Precedence is documented of Kueue alone, and places of pods are planned for it alone."""
+    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == {"precedence", "nodes", "at-will"}
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
     part = Part[Any]("precedence")
     assert callable(part.find(_Named("kueue")))

@@ -2,7 +2,7 @@
 
 instance.py  files, folders and recorded lines to packed states; a packed state to an instance
 judge.py     one pending workload: what is wrong with the scheduler's own answer
-kueue.py     what documented precedence leaves of it
+kueue.py     what documented precedence leaves of it; the same with pods placed at will
 record.py    what comes out: cases, failures, totals
 sweep.py     what is done with one state done with many, as a batch
 many.py      all of it for one state in memory, or for many in files; many cases to totals

@@ -12,6 +12,7 @@ from typing import Final
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import (
+    AtWill,
     Case,
     Failure,
     FindingCode,
@@ -66,6 +67,8 @@ PRECEDENCE: Final = Part[
     Callable[[AnyPlanning, Instance, Given, float | None, AnyPlan], Precedence | None]
 ]("precedence")
 """What says what documented precedence leaves of fewer victims, where precedence is documented."""
+AT_WILL: Final = Part[Callable[[AnyPlanning, Instance, Given], AnyPlanning | None]]("at-will")
+"""What prepares the same with pods put wherever there is room, where that can make a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
         profile.name: solve(planning, profile, Deadline.after(question.time_limit))
         for profile in question.asked
     }
+    at_will = _at_will(planning, instance, given, question, optima)
     smallest = optima[SIZE.name]
     greedy = smallest.greedy or planning.greedy_plan()
     lawful = bool(greedy.victims) and not greedy.outside_rules
@@ -136,7 +140,10 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     # Where no set is smaller, no subset is.
     spared = () if fewest else needless(greedy.keys, within) if lawful else None
     judgements = tuple(
-        _judgement(planning, profile, optima[profile.name], greedy) for profile in question.asked
+        _judgement(planning, profile, optima[profile.name], greedy).model_copy(
+            update={"at_will": at_will.get(profile.name)}
+        )
+        for profile in question.asked
     )
     judge = PRECEDENCE.find(planning) if fewest is False else None
     case = Case(
@@ -160,6 +167,44 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     if case.is_conditional:
         return case
     return case.model_copy(update={"findings": tuple(_findings(case))})
+
+
+def _at_will(
+    planning: AnyPlanning,
+    instance: Instance,
+    given: Given,
+    question: Question,
+    optima: Mapping[str, AnyPlan],
+) -> dict[str, AtWill]:
+    """Return the optima with pods put wherever there is room, by objective."""
+    prepare = AT_WILL.find(planning)
+    nobody_goes = all(one.status == "optimal" and not one.victims for one in optima.values())
+    free = None if prepare is None or nobody_goes else prepare(planning, instance, given)
+    if free is None:
+        return {}
+    found = {}
+    for profile in question.asked:
+        own = optima[profile.name]
+        best = solve(free, profile, Deadline.after(question.time_limit))
+        both = all(one.status in {"optimal", "feasible"} for one in (own, best))
+        found[profile.name] = AtWill(
+            status=best.status,
+            victims=best.keys,
+            spared={t: own.terms[t] - value for t, value in best.terms.items()} if both else {},
+            better=_is_better(free.set_objective(profile), best, own),
+        )
+    return found
+
+
+def _is_better(profile: Profile, plan: AnyPlan, own: AnyPlan) -> bool | None:
+    """Say whether a plan is better than all that are legal, of which ``own`` is the best known."""
+    has_plan, has_own = (one.status in {"optimal", "feasible"} for one in (plan, own))
+    if has_plan and has_own:
+        better = _levels(profile, plan.terms) < _levels(profile, own.terms)
+    else:
+        better = has_plan
+    proof = own if better else plan
+    return better if proof.status in {"optimal", "infeasible"} else None
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
@@ -195,13 +240,13 @@ def _is_best(
     profile = planning.set_objective(profile)
     if not profile.wishes.are_kept(planning.table, planning.greedy_positions()):
         return False
-    ours, theirs = (
-        [sum(terms[term] for term in measure) for measure in profile.levels]
-        for terms in (plan.terms, of_greedy)
-    )
-    if theirs > ours:
+    if _levels(profile, of_greedy) > _levels(profile, plan.terms):
         return False
     return True if plan.status == "optimal" else None
+
+
+def _levels(profile: Profile, terms: Mapping[str, int]) -> list[int]:
+    return [sum(terms[term] for term in measure) for measure in profile.levels]
 
 
 def _findings(case: Case) -> Iterator[FindingCode]:
@@ -218,6 +263,8 @@ def _findings(case: Case) -> Iterator[FindingCode]:
         yield "missed"
     if case.victims and any(not one.victims for one in plans):
         yield "pointless"
+    if any(one.at_will is not None and one.at_will.better for one in case.judgements):
+        yield "fragmentation"
 
 
 def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:

@@ -1,4 +1,4 @@
-"""What documented precedence leaves of the findings about Kueue's victims."""
+"""What documented precedence leaves of findings about Kueue's victims; pods placed at will."""
 
 from __future__ import annotations
 
@@ -17,6 +17,19 @@ from planner.solver.start import Given, solve, start
 
 FEW: Final = 12
 """Candidates up to which documented precedence is looked at."""
+
+
+def at_will(asked: Planning, instance: Instance, given: Given) -> Planning | None:
+    """Prepare the same with pods put wherever there is room; ``None`` where that is the same.
+
+    What has room finds its place where it is one podset, or one group.
+
+    Source: docs/semantics/kueue-topology.md §7 and §8.2.
+    """
+    if asked.placement is None or len(asked.floor.groups) <= 1:
+        return None
+    planning = start(instance.state, replace(given, placement="any"))
+    return planning if isinstance(planning, Planning) else None
 
 
 def precedence(

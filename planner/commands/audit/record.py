@@ -10,10 +10,14 @@ from planner.plan.base import Record
 from planner.plan.covered import Assume, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, Shown
 
-FindingCode = Literal["redundant", "count", "disruption", "rules", "missed", "pointless"]
+FindingCode = Literal[
+    "redundant", "count", "disruption", "rules", "missed", "pointless", "fragmentation"
+]
 """redundant: some victims alone would do. count: fewer victims would do. disruption: another set
 is better by an objective. rules: the answer breaks the scheduler's own rules. missed: it finds
-nothing although a legal set exists. pointless: it evicts although nothing needs to go."""
+nothing although a legal set exists. pointless: it evicts although nothing needs to go.
+fragmentation: the best that its own placement of pods permits is proved worse than a set with which
+there is room for them, or proved not to exist."""
 
 Rules = Literal[
     "kueue-classical",
@@ -40,13 +44,28 @@ class Ratio(Record):
     optimum: int | None
 
 
+class AtWill(Record):
+    """The optimum if pods could be put wherever there is room, not only where the scheduler does.
+
+    ``better`` says whether it is better than all that the scheduler's own placement permits:
+    ``None`` where one of the two is not proved. ``spared`` says for every term how much less it
+    has than the optimum, where both have a plan: what fragmentation costs.
+    """
+
+    status: Status
+    victims: tuple[str, ...]
+    spared: dict[str, int]
+    better: bool | None
+
+
 class Judgement(Record):
     """The optimum under one objective, beside the scheduler's own answer.
 
     ``gaps`` say for every term how much more the scheduler's own answer has; they are given
     where both have a plan. ``best`` says whether its answer is as good in every level of the
     objective: ``None`` where it has none, breaks its rules, or nothing better was found but
-    nothing proved either. ``shown`` says what the levels of the optimum rest on.
+    nothing proved either. ``shown`` says what the levels of the optimum rest on. ``at_will`` is
+    there where a topology decides about pods, and who places them can make a difference.
     """
 
     objective: str
@@ -56,6 +75,7 @@ class Judgement(Record):
     gaps: dict[str, int]
     best: bool | None
     shown: Shown = Shown()
+    at_will: AtWill | None = None
 
     @model_validator(mode="after")
     def _every_gap_is_of_a_term(self) -> Self:

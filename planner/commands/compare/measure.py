@@ -13,6 +13,9 @@ kep83              the algorithm that Kueue was proposed with in 2022; kep83:NAM
 optimum:PROFILE    the best plan under an objective, by the state's own rules
 kep83/optimum:PROFILE
                    the same by KEP-83's rules, also with options
+any/optimum:PROFILE
+                   the same with pods put wherever there is room (``placement="any"``), where a
+                   topology decides about them; what it spares is what fragmentation costs
 
 The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
 else of the Configuration stays, feature gates too.
@@ -36,7 +39,7 @@ from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES, Profile
-from planner.plan import AnyPlan, Assume, Plan
+from planner.plan import AnyPlan, Assume, Placement, Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.solver.answer import broken
 from planner.solver.deadline import Deadline
@@ -53,6 +56,7 @@ Scheduler = Literal["kueue", "yunikorn"]
 
 DEFAULT_ALGORITHMS: Final = ("greedy", "optimum:no-regret")
 OPTIMUM: Final = "optimum:"
+_AT_WILL: Final = "any/"
 _FAIR: Final = "kueue-fair"
 
 
@@ -63,6 +67,7 @@ class Algorithm:
     ``scheduler`` is the only one it is for, ``None`` for any. ``profile`` makes it an optimum.
     ``fair_sharing`` is what takes the place of the state's own setting where ``edits`` says so;
     ``None`` is classical preemption. ``rules`` are those of KEP-83 instead of Kueue's own.
+    ``placement`` says who places pods on nodes.
     """
 
     name: str
@@ -71,6 +76,7 @@ class Algorithm:
     edits: bool = False
     fair_sharing: FairSharing | None = None
     rules: Kep83 | None = None
+    placement: Placement = "kueue"
 
     def state(self, state: StateT) -> StateT:
         """Return the state as this algorithm finds it."""
@@ -143,6 +149,9 @@ def find_algorithm(name: str) -> Algorithm:
     """
     if name.startswith(KEP83):
         return _by_kep83(name)
+    if name.startswith(f"{_AT_WILL}{OPTIMUM}"):
+        best = find_algorithm(name.removeprefix(_AT_WILL))
+        return replace(best, name=f"{_AT_WILL}{best.name}", scheduler="kueue", placement="any")
     if name.startswith(OPTIMUM):
         wanted = name.removeprefix(OPTIMUM)
         if wanted in PROFILES or wanted.endswith(SUFFIX):
@@ -259,6 +268,8 @@ class _Case:
     def row(self, algorithm: Algorithm) -> Row:
         """Return the row of an algorithm."""
         reason = algorithm.why_not(self._instance.state)
+        if algorithm.placement == "any" and not reason and not self._places_pods:
+            reason = "no topology decides about its pods, or not all is known of the nodes"
         if reason:
             return self._row(algorithm, "skipped", reason)
         try:
@@ -275,7 +286,8 @@ class _Case:
         """Return the plan of an algorithm, and the seconds that it took."""
         state = algorithm.state(self._instance.state)
         began = time.perf_counter()
-        planning = start(state, replace(self._given, rules=algorithm.rules or self._given.rules))
+        rules = algorithm.rules or self._given.rules
+        planning = start(state, replace(self._given, rules=rules, placement=algorithm.placement))
         plan: AnyPlan
         if algorithm.profile is None:
             plan = planning.greedy_plan()
@@ -298,10 +310,11 @@ class _Case:
 
     def _measured(self, algorithm: Algorithm, plan: AnyPlan, seconds: float) -> Row:
         is_optimum = algorithm.profile is not None
+        by_other_rules = algorithm.edits or algorithm.placement != "kueue"
         found: dict[str, object] = {
             "rules": plan.rules,
             "victims": plan.keys,
-            "outside_rules": self._outside(plan) if algorithm.edits else plan.outside_rules,
+            "outside_rules": self._outside(plan) if by_other_rules else plan.outside_rules,
             "levels": plan.certificate.levels if plan.certificate else (),
             "proved": plan.status in {"optimal", "infeasible"} if is_optimum else None,
             "seconds": seconds,
@@ -317,6 +330,10 @@ class _Case:
             found |= {"uncovered": tuple(dict.fromkeys(one.feature for one in missing))}
             found["proved"] = None
         return self._row(algorithm, status, plan.explanation).model_copy(update=found)
+
+    @property
+    def _places_pods(self) -> bool:
+        return isinstance(self._own, Planning) and self._own.placement is not None
 
     def _has_own_flavors(self, plan: AnyPlan) -> bool | None:
         if not (isinstance(plan, Plan) and isinstance(self._own, Planning)):

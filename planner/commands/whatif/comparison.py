@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
@@ -19,12 +19,21 @@ class TermChange(Record):
     after: int | None
 
 
+class Move(Record):
+    """Pods of the preemptor that go elsewhere: how many to each node, or other leaf."""
+
+    pods: str
+    before: dict[str, int]
+    after: dict[str, int]
+
+
 class Difference(Record):
     """What an edit changes of one algorithm's answer.
 
     ``no_longer`` are the victims, by their keys, that only the plan before has, ``newly`` those
     that only the plan after has, each in the order of its plan. ``before`` is ``None`` if the
-    preemptor was not there.
+    preemptor was not there. ``moved`` are podsets, or the pod of an ask, that go to other places,
+    where both plans name these.
     """
 
     algorithm: SchedulerId | Literal["optimum"]
@@ -33,10 +42,11 @@ class Difference(Record):
     no_longer: tuple[str, ...]
     newly: tuple[str, ...]
     terms: tuple[TermChange, ...]
+    moved: tuple[Move, ...] = ()
 
     @property
     def is_none(self) -> bool:
-        """Whether status, victims and terms are all the same."""
+        """Whether status, victims and terms are all the same; places may not be."""
         same_terms = all(change.before == change.after for change in self.terms)
         return self.before == self.after and not (self.no_longer or self.newly) and same_terms
 
@@ -111,4 +121,13 @@ def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
             TermChange(term=term, before=measured[0].get(term), after=measured[1].get(term))
             for term in dict.fromkeys([*measured[0], *measured[1]])
         ),
+        moved=tuple(_moved(before.where if before else {}, after.where)),
     )
+
+
+def _moved(
+    before: Mapping[str, Mapping[str, int]], after: Mapping[str, Mapping[str, int]]
+) -> Iterator[Move]:
+    for pods, places in after.items():
+        if pods in before and before[pods] != places:
+            yield Move(pods=pods, before=dict(before[pods]), after=dict(places))

@@ -82,7 +82,9 @@ def blocks(answer: Explanation) -> Iterator[Block]:
     for room in nodes.flavors:
         yield Paragraph(_asked(room))
         yield table("Room, domain by domain", columns, room.closest, _notes(room))
-    if sum(one.assigned for one in nodes.flavors) > 1:
+    if nodes.together is not None:
+        yield Paragraph(nodes.together.text[:1].upper() + nodes.together.text[1:] + ".", "warn")
+    elif sum(one.assigned for one in nodes.flavors) > 1:
         yield Paragraph("Each by itself: placed one after the other they may need more.", "dim")
     said = {"Fit": "admits it at once", "Preempt": "finds nobody to evict"}
     does = said.get(nodes.mode or "", "has no room for it, whoever goes")
@@ -152,6 +154,9 @@ def lines(answer: Explanation) -> Iterator[str]:
             }
             facts = fields(one, "holds empty lacks")
             yield line("domain", where, Said(one.text), flavor=room.flavor, **facts, **sets)
+    if (found := nodes.together) is not None:
+        names = {name: Repeated(getattr(found, name)) for name in ("without", "lacking", "order")}
+        yield line("together", found.when, Said(found.text), **names, message=Said(found.message))
 
 
 def _taken_apart(message: PreemptionMessage) -> Document:

@@ -134,6 +134,8 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         answer_at_once = settled(planning)
         if answer_at_once is not None:
             at_once = without_solver(planning, profile, greedy, *answer_at_once)
+            if planning.placement is not None and at_once.status == "optimal":
+                at_once = with_places(planning, at_once, (), {})
             return planning.by_its_rules(at_once)
         prepared = prepare(planning, profile, deadline, greedy)
     answer = solve_levels(prepared.search, profile.levels)

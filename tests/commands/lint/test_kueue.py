@@ -170,6 +170,27 @@ def test_the_closest_rack_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("workers", "gpus", "most"),
+    [(4, 4, 3), (1, 9, 0)],
+    ids=["it takes the place of a worker", "no node takes it"],
+)
+def test_a_leader_alone_makes_it_impossible(workers: int, gpus: int, most: int) -> None:
+    """Without it there would be room: a rack has two nodes of 8 GPUs."""
+    group = {"required": RACK, "podSetGroupName": "group"}
+    leader = pods("leader", 1, {"gpu": gpus}, group)
+    asked = pending_pods(pods("workers", workers, {"gpu": 4}, group), leader)
+    (found,) = (one for one in found_in(listed(*RACKS, room(), asked)) if one.code == "KL-20")
+    assert found.reason == (
+        f"workload/ns/pending requires {workers} pods of 4 gpu, and a leader of {gpus} gpu, in "
+        f"one rack; even with nobody there the largest, r1, has room for {most} beside the "
+        "leader: it is never admitted, and nobody is preempted for it."
+    )
+    assert not admits(found.example.state, found.example.pending)
+    alone = pending_pods(pods("workers", workers, {"gpu": 4}, {"required": RACK}))
+    assert "KL-20" not in {one.code for one in found_in(listed(*RACKS, room(), alone))}
+
+
 def test_what_runs_or_is_unconstrained_is_not_too_much() -> None:
     """A full rack is no finding, nor is what may be spread over racks."""
     spread = pending_pods(pods("main", 6, {"gpu": 4}, {"preferred": RACK}))

@@ -3,13 +3,16 @@
 import pytest
 
 from planner import api
-from planner.commands.whatif.comparison import WhatIf, compare
+from planner.commands.whatif.comparison import Move, WhatIf, compare
 from planner.commands.whatif.edit import edit
+from planner.report.whatif import render
 from planner.state import State
 from tests.cluster import cohort, pending, queue, running, state_of
+from tests.reference.topology import racks
 
 NO_RECLAIM = "clusterqueue/lender.preemption.reclaimWithinCohort=Never"
 LESS = "workload/ns/low.priority=50"
+N123 = {"n1": 1, "n2": 1, "n3": 1}
 
 
 @pytest.fixture
@@ -54,6 +57,41 @@ def test_nothing_changes(state: State) -> None:
     answer = compared(state, "workload/ns/high.priority=6")
     assert answer.greedy.is_none
     assert answer.optimum.is_none
+
+
+@pytest.mark.parametrize(
+    ("count", "edits", "before", "after"),
+    [
+        (1, ["node/n2.unschedulable=true"], {"n2": 1}, {"n3": 1}),
+        (3, ["node/n4.like=n3", "node/n3.unschedulable=true"], N123, {"n1": 1, "n2": 1, "n4": 1}),
+    ],
+    ids=["with nobody evicted", "with the same victim"],
+)
+def test_only_places_change(
+    count: int, edits: list[str], before: dict[str, int], after: dict[str, int]
+) -> None:
+    """Three nodes with room for a pod each; on n1 runs somebody who goes for three pods."""
+    nodes = [racks.node(name, "r", gpu=4) for name in N123]
+    asks = racks.pods("main", count, {"gpu": 4}, {"required": racks.RACK})
+    running = racks.runs("a", {"gpu": 4}, {"n1": 1})
+    state = racks.state_of(
+        racks.topology(), racks.flavor(), *nodes, running, racks.room(), racks.waits(asks)
+    )
+    states = state, edit(state, edits)
+    then, now = (api.solve(one) for one in states)
+    assert then.keys == now.keys == (("ns/a",) if count == 3 else ())
+    assert all(
+        api.verify(one, plan).accepted for one, plan in zip(states, (then, now), strict=True)
+    )
+    answer = compare(edits, then, now)
+    assert answer.greedy.is_none
+    assert answer.optimum.is_none
+    assert answer.optimum.moved == (Move(pods="main", before=before, after=after),)
+    for style in ("table", "markdown", "html"):
+        text = render(answer, style, width=100, color=False)
+        assert "Only places change" in text
+        assert "Nothing changes" not in text
+    assert "plan_moved       main before=n" in render(answer, "plain", width=100, color=False)
 
 
 def test_both_plans_need_the_schedulers_own(state: State) -> None:

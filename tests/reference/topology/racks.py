@@ -145,6 +145,32 @@ def room(amount: Mapping[str, int] | int = 100, name: str = "q", **policies: Any
     return queue(name, amount, **{"within": "LowerPriority", **policies})
 
 
+LOADER = pods("a", 2, {"cpu": 8}, {"required": RACK})
+TRAIN = pods("b", 3, {"cpu": 8, "gpu": 1}, {"required": RACK})
+SMALL = (1, 2, 5)
+
+
+def best_fit(
+    *small: int, cores: int = 32, waiting: Sequence[Object] = (LOADER, TRAIN)
+) -> list[Object]:
+    """Return two racks of a node: n1 of 32 cores with nobody, and n2 with all who run, and GPUs.
+
+    Without ``large`` there is room for 2 on n1 and 3 on n2. But Kueue puts the 2 on n2, which then
+    has room for 3, n1 for 4: it is the smaller rack that is enough. With 32 cores and the ``small``
+    ones of so many cores, 8 together, only the name decides once all are gone: n1 it is.
+    """
+    return [
+        *topology(),
+        *flavor(),
+        *node("n1", "ra", cpu=32, gpu=0),
+        *node("n2", "rb", cpu=cores, gpu=3),
+        *runs("large", {"cpu": 8}, {"n2": 3}),
+        *(one for n in small for one in runs(f"small{n}", {"cpu": n}, {"n2": 1}, minute=20 + n)),
+        *room({"cpu": 1_000, "gpu": 100}),
+        *waits(*waiting),
+    ]
+
+
 def state_of(*parts: Sequence[Object]) -> State:
     """Read a state."""
     items = [item for part in parts for item in part]

@@ -5,14 +5,23 @@ Source: docs/semantics/kueue-topology.md §3, §6 and §7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Final
+from functools import cached_property, partial
+from itertools import permutations
+from typing import Final, Literal
 
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
-from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening
+from planner.commands.explain.kueue.record import (
+    DomainRoom,
+    FlavorRoom,
+    OnNodes,
+    Opening,
+    Together,
+)
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
+from planner.plan import Place, PodSetPlaces
+from planner.plan.naming import name_some
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology import Taken
@@ -22,7 +31,7 @@ from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
-from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
+from planner.reference.kueue.topology.find import Placement, groups_by_flavor, roles_in
 from planner.reference.kueue.topology.room import Wanted
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
@@ -33,6 +42,8 @@ MOST_SEARCHED: Final = 40
 """Domains for which sets of victims are looked for: those which the fewest can open."""
 MOST_TOLD: Final = 10
 """Domains that are told of."""
+MOST_ORDERED: Final = 3
+"""Podsets or groups of which all orders are tried."""
 
 
 def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
@@ -61,11 +72,13 @@ def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
         return OnNodes(unknown=str(error))
     rooms = _Rooms(snapshot, preemptor, decision, Steps(lambda: deadline.passed))
     victims = tuple(target.workload.key for target in decision.targets)
+    flavors = tuple(rooms.of_all_flavors())
     return OnNodes(
         mode=decision.assignment.mode,
         victims=victims,
         message=decision.assigned.message,
-        flavors=tuple(rooms.of_all_flavors()),
+        flavors=flavors,
+        together=rooms.together(flavors),
         around=nodes_around(snapshot, preemptor, decision.assignment, victims),
     )
 
@@ -76,9 +89,12 @@ def in_short(nodes: OnNodes) -> str:
         return f". Whether there is room on the nodes is not known: {nodes.unknown}"
     short = [one for one in nodes.flavors if one.assigned and one.closest[:1]]
     told = [one.closest[0].text for one in short if one.closest[0].lacks]
+    if nodes.together is not None and (nodes.together.when == "now" or not told):
+        told.append(nodes.together.text)
     return f". On the nodes, {'; '.join(told)}" if told else ""
 
 
+_When = Literal["now", "candidates", "empty"]
 _Freed = tuple[str, Mapping[int, Mapping[int, int]]]
 """The key of a workload, and what it frees on leaves: amounts by columns."""
 
@@ -122,6 +138,54 @@ class _Rooms:
                     found = self._room(name, roles_in(group), is_assigned=is_assigned)
                     if found is not None:
                         yield found
+
+    def together(self, rooms: Sequence[FlavorRoom]) -> Together | None:
+        """Say how placing all podsets fails where each by itself has a place; else ``None``.
+
+        What Kueue gives up for is looked at first: an empty cluster where it says NoFit, and all
+        candidates gone where it finds nobody. Then the nodes as they are, without those who would
+        open a place for each podset by itself: ``rooms`` has them.
+        """
+        mode = self.decision.assignment.mode
+        if mode == "Fit":
+            return None
+        if mode == "NoFit":
+            return self._placed_together("empty")
+        found = None
+        if not self.decision.targets:
+            found = self._placed_together("candidates", self._candidates)
+        nearest = (one.closest[0].candidates for one in rooms if one.assigned and one.closest)
+        gone = {key for one in nearest if one is not None for key in one.victims or ()}
+        return found or self._placed_together("now", gone)
+
+    def _placed_together(self, when: _When, gone: Collection[str] = ()) -> Together | None:
+        placing = Placing.of(self.snapshot, self.preemptor, Chance())
+        test = None if placing is None else placing.test(self.decision.assignment)
+        if placing is None or test is None:
+            return None
+        for one in self._in_order if gone else ():
+            if one.key in gone:
+                test.take_out(one)
+        groups = [group for _, group in groups_by_flavor(test.asks)]
+        find = partial(placing.placer.find, empty=when == "empty")
+        found = find(test.asks, explain=True)
+        if found.fits or not all(find(group).fits for group in groups):
+            return None
+        orders = permutations(groups) if len(groups) <= MOST_ORDERED else ()
+        others = ([ask for group in order for ask in group] for order in orders)
+        better = next((asks for asks in others if find(asks).fits), ())
+        places = tuple(_places(name, one) for name, one in found.placements.items())
+        without = tuple(sorted(gone)) if when == "now" else ()
+        order = tuple(ask.name for ask in better)
+        return Together(
+            when=when,
+            without=without,
+            places=places,
+            lacking=tuple(found.against),
+            order=order,
+            message="; ".join(dict.fromkeys(filter(None, found.against.values()))),
+            text=_one_after_the_other(when, without, places, tuple(found.against), order),
+        )
 
     def _podsets(
         self, assigned: Mapping[str, tuple[set[str], int | None]], flavor: str, *, is_assigned: bool
@@ -286,6 +350,37 @@ def _freed(tree: FlavorTree, moved: Iterable[Taken]) -> dict[int, dict[int, int]
                 if column is not None:
                     row[column] = row.get(column, 0) + amount
     return found
+
+
+def _places(name: str, placement: Placement) -> PodSetPlaces:
+    return PodSetPlaces(
+        name=name,
+        flavor=placement.flavor,
+        levels=placement.levels,
+        domains=tuple(Place(values=values, count=n) for values, n in placement.domains),
+    )
+
+
+def _one_after_the_other(
+    when: _When,
+    without: Sequence[str],
+    places: Sequence[PodSetPlaces],
+    lacking: Sequence[str],
+    order: Sequence[str],
+) -> str:
+    """Say who is placed where, who then has no place, and in which order all would."""
+    scene = {"candidates": "with all candidates gone ", "empty": "with nobody there ", "now": ""}
+    start = f"without {name_some(without, MOST_TOLD)} " if without else scene[when]
+    placed = " and ".join(
+        f"{pods.name} goes to "
+        + name_some([f"{'/'.join(one.values)} ({one.count})" for one in pods.domains], MOST_TOLD)
+        for pods in places
+    )
+    text = (
+        f"{start}each podset has a place by itself, but not one after the other: first {placed}, "
+        f"then {' and '.join(lacking)} has none"
+    )
+    return f"{text}; in the order {', '.join(order)} all would have one" if order else text
 
 
 def _nearness(room: DomainRoom) -> tuple[bool, bool, int, int, tuple[str, ...]]:

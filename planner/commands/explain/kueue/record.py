@@ -12,7 +12,7 @@ from planner.commands.explain.record import (
     CommonShortfall,
     CommonStanding,
 )
-from planner.plan import SCHEMA_VERSION, Amount, NodesAround, Record
+from planner.plan import SCHEMA_VERSION, Amount, NodesAround, PodSetPlaces, Record
 
 
 class Standing(CommonStanding):
@@ -108,12 +108,30 @@ class FlavorRoom(Record):
     closest: tuple[DomainRoom, ...]
 
 
+class Together(Record):
+    """All podsets placed one after the other, as Kueue does it, where each by itself has a place.
+
+    ``when`` says on which nodes: as they are ``now``, with all ``candidates`` gone, or ``empty``.
+    Of those who run now some are left out, ``without`` whom each by itself has a place. ``places``
+    are those of podsets that found one before others did not, which are ``lacking``, with Kueue's
+    own ``message``. ``order`` is one in which all of them would have a place, if that was found.
+    """
+
+    when: Literal["now", "candidates", "empty"]
+    without: tuple[str, ...] = ()
+    places: tuple[PodSetPlaces, ...]
+    lacking: tuple[str, ...]
+    order: tuple[str, ...] = ()
+    message: str
+    text: str
+
+
 class OnNodes(Record):
     """Whether the pods of a workload have a place on nodes, with quota and nodes as they are.
 
     ``mode`` is that of Kueue's own assignment, ``victims`` whom Kueue itself would evict, and
-    ``message`` what it writes; ``around`` are the nodes with these gone. ``unknown`` says why
-    nothing of this is known.
+    ``message`` what it writes; ``around`` are the nodes with these gone. ``together`` is there
+    where no single podset is the reason. ``unknown`` says why nothing of this is known.
     """
 
     unknown: str = ""
@@ -121,6 +139,7 @@ class OnNodes(Record):
     victims: tuple[str, ...] = ()
     message: str = ""
     flavors: tuple[FlavorRoom, ...] = ()
+    together: Together | None = None
     around: tuple[NodesAround, ...] = ()
 
 

@@ -8,6 +8,7 @@ Source: docs/semantics/kueue-topology.md §2.1, §3.1 and §7.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -87,13 +88,15 @@ class _TooMuch:
         wanted, level = self.wanted, self.tree.levels[self.wanted.aim.level]
         more = f" (and {len(keys) - 1:,} more)" if len(keys) > 1 else ""
         unit = f"slices of {wanted.aim.size} pods" if wanted.aim.size > 1 else "pods"
-        ask = wanted.workers
-        each = " and ".join(f"{format_units(n, name)} {name}" for name, n in ask.own.items() if n)
+        each, beside = _each(wanted.workers), ""
+        if wanted.leader is not None:
+            each += f", and a leader of {_each(wanted.leader)},"
+            beside = " beside the leader"
         closest = ",".join(self.tree.values[wanted.aim.level][self.rank])
         return (
-            f"workload/{keys[0]}{more} requires {wanted.slices:,} {unit} of {each or 'nothing'} in "
-            f"one {level}; even with nobody there the largest, {closest}, has room for "
-            f"{self.most:,}: it is never admitted, and nobody is preempted for it."
+            f"workload/{keys[0]}{more} requires {wanted.slices:,} {unit} of {each} in one "
+            f"{level}; even with nobody there the largest, {closest}, has room for "
+            f"{self.most:,}{beside}: it is never admitted, and nobody is preempted for it."
         )
 
     @property
@@ -105,9 +108,12 @@ class _TooMuch:
     def example(self, queue: str) -> Example | None:
         """Show it with the closest domain alone: it is admitted where the nodes are larger."""
         alone, _ = self.wanted.below(self.wanted.aim.level, self.rank)
-        ask, tree = self.wanted.workers, alone.tree
-        whole = {name: amount * (ask.count + 1) for name, amount in ask.amounts.items()}
-        pods = objects.PodSet(ask.count, ask.own, placement=_request(ask))
+        tree = alone.tree
+        asks = [ask for ask in (self.wanted.workers, self.wanted.leader) if ask is not None]
+        pods = [objects.PodSet(a.count, a.own, a.name, placement=_request(a)) for a in asks]
+        whole = Counter[str]()
+        for ask in asks:
+            whole.update({name: n * (ask.count + 1) for name, n in ask.amounts.items()})
         columns = tree.column_of.items()
         small, large = [], []
         for leaf, row in enumerate(tree.free):
@@ -204,7 +210,7 @@ def _labelled(
         kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
         there = objects.node(node.metadata.name, kept, amounts, created=NOON)
         pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
-        return _dump(tree, queue, [there], pods, wanted)
+        return _dump(tree, queue, [there], [pods], wanted)
 
     return _example(made(own), made(full), "all labels")
 
@@ -221,7 +227,7 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
         if not missing or missing in known or not queues:
             continue
         pods = objects.PodSet(1, {"cpu": 1})
-        dump = [_named_dump(queues[0].name, flavor.name, name, pods) for name in (missing, "")]
+        dump = [_named_dump(queues[0].name, flavor.name, name, [pods]) for name in (missing, "")]
         example = _example(dump[0], dump[1], "no topologyName")
         if example is not None:
             yield finding(
@@ -244,12 +250,17 @@ def _placing(facts: Facts) -> Snapshot | None:
 
 
 def _request(ask: Ask) -> Object:
-    """Return the request of an ask, without its group: a podset stands there alone."""
+    """Return the request of an ask."""
     request = ask.request
     assert request is not None  # noqa: S101 - only such asks are required anywhere
     made: Object = request.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    made.pop("podSetGroupName", None)
     return made
+
+
+def _each(ask: Ask) -> str:
+    """Return what a pod asks for."""
+    amounts = (f"{format_units(n, name)} {name}" for name, n in ask.own.items() if n)
+    return " and ".join(amounts) or "nothing"
 
 
 def _leaf(tree: FlavorTree, leaf: int, amounts: Mapping[str, int]) -> Object:
@@ -262,7 +273,7 @@ def _dump(
     tree: FlavorTree,
     queue: str,
     nodes: Sequence[Object],
-    pods: objects.PodSet,
+    pods: Sequence[objects.PodSet],
     labels: Mapping[str, str] | None = None,
 ) -> Object:
     topology = objects.topology(tree.topology, tree.levels, created=NOON)
@@ -273,12 +284,15 @@ def _named_dump(  # noqa: PLR0913, PLR0917 - what an example is made of
     queue: str,
     flavor: str,
     topology: str,
-    pods: objects.PodSet,
+    pods: Sequence[objects.PodSet],
     more: Sequence[Object] = (),
     labels: Mapping[str, str] | None = None,
 ) -> Object:
     """Return a queue with quota for just what one workload asks for."""
-    quotas = {flavor: {name: objects.Quota(n * pods.count) for name, n in pods.requests.items()}}
+    needed = Counter[str]()
+    for one in pods:
+        needed.update({resource: n * one.count for resource, n in one.requests.items()})
+    quotas = {flavor: {resource: objects.Quota(amount) for resource, amount in needed.items()}}
     namespace, name = _JOB.split("/")
     return objects.listed(
         [
@@ -286,7 +300,7 @@ def _named_dump(  # noqa: PLR0913, PLR0917 - what an example is made of
             *more,
             objects.cluster_queue(queue, "", quotas, objects.Policies(), created=NOON),
             objects.local_queue(namespace, queue, queue, created=NOON),
-            objects.workload(namespace, name, queue, 0, [pods], created=NOON),
+            objects.workload(namespace, name, queue, 0, pods, created=NOON),
         ]
     )
 

@@ -13,6 +13,8 @@ from planner.state.kueue_topology import HOST
 from tests.cluster import PENDING, Object, configuration, queue
 from tests.reference.topology.racks import (
     RACK,
+    SMALL,
+    best_fit,
     flavor,
     node,
     pods,
@@ -167,6 +169,53 @@ def test_podsets_are_told_of_one_by_one() -> None:
     opening = rooms["b",].candidates
     assert opening is not None
     assert opening.victims == ("ns/v2",)
+
+
+def test_podsets_are_told_of_together_where_none_alone_is_the_reason() -> None:
+    """§8: with both gone, a takes the smaller rack that is enough for it, the only one for b."""
+    together = nodes_of(two_racks(first="v1")).together
+    assert together is not None
+    assert (together.when, together.without, together.lacking) == ("candidates", (), ("b",))
+    assert [(one.name, one.domains[0].values) for one in together.places] == [("a", ("n2",))]
+    assert together.order == ("b", "a")
+    assert together.message.startswith('topology "dc" ')
+    assert together.text == (
+        "with all candidates gone each podset has a place by itself, but not one after the other: "
+        "first a goes to n2 (2), then b has none; in the order b, a all would have one"
+    )
+
+
+def test_without_those_who_would_do_for_each_alone() -> None:
+    """Kueue takes all four: the one that b needs gone, a would take its place."""
+    answer = explained(best_fit(*SMALL))
+    assert answer.nodes is not None
+    together = answer.nodes.together
+    assert together is not None
+    assert (together.when, together.without, together.lacking) == ("now", ("ns/large",), ("b",))
+    assert answer.answer.endswith(together.text)
+    for style in ("plain", "terminal", "markdown", "html"):
+        text = " ".join(render(answer, style, color=False, width=400).split())
+        assert "first a goes to n2 (2), then b has none" in text
+
+
+def test_together_they_have_no_place_even_with_nobody_there() -> None:
+    nodes = nodes_of(best_fit(cores=24))
+    assert (nodes.mode, nodes.victims) == ("NoFit", ())
+    assert nodes.together is not None
+    assert nodes.together.text.startswith("with nobody there each podset has a place by itself")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        two_racks(first="v2"),  # Kueue takes the one that is enough for both
+        [*TWO_RACKS, *room(), *waits(pods("a", 9, FOUR, ONE_RACK), pods("b", 1, FOUR, ONE_RACK))],
+        [*TWO_RACKS, *room(), *waits(pods("a", 4, FOUR, ONE_RACK), pods("b", 4, FOUR, ONE_RACK))],
+    ],
+    ids=["enough", "one alone is the reason", "it fits"],
+)
+def test_nothing_is_said_of_podsets_together_otherwise(parts: list[Object]) -> None:
+    assert nodes_of(parts).together is None
 
 
 def test_flavors_that_were_not_assigned_are_told_as_well() -> None:
