@@ -100,15 +100,14 @@ def command(given: Given) -> int:
 
 def take(given: Given) -> Dump:
     """Run kubectl as the options say; warn of what is missing, and say what there is."""
-    from planner.cli.output import Progress, say, warn
+    from planner.cli.output import LINE, say, warn
     from planner.kubectl.call import Kubectl
     from planner.kubectl.dump import take_dump
 
     how = given.of("context kubeconfig request_timeout timeout_s=timeout max_bytes=limit_of_bytes")
     how["as"] = given.impersonated
-    with Progress() as progress:
-        what = given.of("namespace configuration without")
-        dump = take_dump(Kubectl(**how), **what, on_call=progress.update)
+    what = given.of("namespace configuration without")
+    dump = take_dump(Kubectl(**how), **what, on_call=LINE.update)
     warn(dump.notes)
     parts = [f"{count} {name}" for name, count in dump.counts.items()]
     say("snapshot", ", ".join(parts))

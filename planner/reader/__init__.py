@@ -30,6 +30,7 @@ from planner.reader.release import GateRefused
 from planner.reader.scheduler import yunikorn_files
 from planner.reader.source import MAX_BYTES, Loadable, Source, load
 from planner.reader.unknown import Ignored
+from planner.stage import begin
 from planner.state import AnyState, State
 from planner.state.configuration import RequestsFrom
 from planner.state.release import AUTO
@@ -102,6 +103,7 @@ def read(  # noqa: PLR0913 - what can be said of a state
             release=release,
             requests=requests,
         )
+    begin(f"reading {source}" if isinstance(source, str) else "reading")
     loaded = load(source, max_bytes)
     return read_loaded(loaded, now=now, ignored=ignored, release=release, requests=requests)
 

@@ -19,6 +19,7 @@ from planner.reader.release import settle, signs_of
 from planner.reader.show import Path, shown
 from planner.reader.taken import clock_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
+from planner.stage import going_on
 from planner.state import Configuration, State, parse_time
 from planner.state.base import TIMESTAMP
 from planner.state.configuration import FairSharing, RequestsFrom
@@ -51,6 +52,10 @@ _OF_THE_CLUSTER: Final = ("Node", "Pod")
 """Kinds that every cluster has, with Kueue or without."""
 _TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event", *_OF_THE_CLUSTER})
 """Kinds that say how Kueue or the cluster runs, or ran, and nothing of when a decision is made."""
+
+
+_SOME: Final = 1000
+"""Objects that are read in a moment."""
 
 
 class Settings(NamedTuple):
@@ -87,8 +92,10 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         instances += body is not document
         if instances > 1:
             raise _several_instances(document.where)
-        for item in items_of(body, path):
+        for number, item in enumerate(items_of(body, path)):
             collection.add(item)
+            if number % _SOME == 0:
+                going_on()
     collection.finish()
     _check_any(collection, source)
     if ignored is not None:
