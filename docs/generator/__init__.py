@@ -6,5 +6,6 @@ citations.py   what the code cites, as links
 laws.py        the laws, with their mathematics from the models
 objectives.py  disruption terms, objectives, annotations
 lint.py        the codes of planner lint
+notebooks.py   the notebooks, with the outputs that are stored in them
 schemas.py     the JSON Schemas
 """

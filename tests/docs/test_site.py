@@ -118,6 +118,15 @@ def test_lint_codes(site: Path) -> None:
     assert 'href="../reference/lint.html"' in linked
 
 
+def test_notebooks_stand_there_with_what_they_print(site: Path) -> None:
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        page = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
+        pictures = re.findall(r'<img alt="([^"]+)" src="([^"]+\.png)"', page)
+        assert pictures
+        assert all((site / "notebooks" / picture).stat().st_size for _, picture in pictures)
+    assert "InCohortReclamation" in shown(site, "notebooks/01_first_plan.html")
+
+
 def test_schemas(site: Path) -> None:
     assert ids(site, "reference/schemas.html") >= set(SCHEMAS)
     for name in SCHEMAS:
