@@ -31,6 +31,8 @@ README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SECONDS_PER_NOTEBOOK = 900
+LARGEST_PICTURE = 150_000
+"""Bytes."""
 SMALLER = {
     # The README's own command audits all of these files.
     "03_greedy_and_optimum": {
@@ -116,6 +118,19 @@ def test_links_lead_somewhere() -> None:
     files = [link for link in links if "://" not in link]
     assert files
     assert [file for file in files if not (ROOT / file).exists()] == []
+
+
+def test_pictures_have_a_text_and_a_modest_size() -> None:
+    """On this page and on the site, which itself refuses a picture that is not there."""
+    pages = {README: TEXT} | {p: p.read_text("utf-8") for p in (ROOT / "docs").rglob("*.md")}
+    found = [
+        (text, page.parent / file)
+        for page, content in pages.items()
+        for text, file in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", content)
+    ]
+    assert {file.name for _, file in found} >= {"plan.png", "audit.png", "week.svg"}
+    assert all(text for text, _ in found)
+    assert [file for _, file in found if file.stat().st_size > LARGEST_PICTURE] == []
 
 
 def test_marked_commands_are_one_line_each() -> None:
