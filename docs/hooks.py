@@ -12,7 +12,7 @@ from typing import Final
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from generator import cli, laws, library, objectives, schemas
+from generator import cli, laws, library, lint, notebooks, objectives, schemas
 
 Nav = str | list["Nav"] | dict[str, "Nav"]
 """A part of the navigation: a page, a list, or titles with what they stand for."""
@@ -21,8 +21,10 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "reference/cli.md": cli.page,
     "reference/exit-codes.md": cli.exit_codes,
     "reference/library.md": library.page,
+    "reference/records.md": library.records,
     "reference/laws.md": laws.page,
     "reference/objectives.md": objectives.page,
+    "reference/lint.md": lint.page,
     "reference/schemas.md": schemas.page,
 }
 ALL_OTHERS: Final = "*"
@@ -30,7 +32,8 @@ ALL_OTHERS: Final = "*"
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add what is made from the code, and complete the navigation."""
-    made = {path: make() for path, make in PAGES.items()} | schemas.files()
+    made: dict[str, str | bytes] = {path: make() for path, make in PAGES.items()}
+    made |= schemas.files() | notebooks.files()
     for path, content in made.items():
         files.append(File.generated(config, path, content=content))
     known = [file.src_uri for file in files.documentation_pages()]

@@ -29,6 +29,7 @@ plan/          the output schemas
 coverage/      what of a state is not modelled: said of every answer
 api.py         the library's verbs; joint.py that for several workloads
 garbage.py     the collector of cycles, told when it has nothing to find
+stage.py       what long work is at, told to whoever listens
 
 What is asked of states and plans:
 

@@ -16,6 +16,7 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.kueue.joint.question import ask, ask_of_all
 from planner.solver.kueue.joint.solve import solve_together
 from planner.solver.start import clock_of, deadline_after
+from planner.stage import begin
 from planner.state import AnyState, State
 
 __all__ = ["solve_joint"]
@@ -73,6 +74,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         raise InputError("pending", f"{pending!r} cannot be used", "a list of workloads")
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline = deadline_after(time_limit)
+    begin("preparing")
     snapshot = take_snapshot(state, clock_of(now))
     known = checked_costs(costs)
     if pending is None:

@@ -27,13 +27,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "errors": "",
         "quantity": "errors",
         "garbage": "",
+        "stage": "",
         "laws": "",
         "term": "scheduler",
         "state": "errors quantity",
-        "reader": "errors garbage quantity scheduler state",
+        "reader": "stage errors garbage quantity scheduler state",
         "dump": "errors quantity",
-        "commands/import_": "dump errors objective reader commands/replay",
-        "commands/generate": "dump errors objective quota reader reference state scheduler",
+        "commands/import_": "stage dump errors objective reader commands/replay",
+        "commands/generate": "stage dump errors objective quota reader reference state scheduler",
         "kubectl": "dump errors garbage reader state",
         "quota": "errors quantity state",
         "scheduler": "errors",
@@ -45,20 +46,20 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "coverage": "errors quantity state quota plan scheduler",
         "verifier": "errors laws quantity state quota plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
-        "solver": "errors term garbage quantity laws state quota reference problem"
+        "solver": "stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler",
-        "commands/check": "errors laws state quota reference problem objective plan"
+        "commands/check": "stage errors laws state quota reference problem objective plan"
         " verifier proof scheduler",
         "commands/whatif": "errors state reader quota plan scheduler",
-        "commands/boost": "errors quantity state quota reference plan",
+        "commands/boost": "stage errors quantity state quota reference plan",
         "commands/apply": "errors objective plan state reader kubectl commands/boost"
         " commands/check",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
         "commands/simulate": "coverage errors quantity plan quota objective"
         " reference solver state scheduler",
-        "commands/lint": "coverage dump errors quantity state reader quota reference plan solver"
-        " commands/simulate scheduler",
+        "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"
+        " solver commands/simulate scheduler",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",
         "batch": "errors",
         "commands": "",
@@ -75,8 +76,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "api": "coverage errors quantity laws commands/check state reader quota"
         " reference problem objective models plan verifier solver commands/replay"
         " commands/explain commands/whatif scheduler",
-        "joint": "coverage errors objective plan quota solver state",
-        "cli": "planner coverage dump errors scheduler term quantity laws state reader quota"
+        "joint": "stage coverage errors objective plan quota solver state",
+        "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"

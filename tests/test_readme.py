@@ -1,7 +1,7 @@
 """What people read first is true: the README's commands and tables, and the notebooks.
 
 ``PLANNER_UPDATE_PAGES=1 pytest tests/test_readme.py`` writes what the commands print into the
-README, to be looked at before it is committed.
+README, and what their cells print into the notebooks, to be looked at before it is committed.
 """
 
 import doctest
@@ -25,12 +25,14 @@ from planner.objective.profiles import PROFILES
 from planner.term import TERMS
 from tests.cli.running import ONE_PROCESS, UNHURRIED
 from tests.conftest import ROOT, TEST_ALL
-from tests.page import COLUMNS, Block, blocks, check_printed, printed_by
+from tests.page import COLUMNS, UPDATE, Block, blocks, check_printed, printed_by
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SECONDS_PER_NOTEBOOK = 900
+LARGEST_PICTURE = 150_000
+"""Bytes."""
 SMALLER = {
     # The README's own command audits all of these files.
     "03_greedy_and_optimum": {
@@ -119,6 +121,19 @@ def test_links_lead_somewhere() -> None:
     assert [file for file in files if not (ROOT / file).exists()] == []
 
 
+def test_pictures_have_a_text_and_a_modest_size() -> None:
+    """On this page and on the site, which itself refuses a picture that is not there."""
+    pages = {README: TEXT} | {p: p.read_text("utf-8") for p in (ROOT / "docs").rglob("*.md")}
+    found = [
+        (text, page.parent / file)
+        for page, content in pages.items()
+        for text, file in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", content)
+    ]
+    assert {file.name for _, file in found} >= {"plan.png", "audit.png", "week.svg"}
+    assert all(text for text, _ in found)
+    assert [file for _, file in found if file.stat().st_size > LARGEST_PICTURE] == []
+
+
 def test_marked_commands_are_one_line_each() -> None:
     """`.ci/run` takes them from here."""
     for name in ("quickstart", "tests"):
@@ -133,20 +148,28 @@ def outputs(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_is_committed_without_outputs(path: Path) -> None:
+def test_notebook_holds_what_it_prints(path: Path) -> None:
+    """The site shows it: all cells were run, in order, without errors, and name no folder."""
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    assert not list(outputs(notebook))
-    assert not any(cell.get("execution_count") for cell in notebook.cells)
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
+    assert counts == [*range(1, len(counts) + 1)]
+    found = list(outputs(notebook))
+    assert {output.output_type for output in found} <= {"display_data", "execute_result"}
+    assert not re.search(r"/(home|root|tmp|work)/", str(found))
 
 
 @pytest.mark.filterwarnings("ignore")  # those of Jupyter's own machinery
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_and_draws(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    for full, less in () if TEST_ALL else SMALLER.get(path.stem, {}).items():
+    for full, less in () if TEST_ALL or UPDATE else SMALLER.get(path.stem, {}).items():
         (cell,) = (cell for cell in notebook.cells if full in cell.source)
         cell.source = cell.source.replace(full, less)
     folder = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=SECONDS_PER_NOTEBOOK, resources=folder).execute()
+    NotebookClient(
+        notebook, timeout=SECONDS_PER_NOTEBOOK, resources=folder, record_timing=False
+    ).execute()
+    if UPDATE:
+        nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
     shown = [output.get("data", {}) for output in outputs(notebook)]
     assert any("image/png" in data for data in shown)

@@ -1,9 +1,11 @@
 """The pages of the site that are made from the code.
 
 cli.py         the command line and its exit codes, from the click commands
-library.py     the public names of the package
+library.py     the public names, and the records of answers; grouped.py: types of parameters
 citations.py   what the code cites, as links
 laws.py        the laws, with their mathematics from the models
 objectives.py  disruption terms, objectives, annotations
+lint.py        the codes of planner lint
+notebooks.py   the notebooks, with the outputs that are stored in them
 schemas.py     the JSON Schemas
 """

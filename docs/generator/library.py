@@ -1,10 +1,26 @@
-"""The public names of the package, for mkdocstrings to describe."""
+"""The public names of the package, and the types in their signatures, for mkdocstrings to describe.
+
+Fields of records are shown with their types; what they mean stands in the text of their class.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from inspect import isclass
+from typing import Any, Final, get_args
 
 import planner
+from planner.commands.audit.record import Audit
+from planner.commands.check.plan import Check
+from planner.commands.explain.kueue.record import Explanation
+from planner.commands.explain.yunikorn.record import YuniKornExplanation
+from planner.commands.lint.record import Lint
+from planner.commands.risk.record import Risk
+from planner.commands.simulate.record import Simulation
+from planner.commands.simulate.script import Script
+from planner.commands.whatif.comparison import WhatIf
+from planner.plan import YuniKornPlan
+from planner.plan.base import Record
 
 HEAD = """# Library
 
@@ -15,18 +31,95 @@ import planner
 Importing it costs next to nothing: what a name needs is loaded when it is first used. Everything
 that is returned is frozen and typed, and has `model_dump_json()`. Bad input raises
 [`PlannerError`](#planner.errors.PlannerError); an infeasible question is an answer, not an
-exception.
+exception. [Use it from Python](../how-to/python.md) shows it at work.
+"""
+TYPES: Final = (
+    "planner.state.AnyState",
+    "planner.state.YuniKornState",
+    "planner.plan.AnyPlan",
+    "planner.plan.Status",
+    "planner.errors.UnsupportedError",
+    "planner.errors.InternalError",
+    "planner.objective.profiles.Profile",
+    "planner.objective.profiles.DEFAULT_PROFILE",
+    "planner.objective.profiles.Measure",
+    "planner.objective.wishes.Wishes",
+    "planner.objective.wishes.NO_WISHES",
+    "planner.reader.Readable",
+    "planner.reader.source.Loadable",
+    "planner.reader.source.MAX_BYTES",
+    "planner.reader.Ignored",
+    "planner.state.kueue_release.AUTO",
+    "planner.state.kueue_configuration.RequestsFrom",
+    "planner.solver.start.AssignmentInput",
+    "planner.solver.start.RulesInput",
+    "planner.solver.start.Flavors",
+    "planner.plan.Placement",
+    "planner.plan.Assume",
+    "planner.state.kep83.Kep83",
+    "planner.quota.kueue.assignment.Assignment",
+    "planner.commands.explain.DEFAULT_LIMIT",
+    "planner.commands.risk.measure.Shapes",
+    "planner.commands.risk.measure.Progress",
+    "planner.commands.simulate.simulate.CYCLES",
+    "planner.commands.simulate.simulate.STORM",
+    "planner.commands.simulate.simulate.EVICTION_S",
+    "planner.commands.simulate.script.NOTHING_SAID",
+    "planner.commands.simulate.run.Report",
+)
+"""What signatures take and return besides the public names and the records."""
+ANSWERS: Final[tuple[type[Record], ...]] = (
+    YuniKornPlan,
+    Audit,
+    Check,
+    Explanation,
+    Lint,
+    Risk,
+    Script,
+    Simulation,
+    WhatIf,
+    YuniKornExplanation,
+)
+"""The records that functions take and return, public names left out."""
+RECORDS: Final = """# Records
+
+What the functions of the [library](library.md) return, besides the public names, and what their
+fields are made of, by name. In JSON they follow the [schemas](schemas.md).
 """
 
 
 def page() -> str:
     """Return a page that asks mkdocstrings for every public name."""
     known = {name: getattr(planner, name) for name in planner.__all__ if name != "__version__"}
-    del known["AnyPlan"]  # a plan of either scheduler: both stand by themselves
+    del known["AnyPlan"]  # a plan of either scheduler: it stands among the types
     functions = [thing for thing in known.values() if not isclass(thing)]
     classes = [thing for thing in known.values() if isclass(thing)]
     parts = [HEAD, "## Functions", *map(_entry, functions), "## Classes", *map(_entry, classes)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, "## Types", *(f"::: {path}" for path in TYPES)]) + "\n"
+
+
+def records() -> str:
+    """Return the page of all records that answers are made of."""
+    public = {getattr(planner, name) for name in planner.__all__ if name != "__version__"}
+    roots = [*ANSWERS, *(one for one in public if isclass(one) and issubclass(one, Record))]
+    found: set[type[Record]] = set()
+    for root in roots:
+        found.update(_within(root, found))
+    by_name = sorted(found - public, key=lambda one: one.__name__)
+    return "\n\n".join([RECORDS, *map(_entry, by_name)]) + "\n"
+
+
+def _within(record: type[Record], known: set[type[Record]]) -> Iterator[type[Record]]:
+    """Yield a record and those that its fields hold, at any depth."""
+    ahead: list[Any] = [record]
+    seen = set(known)
+    while ahead:
+        kind = ahead.pop()
+        ahead.extend(get_args(kind))
+        if isclass(kind) and issubclass(kind, Record) and kind not in seen:
+            seen.add(kind)
+            ahead.extend(field.annotation for field in kind.model_fields.values())
+            yield kind
 
 
 def _entry(thing: object) -> str:

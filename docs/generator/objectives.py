@@ -92,8 +92,7 @@ def page() -> str:
             HEAD,
             "## Terms",
             "A term is a sum over the victims, or belongs to the set of them as a whole. "
-            + (terms.__doc__ or "").partition("Amounts")[1]
-            + _prose((terms.__doc__ or "").partition("Amounts")[2]),
+            + _prose("".join((terms.__doc__ or "").partition("Amounts")[1:])),
             "\n".join(["| term | what | unit | of |", "|---|---|---|---|", *listed]),
             COUNTING,
             "## Objectives",

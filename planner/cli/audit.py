@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -182,23 +183,22 @@ def settings_of(given: Given) -> Iterator[Settings]:
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
     from planner.batch import Limits
-    from planner.cli.output import Progress, say
+    from planner.cli.output import LINE, say
     from planner.commands.audit import Settings
 
     changed: list[str] = []
     try:
-        with Progress() as progress:
-            yield Settings(
-                file=given.results,
-                resume=given.resume,
-                jobs=given.jobs,
-                cluster=given.cluster,
-                cluster_wait=given.cluster_wait,
-                limits=Limits(given.state_time_limit, given.state_memory_limit),
-                watch=lambda state: progress.update(*_how_far(state)),
-                changed=changed.append,
-                notice=progress.note,
-            )
+        yield Settings(
+            file=given.results,
+            resume=given.resume,
+            jobs=given.jobs,
+            cluster=given.cluster,
+            cluster_wait=given.cluster_wait,
+            limits=Limits(given.state_time_limit, given.state_memory_limit),
+            watch=lambda state: LINE.update(*_how_far(state)),
+            changed=changed.append,
+            notice=partial(say, "note"),
+        )
     except KeyboardInterrupt:
         if given.results is not None:
             say("stopped", f"{given.results} has what is done; --resume goes on with it")

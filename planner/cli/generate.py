@@ -218,13 +218,12 @@ def _states(
     first: MadeState, preset: str, seeds: range, knobs: dict[str, Any]
 ) -> Iterator[MadeState]:
     """Yield the states; the first has shown that the knobs can be used."""
-    from planner.cli.output import Progress
+    from planner.cli.output import LINE
 
     yield first
-    with Progress() as progress:
-        for done, seed in enumerate(seeds, start=1):
-            progress.update(done / (len(seeds) + 1), _name(preset, seed))
-            yield MadeState(_name(preset, seed), generate_objects(preset, seed, knobs))
+    for done, seed in enumerate(seeds, start=1):
+        LINE.update(done / (len(seeds) + 1), _name(preset, seed))
+        yield MadeState(_name(preset, seed), generate_objects(preset, seed, knobs))
 
 
 def _name(preset: str, seed: int) -> str:

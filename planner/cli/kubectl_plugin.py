@@ -106,7 +106,7 @@ def build() -> click.Command:
     context = click.Context(planner)
     of_snapshot = _options(context, "snapshot")
     of_solve = _options(context, "solve")
-    debug = next(option for option in planner.params if option.name == "debug")
+    own = [option for option in planner.params if option.name in {"debug", "quiet"}]
     everywhere = click.Option(
         ["-A", "--all-namespaces"], is_flag=True, help="Plan for what is pending in all of them."
     )
@@ -143,7 +143,7 @@ def build() -> click.Command:
         "preemption-plan",
         context_settings=planner.context_settings,
         callback=run,
-        params=[*both.values(), debug],
+        params=[*both.values(), *own],
         help=HELP,
         epilog=EPILOG,
     )

@@ -18,7 +18,7 @@ from typing import Any, Final
 import click
 
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
-from planner.cli.output import say, write
+from planner.cli.output import LINE, say, write
 from planner.errors import InternalError, PlannerError
 
 SECTIONS: Final = {
@@ -120,7 +120,8 @@ class PlannerCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
         """Run a command; its errors become one message on standard error and an exit code."""
         try:
-            return super().invoke(ctx)
+            with LINE.shown(quiet=bool(ctx.params.get("quiet"))):
+                return super().invoke(ctx)
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
         except BrokenPipeError:
@@ -245,19 +246,20 @@ def _failed(error: Exception) -> int:
     },
 )
 @click.option("--debug", is_flag=True, help="Print tracebacks of errors.")
+@click.option("--quiet", is_flag=True, help="Show no line of progress on a terminal.")
 @click.version_option(
     package_name="preemption-planner",
     message="planner %(version)s",
     allow_from_autoenv=False,  # PLANNER_VERSION may well be set, and mean something else
 )
-def main(*, debug: bool) -> None:
+def main(*, debug: bool, quiet: bool) -> None:
     """Plan whom Kueue or YuniKorn should preempt so that a pending workload can start.
 
     The planner reads what kubectl prints, works out what the scheduler itself would do, finds
     the least disruptive set of victims that the scheduler's own rules permit, proves that there
     is no better one, and shows both.
     """
-    del debug  # read where errors are caught, by PlannerGroup
+    del debug, quiet  # read by PlannerCommand, around the command
 
 
 if __name__ == "__main__":

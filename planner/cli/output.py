@@ -9,13 +9,14 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from planner.errors import InputError
+from planner.stage import told_to
 
 STDOUT: Final = Path("-")
 FILE_WIDTH: Final = 108
@@ -97,6 +98,7 @@ def print_parts(parts: Iterable[str]) -> None:
 
 
 def _print(text: str) -> None:
+    LINE.wipe()
     stream = sys.stdout
     if stream is None:
         raise InputError("standard output", "is closed", hint="-o writes the result to a file")
@@ -205,6 +207,7 @@ def say(kind: str, message: str) -> None:
 
 def write(text: str) -> None:
     """Write text to standard error as it is."""
+    LINE.wipe()
     if sys.stderr is None:
         return
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
@@ -219,51 +222,61 @@ def warn(notes: Iterable[str]) -> None:
         say("warning", note)
 
 
-class Progress:
-    """Shows a share of work done, on a terminal only, and only after a second.
+class Line:
+    """The last line of a terminal, which says how far work is that takes longer than a second.
 
-    Use it as a context manager: at its end the line is gone.
+    Whatever else is written wipes it first. It is drawn anew when the work says something, so
+    there is no clock of its own that ticks.
     """
 
-    def __init__(self) -> None:
-        self._shown = is_terminal(sys.stderr)
-        self._drawn = False
-        self._next = time.monotonic() + PATIENCE_S
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._on = self._drawn = False
+        self._begun = self._next = 0.0
+        self._bar = self._stage = ""
 
-    def __enter__(self) -> Self:
-        """Start the clock."""
-        self._next = time.monotonic() + PATIENCE_S
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Wipe the line."""
-        self.clear()
+    @contextmanager
+    def shown(self, *, quiet: bool) -> Iterator[None]:
+        """Show what the work within says: on a terminal only, and not to who wants it quiet."""
+        capable = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
+        self._on, self._bar, self._stage = capable and not quiet, "", ""
+        self._begun = self.clock()
+        self._next = self._begun + PATIENCE_S
+        try:
+            with told_to(self._hear) if self._on else contextlib.nullcontext():
+                yield
+        finally:
+            self.wipe()
+            self._on = False
 
     def update(self, share: float, label: str) -> None:
         """Say that a share of the work, from 0 to 1, is done, and what comes next."""
-        now = time.monotonic()
-        if not self._shown or now < self._next:
-            return
-        self._next = now + REDRAW_S
         full = round(BAR * min(max(share, 0.0), 1.0))
-        from planner.report.text import clean
+        self._bar = f"[{'#' * full}{'.' * (BAR - full)}] {share:4.0%} {label}"
+        self._stage = ""
+        self._hear(None)
 
-        bar = "#" * full + "." * (BAR - full)
-        write(f"\r\x1b[K[{bar}] {share:4.0%} {clean(label)[:60]}")
-        self._drawn = True
-
-    def clear(self) -> None:
+    def wipe(self) -> None:
         """Wipe the line, so that something else can be written."""
         if self._drawn:
-            write("\r\x1b[K")
             self._drawn = False
+            write("\r\x1b[K")
 
-    def note(self, text: str) -> None:
-        """Write a remark above the line."""
-        self.clear()
-        say("note", text)
+    def _hear(self, stage: str | None) -> None:
+        begins = stage is not None and stage != self._stage
+        self._stage = self._stage if stage is None else stage
+        now = self.clock()
+        if not self._on or now < (self._begun + PATIENCE_S if begins else self._next):
+            return
+        self._next = now + REDRAW_S
+        from planner.report.text import clean
+
+        said = " - ".join(part for part in (self._bar, self._stage) if part)
+        # A line that is broken in two cannot be wiped.
+        most = shutil.get_terminal_size((80, 24)).columns - 1
+        self._drawn = False
+        write("\r\x1b[K" + clean(f"{now - self._begun:.0f} s  {said}")[:most])
+        self._drawn = True
+
+
+LINE: Final = Line()

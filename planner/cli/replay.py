@@ -53,18 +53,17 @@ def command(given: Given) -> int:
         raise click.UsageError("give either files of recorded answers, or --before and --after")
     if not given.files:
         return _live(given)
-    from planner.cli.output import Progress
+    from planner.cli.output import LINE
     from planner.commands.replay import replay, summarise
     from planner.report.checking import render_replay
 
     compared = []
-    with Progress() as progress:
-        for position, file in enumerate(given.files):
+    for position, file in enumerate(given.files):
 
-            def watch(share: float, position: int = position, file: str = file) -> None:
-                progress.update((position + share) / len(given.files), file)
+        def watch(share: float, position: int = position, file: str = file) -> None:
+            LINE.update((position + share) / len(given.files), file)
 
-            compared.append(replay(file, watch))
+        compared.append(replay(file, watch))
     given.show(render_replay, compared, summarise(compared), show=given.first)
     return FINDINGS if any(file.different for file in compared) else OPTIMAL
 

@@ -98,7 +98,7 @@ def command(given: Given) -> int:
     if given.queue is not None and not given.workloads:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
     from planner.cli.kueue_state import of_kueue
-    from planner.cli.output import Progress, warn
+    from planner.cli.output import LINE, warn
     from planner.commands.risk import risk
     from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
     from planner.report.risk import render
@@ -107,15 +107,14 @@ def command(given: Given) -> int:
     if given.workloads:
         items = [item for source in given.workloads for item in read_submissions(source)]
         found, keys = add_workloads(of_kueue(found), items, given.queue)
-    with Progress() as progress:
-        answer = risk(
-            found,
-            keys,
-            given.profile,
-            shapes=given.shapes or "all",
-            **given.of("limit time_limit rules=laws"),
-            progress=lambda done, total, key: progress.update(done / total, key),
-        )
+    answer = risk(
+        found,
+        keys,
+        given.profile,
+        shapes=given.shapes or "all",
+        **given.of("limit time_limit rules=laws"),
+        progress=lambda done, total, key: LINE.update(done / total, key),
+    )
     warn(_remarks(answer))
     given.show(render, answer)
     if answer.is_proved:

@@ -168,7 +168,7 @@ def command(given: Given) -> int:
     workloads that evict each other, and those evicted too often.
     """
     fatal = fatal_of(given, CODES)
-    from planner.cli.output import Progress
+    from planner.cli.output import LINE
     from planner.commands.simulate import Script, read_script, simulate
     from planner.report.simulation import render
 
@@ -176,16 +176,15 @@ def command(given: Given) -> int:
     script = read_script(given.script_file) if given.script_file else Script()
     found, longest = given.read(), max(1, given.until)
     names = "until_s=until cycles eviction_s=eviction apart_s=apart storm objective=profile"
-    with Progress() as progress:
-        answer = simulate(
-            found,
-            given.decider,
-            script=script,
-            **given.of(f"{names} time_limit rules=laws"),
-            report=lambda at_s, done: progress.update(
-                max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
-            ),
-        )
+    answer = simulate(
+        found,
+        given.decider,
+        script=script,
+        **given.of(f"{names} time_limit rules=laws"),
+        report=lambda at_s, done: LINE.update(
+            max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
+        ),
+    )
     _write_files(answer, given.timeline, given.plot)
     given.show(render, answer)
     found_here = {"loop": answer.loops, "feud": answer.feuds, "storm": answer.storms}

@@ -110,12 +110,11 @@ def connect(given: Given) -> Kubectl:
 
 def take(given: Given) -> Dump:
     """Run kubectl as the options say; warn of what is missing, and say what there is."""
-    from planner.cli.output import Progress, say, warn
+    from planner.cli.output import LINE, say, warn
     from planner.kubectl.kueue_dump import take_dump
 
-    with Progress() as progress:
-        what = given.of("namespace configuration without")
-        dump = take_dump(connect(given), **what, on_call=progress.update)
+    what = given.of("namespace configuration without")
+    dump = take_dump(connect(given), **what, on_call=LINE.update)
     warn(dump.notes)
     parts = [f"{count} {name}" for name, count in dump.counts.items()]
     say("snapshot", ", ".join(parts))

@@ -276,21 +276,19 @@ def _answer_each(
     keys: Sequence[str], answer_for: Callable[[str], AnyPlan | Front]
 ) -> tuple[list[AnyPlan | Front], list[int]]:
     """Answer for every workload; one that cannot be planned for does not stop the others."""
-    from planner.cli.output import Progress, say
+    from planner.cli.output import LINE, say
 
     answers, codes = [], []
-    with Progress() as progress:
-        for done, key in enumerate(keys):
-            progress.update(done / len(keys), key)
-            try:
-                answer = answer_for(key)
-            except PlannerError as error:
-                progress.clear()
-                say("error", f"{key}: {error}")
-                codes.append(error.exit_code)
-            else:
-                answers.append(answer)
-                codes.append(exit_code(answer))
+    for done, key in enumerate(keys):
+        LINE.update(done / len(keys), key)
+        try:
+            answer = answer_for(key)
+        except PlannerError as error:
+            say("error", f"{key}: {error}")
+            codes.append(error.exit_code)
+        else:
+            answers.append(answer)
+            codes.append(exit_code(answer))
     return answers, codes
 
 

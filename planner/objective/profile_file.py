@@ -31,7 +31,7 @@ Terms are joined by ``+`` where they have one unit. ``victims@each``, only as a 
 stands for a level per priority, from the highest down: how many victims have it. As a cap of its
 own it compares these numbers with the scheduler's, from the highest priority down: at the first
 that differ, a plan has fewer. A queue of YuniKorn is named by its path, and stands for all queues
-below it, too. A group must be in the state: see applied.py.
+below it, too. A group must be in the state.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from planner.reader.settings import Settings, canonical_digest
 from planner.reader.source import MAX_BYTES, Loadable, Source, load
 from planner.reader.unknown import Ignored
 from planner.scheduler import Part
+from planner.stage import begin
 from planner.state import AUTO, AnyState, RequestsFrom
 
 __all__ = ["MAX_BYTES", "Ignored", "Source", "load", "read", "read_loaded", "read_objects"]
@@ -106,6 +107,7 @@ def read(  # noqa: PLR0913 - what can be said of a state
             release=release,
             requests=requests,
         )
+    begin(f"reading {source}" if isinstance(source, str) else "reading")
     loaded = load(source, max_bytes)
     return read_loaded(loaded, now=now, ignored=ignored, release=release, requests=requests)
 

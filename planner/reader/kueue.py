@@ -18,6 +18,7 @@ from planner.reader.settings import Settings, canonical_digest
 from planner.reader.show import Path, shown
 from planner.reader.taken import clock_of, given_moment, moment_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
+from planner.stage import going_on
 from planner.state import (
     AUTO,
     Configuration,
@@ -65,6 +66,10 @@ _TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event", *_OF_THE_C
 """Kinds that say how Kueue or the cluster runs, or ran, and nothing of when a decision is made."""
 
 
+_SOME: Final = 1000
+"""Objects that are read in a moment."""
+
+
 def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> State:
     """Make one state of all documents.
 
@@ -87,8 +92,10 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         instances += body is not document
         if instances > 1:
             raise _several_instances(document.where)
-        for item in items_of(body, path):
+        for number, item in enumerate(items_of(body, path)):
             collection.add(item)
+            if number % _SOME == 0:
+                going_on()
     collection.finish()
     _check_any(collection, source)
     if ignored is not None:

@@ -119,7 +119,7 @@ def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
     with look():
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
-        rows = answer.workloads if len(answer.workloads) <= MOST_LINES else ()
+        rows, left_out = chosen(answer)
         heights = [2.4, 1.6, *([0.6 + 0.22 * len(rows)] if rows else [])]
         figure = Figure(figsize=(9, sum(heights) + 0.8), layout="constrained")
         grid = {"height_ratios": heights}
@@ -132,9 +132,25 @@ def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
         _draw_evictions(panels[1], answer, unit)
         if rows:
             _draw_lines(panels[2], answer, rows, unit)
+        panels[-1].set_title(left_out, loc="right", fontsize=8)
         panels[-1].set_xlabel(f"{name} since the start")
         panels[-1].set_xlim(0, max(1, answer.duration_s) / unit)
         return file_of(figure, style)
+
+
+def chosen(answer: Simulation) -> tuple[Sequence[Fate], str]:
+    """Return who gets a line of its own, and say who is left out: first who had no trouble."""
+    every = answer.workloads
+    if len(every) <= MOST_LINES:
+        return every, ""
+    troubled = [fate for fate in every if fate.evictions or fate.waiting_s]
+    worst = sorted(troubled, key=lambda fate: (-fate.evictions, -fate.waiting_s))[:MOST_LINES]
+    names = {fate.workload for fate in worst}
+    said = [f"{len(every) - len(troubled):,} that were never evicted and never waited"]
+    if len(troubled) > MOST_LINES:
+        said.append(f"{len(troubled) - MOST_LINES:,} that were evicted less often or waited less")
+    rows = [fate for fate in every if fate.workload in names]
+    return rows, f"left out: {', and '.join(said)}"
 
 
 def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[Span]:

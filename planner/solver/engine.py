@@ -37,6 +37,7 @@ from ortools.sat.python.cp_model_helper import (
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
 from planner.solver.deadline import Deadline
+from planner.stage import going_on
 
 SEED: Final = 0
 _VERSION: Final = version("ortools")
@@ -121,6 +122,7 @@ def run(
         if _exact(builder).admits(hint):
             best = Run("feasible", hint, trivial)
     for attempt in attempts:
+        going_on()
         parameters = _thorough(deadline) if attempt.thorough else _quick(deadline)
         found = _attempt(builder, objective, stated, parameters, attempt.effort)
         if found.outcome == "infeasible" and not attempt.thorough:

@@ -24,6 +24,7 @@ from planner.solver.deadline import OutOfTime
 from planner.solver.engine import Outcome, Run, within
 from planner.solver.search import Search
 from planner.solver.tie_break import break_ties
+from planner.stage import begin
 
 CORE = 300
 """Classes up to which the exact model is solved whole."""
@@ -333,7 +334,9 @@ def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResul
     """
     deadline = search.deadline
     done: list[LevelResult] = []
-    for measure in with_names(levels):
+    measures = with_names(levels)
+    for number, measure in enumerate(measures, start=1):
+        begin(f"level {number} of {len(measures)}")
         search.deadline = deadline.part(_SHARE)
         _solve_next(search, measure, done)
     search.deadline = deadline

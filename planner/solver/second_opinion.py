@@ -19,6 +19,7 @@ from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import complete, presolved, satisfies, solver_name
 from planner.solver.levels import MOST_CLASSES
 from planner.solver.search import Counts, RowOverClasses, Search
+from planner.stage import begin
 
 MOST_CUTS: Final = 100
 """Answers that are none, cut off one by one, until an engine is taken to know nothing."""
@@ -115,6 +116,7 @@ class TwoEngines:
             asked.limit(limited, value)
         if len(asked.active) > MOST_CLASSES or search.deadline.passed:
             return Opinion("unknown")
+        begin("asking a second engine")
         try:
             opinion = second_opinion(asked, soon(search.deadline), measure, most)
         except OutOfTime:  # D11 of what an engine found is not known

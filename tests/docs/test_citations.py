@@ -27,7 +27,10 @@ PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "instances").rglob("*.md")]
 )
 NOT_OF_HERE = {
-    "exit-codes.md",  # made while the site is built, as all of the reference
+    # Made while the site is built, as all of the reference.
+    "exit-codes.md",
+    "library.md",
+    "schemas.md",
     "scale.md",  # written by tests.benchmarks.scale
     "CHANGELOG-0.15.md",  # Kueue's
 }
@@ -97,8 +100,8 @@ def broken_in_page(text: str, beside: Path = ROOT) -> Iterator[str]:
 
 
 def is_made(path: str) -> bool:
-    """Say whether a page is one of the reference, which is made while the site is built."""
-    return path.startswith("reference/")
+    """Say whether a page is of the reference or a notebook, made while the site is built."""
+    return path.startswith(("reference/", "notebooks/"))
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -16,6 +16,7 @@ import planner
 from planner.cli.exit_code import MEANINGS
 from planner.cli.main import COMMANDS
 from planner.cli.schemas import SCHEMAS, schema_text
+from planner.commands.lint.record import KINDS
 from planner.laws import RULE_SETS
 from planner.objective.profiles import PROFILES
 from planner.term import TERMS
@@ -69,6 +70,20 @@ def test_public_names(site: Path) -> None:
     assert expected <= ids(site, "reference/library.html")
 
 
+def test_types_in_signatures_lead_to_what_they_are(site: Path) -> None:
+    """What a function takes and returns, but for Python's own."""
+    text = (site / "reference/library.html").read_text(encoding="utf-8")
+    functions = text.partition('id="functions"')[2].partition('id="classes"')[0]
+    shown = "".join(re.findall(r'<div class="doc-signature.*?</div>', functions, re.DOTALL))
+    plain = re.sub(r"<a .*?</a>|<[^>]+>", " ", shown, flags=re.DOTALL)
+    bare = set(re.findall(r"\b[A-Z]\w+", re.sub('&quot;.*?&quot;|".*?"', "", plain)))
+    assert bare <= {"None", "True", "False", "Mapping", "Sequence"}
+    # Of parameters that are described together each has its own type.
+    assert "pending (str | None, default: None )" in " ".join(
+        html.unescape(re.sub(r"<[^>]+>", "", functions)).split()
+    )
+
+
 def test_laws(site: Path) -> None:
     laws = {law.id: law for rules in RULE_SETS.values() for law in rules}
     assert {law.lower() for law in laws} <= ids(site, "reference/laws.html")
@@ -88,8 +103,28 @@ def test_laws(site: Path) -> None:
 
 def test_terms_and_objectives(site: Path) -> None:
     page = shown(site, "reference/objectives.html")
+    assert "Amounts of work are measured in accelerators" in page
     assert [term.id for term in TERMS.values() if term.title not in page] == []
     assert [profile.name for profile in PROFILES.values() if profile.summary not in page] == []
+
+
+def test_lint_codes(site: Path) -> None:
+    """Each has what it finds, why, an example, what helps, and where that is from."""
+    assert {code.lower() for code in KINDS} <= ids(site, "reference/lint.html")
+    said = shown(site, "reference/lint.html")
+    assert [kind for kind in KINDS.values() if kind.title not in said] == []
+    assert said.count("What helps:") == said.count("Source: docs/semantics/") == len(KINDS)
+    linked = (site / "how-to/lint.html").read_text(encoding="utf-8")
+    assert 'href="../reference/lint.html"' in linked
+
+
+def test_notebooks_stand_there_with_what_they_print(site: Path) -> None:
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        page = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
+        pictures = re.findall(r'<img alt="([^"]+)" src="([^"]+\.png)"', page)
+        assert pictures
+        assert all((site / "notebooks" / picture).stat().st_size for _, picture in pictures)
+    assert "InCohortReclamation" in shown(site, "notebooks/01_first_plan.html")
 
 
 def test_schemas(site: Path) -> None:

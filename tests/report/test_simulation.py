@@ -7,7 +7,8 @@ import json
 import pytest
 
 from planner.commands.simulate import Simulation, simulate
-from planner.report.plots import MOST_LINES, Span, spans
+from planner.commands.simulate.record import Fate
+from planner.report.plots import MOST_LINES, Span, chosen, spans
 from planner.report.plots import draw_simulation as draw
 from planner.report.simulation import render, render_timeline
 from tests.cluster import queue, running
@@ -60,6 +61,32 @@ def test_spans_are_what_everybody_did() -> None:
     end_s = answer.duration_s
     assert by_name["ns/low"] == [Span(0, 5, "leaving"), Span(5, end_s, "waiting")]
     assert by_name["ns/high"] == [Span(0, 5, "waiting"), Span(5, end_s, "running")]
+
+
+def test_a_plot_of_many_says_who_is_left_out(long: Simulation) -> None:
+    calm, waited = (fate for fate in long.workloads[:2])
+    calm = calm.model_copy(update={"evictions": 0, "waiting_s": 0})
+    waited = waited.model_copy(update={"evictions": 0, "waiting_s": 5})
+    evicted = waited.model_copy(update={"evictions": 1, "workload": "ns/evicted"})
+
+    def of(*fates: Fate) -> tuple[list[str], str]:
+        numbered = [
+            one.model_copy(update={"workload": f"{one.workload}-{i}"})
+            for i, one in enumerate(fates)
+        ]
+        rows, said = chosen(long.model_copy(update={"workloads": tuple(numbered)}))
+        return [row.workload.rpartition("-")[2] for row in rows], said
+
+    assert of(calm, evicted) == (["0", "1"], "")
+    calm_ones = [calm] * MOST_LINES
+    left = f"left out: {MOST_LINES:,} that were never evicted and never waited"
+    assert of(waited, *calm_ones, evicted) == (["0", str(MOST_LINES + 1)], left)
+    rows, said = of(waited, *[evicted] * MOST_LINES, calm)
+    assert "0" not in rows
+    assert said == (
+        "left out: 1 that were never evicted and never waited, "
+        "and 1 that were evicted less often or waited less"
+    )
 
 
 def test_many_workloads_are_drawn_together(long: Simulation) -> None:

@@ -11,6 +11,7 @@ from planner.objective.profile_file import find_profile
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan, Record, Verdict, Verification
 from planner.scheduler import Part
+from planner.stage import begin
 from planner.state import AnyState
 
 NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
@@ -110,4 +111,5 @@ def check(
         raise SchemaError("objective", f"it is {profile.name}", expected)
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
+    begin("checking")
     return CHECKER.of(state)(state, plan, profile, checked_costs(costs))

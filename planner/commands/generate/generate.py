@@ -9,6 +9,7 @@ from planner.commands.generate.knobs import Knobs, Preset, with_knobs
 from planner.errors import InputError
 from planner.reader import read_objects
 from planner.scheduler import Part, schedulers
+from planner.stage import begin
 from planner.state import AnyState
 
 
@@ -88,4 +89,5 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
     chosen = with_knobs(find_preset(preset).knobs, knobs)
     if not 0 <= seed < MOST_SEEDS:
         raise InputError("--seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
+    begin("drawing workloads")
     return GENERATED.of(chosen).made(chosen, seed)

@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 from planner.commands.replay.file import read_lines
 from planner.errors import InputError, ParseError, SchemaError
 from planner.reader.show import shown
+from planner.stage import begin, going_on
 
 T = TypeVar("T")
 OnBad = Callable[[SchemaError], None]
@@ -140,7 +141,9 @@ def usable(
         If the file cannot be read, has no such header, has a line longer than MAX_LINE, or a row
         cannot be used.
     """
+    begin(f"reading {path}")
     for row in _rows(path, columns):
+        going_on()
         try:
             if isinstance(row, SchemaError):
                 raise row

@@ -24,6 +24,7 @@ from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.kueue.unplaced import with_placement
 from planner.solver.start import Given, Wanted, clock_of, only_pending
+from planner.stage import begin
 from planner.state import State
 from planner.state.kep83 import read_rules
 
@@ -131,6 +132,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     if given.rules in SIDES:
         expected = "leave it out: only YuniKorn's written laws and code differ"
         raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=expected)
+    begin("preparing")
     with without_garbage_collection():
         planning = _start(state, given, costs)
     planning.certify = given.certify

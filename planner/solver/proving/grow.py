@@ -30,6 +30,7 @@ from planner.solver.proving.program import (
     readable,
     suggest,
 )
+from planner.stage import going_on
 
 WITHOUT_PROGRAM: Final = 40
 """Steps of a tree over few victims that are tried before a linear program is asked at all: to
@@ -116,6 +117,7 @@ class _Growth:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
         ahead = [self.question.root]
         while ahead:
+            going_on()
             if self._is_too_much:
                 return Grown()
             box = ahead.pop()

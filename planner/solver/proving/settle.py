@@ -35,6 +35,7 @@ from planner.solver.levels import Answer, Least, LevelResult
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search
 from planner.solver.second_opinion import Opinion, TwoEngines
+from planner.stage import begin
 
 ROUNDS: Final = 4
 """How often an equal set that comes first takes the place of an answer: there can be millions."""
@@ -227,6 +228,7 @@ class Settling:
 
     def prove(self, answer: Answer) -> Proved:
         """Prove what a search found, or better: levels, ties, or that there is nothing."""
+        begin("certifying")
         search = self.search
         victims = None if search.incumbent is None else search.classes.take(search.incumbent)
         certified = self._certified(victims)

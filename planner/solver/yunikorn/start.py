@@ -38,6 +38,7 @@ from planner.solver.yunikorn.describe import (
     victims_in_words,
 )
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, pending_asks, plan_ask
+from planner.stage import begin
 from planner.state import YuniKornState
 
 LAST_TIER: Final[Measure] = ("D0",)
@@ -333,6 +334,7 @@ def start(
         If it cannot be planned for, or something given means nothing here.
     """
     check(given, Wanted())
+    begin("preparing")
     planning = plan_ask(state, given.pending, given.rules, clock_of(given.now), costs)
     planning.certify = given.certify
     return planning

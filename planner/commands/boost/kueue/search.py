@@ -33,6 +33,7 @@ from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.decision import Decision, decide
+from planner.stage import begin
 from planner.state import State, Workload
 from planner.state.kueue_workload import BOOST_ANNOTATION
 
@@ -78,6 +79,7 @@ class Trial:
             for queue, workloads in self.snapshot.admitted.items()
         }
         changed = replace(self.snapshot, admitted=admitted)
+        begin("trying boosts")
         return _taken(decide(changed, self.preemptor, self.assignment))
 
     def holds(self, boosts: Mapping[str, int]) -> bool:

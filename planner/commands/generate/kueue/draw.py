@@ -43,6 +43,7 @@ from planner.commands.generate.kueue.layout import (
 )
 from planner.commands.generate.names import TASKS, Chance
 from planner.errors import InputError
+from planner.stage import going_on
 
 _BORROWS = (400, 900)
 _LENDS = (1100, 1600)
@@ -224,6 +225,7 @@ def _running(layout: Layout, seed: int) -> Iterator[Run]:
     knobs, chance = layout.knobs, Chance(seed, "running")
     drawn, times = shapes(knobs, Chance(seed, "shape")), Chance(seed, "time")
     for number in range(knobs.workloads):
+        going_on()
         if knobs.shapes in SCALE_SHAPES:
             cycle = SCALE[knobs.shapes]
             sized, queue = cycle[number // knobs.queues % len(cycle)], number % knobs.queues

@@ -22,6 +22,7 @@ from planner.commands.generate.kueue.layout import (
 )
 from planner.commands.generate.kueue.nodes import TOPOLOGY, Placed, node_labels, placed_on
 from planner.objective.annotation import PREFIX
+from planner.stage import begin
 
 __all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
 
@@ -41,6 +42,7 @@ def objects_of(layout: Layout, seed: int) -> dump.Object:
     placed = (
         placed_on(layout, seed, partial(flavor_name, layout)) if layout.knobs.topology else None
     )
+    begin("making objects")
     items = [
         *_queues(layout),
         *_cohorts(layout),

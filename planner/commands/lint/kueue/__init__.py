@@ -20,6 +20,7 @@ from typing import Final
 from planner.commands.lint.kueue import impossible, nodes, ping_pong, starvation, useless
 from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.record import Finding
+from planner.stage import begin
 from planner.state import State
 
 RULES: Final = (
@@ -52,5 +53,6 @@ RULES: Final = (
 def findings_in(state: State) -> Iterator[Finding]:
     """Yield everything that is found in a state of Kueue, in the order of the codes."""
     facts = Facts(state)
-    for rule in RULES:
+    for number, rule in enumerate(RULES, start=1):
+        begin(f"rule {number} of {len(RULES)}")
         yield from rule(facts)

@@ -37,6 +37,7 @@ from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_
 from planner.solver.levels import Answer, Least, LevelResult, find_any, find_within, solve_levels
 from planner.solver.search import Counts, Search
 from planner.solver.second_opinion import TwoEngines
+from planner.stage import begin
 
 
 def judge(
@@ -95,6 +96,7 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
     if not any(entrant.ways for entrant in question.entrants):
         return describe_none(question, profile, started)
     joint = _Joint(question, profile, deadline)
+    begin("who can be admitted")
     joint.admit()
     answer = joint.minimise() if joint.rules.admit else None
     return describe(question, profile, joint.told(answer), started)
