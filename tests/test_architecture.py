@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "problem": "errors quantity state quota assignment",
         "objective": "errors term problem quota state",
         "models": "errors term quantity laws problem quota objective state",
-        "plan": "errors laws state assignment",
+        "plan": "errors laws state assignment scheduler",
         "coverage": "errors quantity state quota assignment plan scheduler",
         "verifier": "errors laws quantity state quota assignment plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
@@ -71,7 +71,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/explain commands/risk commands/compare commands/simulate"
         " commands/lint commands/replay scheduler",
-        "api": "coverage errors quantity laws commands/check state reader quota assignment"
+        "api": "coverage errors quantity laws commands/boost commands/check state reader quota"
+        " assignment"
         " reference problem objective models plan verifier solver commands/replay"
         " commands/explain commands/whatif scheduler",
         "joint": "coverage errors objective plan quota solver state",
@@ -81,8 +82,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/explain commands/risk commands/simulate commands/check api"
         " kubectl commands/compare commands/import_ commands/generate joint"
         " commands/lint",
-        FACE: "errors state commands/check reader plan commands/audit commands/risk"
-        " commands/simulate commands/generate api joint commands/lint",
+        FACE: "errors state commands/boost commands/check reader plan commands/audit commands/risk"
+        " commands/explain commands/simulate commands/generate commands/whatif api joint"
+        " commands/lint objective report",
     }.items()
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import isclass
+from inspect import isclass, isfunction
 
 import planner
 
@@ -21,10 +21,9 @@ exception.
 
 def page() -> str:
     """Return a page that asks mkdocstrings for every public name."""
-    known = {name: getattr(planner, name) for name in planner.__all__ if name != "__version__"}
-    del known["AnyPlan"]  # a plan of either scheduler: both stand by themselves
-    functions = [thing for thing in known.values() if not isclass(thing)]
-    classes = [thing for thing in known.values() if isclass(thing)]
+    known = [getattr(planner, name) for name in planner.__all__ if name != "__version__"]
+    functions = [thing for thing in known if isfunction(thing)]
+    classes = [thing for thing in known if isclass(thing)]  # a union is told of by its parts
     parts = [HEAD, "## Functions", *map(_entry, functions), "## Classes", *map(_entry, classes)]
     return "\n\n".join(parts) + "\n"
 

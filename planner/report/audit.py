@@ -122,15 +122,17 @@ RATIOS: Final = (
 """The ranges of the histograms: fixed, so that two audits can be laid side by side."""
 
 
-def render(audit: Audit, style: str, *, width: int, color: bool, folder: Path | None = None) -> str:
+def render(
+    answer: Audit, style: str, *, width: int, color: bool, folder: Path | None = None
+) -> str:
     """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``.
 
     Links of a page to states start from the folder it will be in, by default the current one.
     """
     if style == "csv":
-        return csv_of(_csv_rows(audit))
+        return csv_of(_csv_rows(answer))
     made = partial(document, folder=folder)
-    return rendered([audit], style, _lines, made, whole=audit, width=width, color=color)
+    return rendered([answer], style, _lines, made, whole=answer, width=width, color=color)
 
 
 def _lines(audit: Audit) -> Iterator[str]:

@@ -81,8 +81,8 @@ def test_every_part_is_there(place: str) -> None:
 
 
 def test_what_only_one_has() -> None:
-    """Precedence is documented of Kueue alone."""
-    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == {"precedence", "nodes"}
+    """Precedence is documented of Kueue alone, which has boosts and joint plans besides."""
+    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == {"precedence", "nodes", "renderer"}
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
     part = Part[Any]("precedence")
     assert callable(part.find(_Named("kueue")))
