@@ -54,7 +54,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/boost": "errors quantity state quota assignment reference plan",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
-        "commands/simulate": "coverage errors quantity plan quota assignment objective"
+        "commands/simulate": "coverage errors term quantity plan quota assignment objective"
         " reference solver state scheduler",
         "commands/lint": "coverage dump errors quantity state reader quota reference plan solver"
         " commands/simulate scheduler",

@@ -10,7 +10,7 @@ from planner.objective.applied import KnownGroups
 from planner.objective.budget import pod_budgets
 from planner.objective.sharing import sharing
 from planner.objective.sums import exact_sizes, places, ranks, separable_terms
-from planner.objective.terms import TermTable, unit_weight
+from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.holding import one_of_each_holding
 from planner.problem.kueue import Problem
@@ -18,6 +18,7 @@ from planner.quota.activity import Activity
 from planner.quota.snapshot import Snapshot
 from planner.quota.tree import NO_PARENT
 from planner.state import State
+from planner.term import unit_weight
 
 
 def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on

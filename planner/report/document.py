@@ -56,10 +56,11 @@ NONE: Final = Cell(NOTHING, tone="dim")
 class Column(Generic[Row]):
     """A column of a table: its title, what it shows of a row, and what stands under it.
 
-    Where the table is too wide for a screen, a column that ``folds`` gives way, down to about
-    ``least``; the others keep their width. If that is not enough, columns with a ``rank`` are left
-    out, those of the highest first. ``page`` is the title on a page where that is another, and
-    ``only`` the medium that has the column, if not both.
+    Where the table is too wide for a screen, a column that ``folds`` gives way, down to its longest
+    word, or to ``least`` if that is longer; the others keep their width. If that is not enough, its
+    values stand under those of the column whose title ``below`` has; then columns with a ``rank``
+    are left out, those of the highest first. ``page`` is the title on a page where that is another,
+    and ``only`` the medium that has the column, if not both.
     """
 
     title: str
@@ -69,6 +70,7 @@ class Column(Generic[Row]):
     folds: bool = False
     least: int = LEAST
     rank: int = 0
+    below: str = ""
     page: str = ""
     only: Medium | None = None
 
@@ -77,8 +79,7 @@ class Column(Generic[Row]):
 class Table:
     """A table: its columns, and what they show of each row. ``notes`` say what codes in it mean.
 
-    A screen shows at most ``most`` rows, a page ``most_on_page``. Where a screen has no room for
-    it, ``narrower`` are other shapes of it to try, in this order.
+    A screen shows at most ``most`` rows, a page ``most_on_page``.
     """
 
     kind: ClassVar[str] = "table"
@@ -88,7 +89,6 @@ class Table:
     notes: tuple[str, ...] = ()
     most: int = MAX_ROWS
     most_on_page: int = MAX_ON_PAGE
-    narrower: tuple[Table, ...] = ()
 
     @property
     def has_totals(self) -> bool:

@@ -47,7 +47,6 @@ from planner.report.style import Said, each, field_lines, fields, free, line, re
 from planner.report.text import hours, moment, plural
 from planner.report.words import (
     LOST,
-    WORK_NOTE,
     WORK_UNIT,
     Contrast,
     TermRow,
@@ -65,6 +64,7 @@ from planner.report.words import (
     steps_in,
     term_rows,
     victim_names,
+    work_of,
 )
 from planner.scheduler import Part, scheduler_of
 
@@ -160,8 +160,13 @@ def overview(plans: Sequence[AnyPlan]) -> Document:
     itself, *others = {scheduler_name(plan) for plan in plans}
     itself = "Scheduler" if others else itself
 
+    work = work_of(*plans)
+
+    def planned(plan: AnyPlan) -> AnyPlan | None:
+        return plan if has_plan(plan) else None
+
     def lost(plan: AnyPlan | None) -> str:
-        return hours(sum(plan.terms.get(term, 0) for term in LOST)) if plan else NOTHING
+        return work.lost(sum(plan.terms.get(term, 0) for term in LOST)) if plan else NOTHING
 
     def answer(plan: AnyPlan) -> Cell:
         badge, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
@@ -170,10 +175,10 @@ def overview(plans: Sequence[AnyPlan]) -> Document:
     columns: list[Column[AnyPlan]] = [
         Column("Preemptor", lambda plan: name(plan.preemptor_name), folds=True, least=24),
         Column("Answer", answer, folds=True),
-        Column("Victims", lambda plan: _number(plan if has_plan(plan) else None), number=True),
+        Column("Victims", lambda plan: _number(planned(plan)), number=True),
         Column(itself, lambda plan: _number(plan.greedy), number=True),
-        Column("Lost acc-h", lambda plan: lost(plan if has_plan(plan) else None), number=True),
-        Column(f"{itself} acc-h", lambda plan: lost(plan.greedy), number=True),
+        Column(f"Lost {work.short}", lambda plan: lost(planned(plan)), number=True),
+        Column(f"{itself} {work.short}", lambda plan: lost(plan.greedy), number=True),
     ]
     counts = Counter(answer_in_words(one.status, one.claim, ANSWERS)[0] for one in plans)
     said = ", ".join(f"{count:,} {badge.lower()}" for badge, count in counts.items())
@@ -257,11 +262,12 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
         beside(f"{len(theirs.victims):,}" if theirs else "nobody") if plan.greedy else "",
     )
     if plan.victims:
+        work = work_of(plan)
         lost = [sum(one.terms.get(term, 0) for term in LOST) for one in (plan, theirs) if one]
         yield Tile(
-            hours(lost[0]),
-            "accelerator-hours lost, restarts included",
-            beside(hours(lost[1])) if theirs else "",
+            work.lost(lost[0]),
+            f"{work.hours} lost, restarts included",
+            beside(work.lost(lost[1])) if theirs else "",
             "warn" if theirs and lost[0] > lost[1] else "",
         )
     if plan.certificate and (levels := plan.certificate.levels):
@@ -273,7 +279,8 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
 
 def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
     """Return what victims lose: work, and the user's own cost where that is the objective."""
-    columns = [_cost(plan, "Lost acc-h", "D4", hours, page="Lost accelerator-hours")]
+    work = work_of(plan)
+    columns = [_cost(plan, f"Lost {work.short}", "D4", work.lost, page=f"Lost {work.hours}")]
     if "cost" in plan.objective:
         columns.append(_cost(plan, "Cost", "cost", "{:,}".format))
     return columns
@@ -356,13 +363,14 @@ def _disruption(plan: AnyPlan) -> Iterator[Block]:
     rows = term_rows(plan)
     usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
     others = [row for row in rows if row not in usual]
-    itself = scheduler_name(plan)
+    itself, work = scheduler_name(plan), work_of(plan)
     if usual:
-        yield from terms_tables(LEVELS_FIRST, usual, itself)
+        yield from terms_tables(LEVELS_FIRST, usual, itself, work)
         if any(row.unit == WORK_UNIT for row in usual):
-            yield Only("page", (Paragraph(WORK_NOTE, "dim"),))
+            yield Only("page", (Paragraph(work.note, "dim"),))
     if others:
-        yield Fold("Other measures", (terms_table("Measures no level minimises", others, itself),))
+        rest = terms_table("Measures no level minimises", others, itself, work)
+        yield Fold("Other measures", (rest,))
 
 
 def closed_levels(certificate: Certificate) -> int:

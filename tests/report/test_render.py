@@ -34,8 +34,8 @@ def test_every_answer_is_written_in_every_style(answer: Any) -> None:
     assert planner.render(answer, "json").startswith("{")
     assert planner.render(answer, "html").startswith("<!DOCTYPE html>")
     assert planner.render(answer, "markdown").startswith("## ")
-    lines = planner.render(answer, width=120).splitlines()
-    assert max(len(line) for line in lines if not line.startswith("kubectl ")) <= 120
+    lines = planner.render(answer, width=80).splitlines()
+    assert max(len(line) for line in lines if not line.startswith("kubectl ")) <= 80
 
 
 def test_a_style_that_is_none_is_refused() -> None:

@@ -21,7 +21,6 @@ from planner.commands.simulate.script import Arrivals, Script, lost_seconds
 from planner.commands.simulate.world import Text, ranks
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.objective.annotation import read_disruption
-from planner.objective.terms import unit_weight
 from planner.quantity import MAX_INT64
 from planner.quota.holding import seconds_since
 from planner.quota.snapshot import Admitted, Snapshot
@@ -32,6 +31,7 @@ from planner.solver.kueue.aftermath import admit
 from planner.state import State, Workload
 from planner.state.base import Condition
 from planner.state.workload import WorkloadStatus
+from planner.term import unit_weight
 
 _READY: Final = "PodsReady"
 

@@ -71,7 +71,7 @@ def _table(answer: Boosts) -> Table:
             plural(len(answer.boosts), "workload"),
             folds=True,
         ),
-        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("In the plan", lambda one: one.role),
         Column("Priority", lambda one: str(one.priority), number=True),
         Column("Boost", lambda one: f"{one.boost:+d}", number=True),

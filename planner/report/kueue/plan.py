@@ -36,7 +36,7 @@ from planner.report.document import (
     table,
 )
 from planner.report.kueue.nodes import slots_in
-from planner.report.measures import RARELY_SHOWN, amount_of, unit_of
+from planner.report.measures import RARELY_SHOWN, told
 from planner.report.plan import (
     Particulars,
     amount_column,
@@ -50,7 +50,7 @@ from planner.report.plan import (
 )
 from planner.report.style import Repeated, Said, Word, each, fields, joined, line
 from planner.report.text import age, clean, plural, short, thousandths, word
-from planner.report.words import TermRow, sum_of, term_rows
+from planner.report.words import TermRow, Work, sum_of, term_rows, work_of
 from planner.state.release import KnownBy
 
 MAX_AMOUNTS: Final = 3
@@ -174,24 +174,32 @@ def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
     costs = [row for row in _cost_rows(plan, choices) if row.greedy not in {None, row.value}]
     usual = [row for row in costs if row.level or row.id not in RARELY_SHOWN]
     if usual:
-        yield table("What Kueue's own flavors would cost", _COSTS, usual)
+        yield _costs(usual, "What Kueue's own flavors would cost", work_of(plan))
     if others := [row for row in costs if row not in usual]:
-        yield Fold("Other measures", (table("The same, in other measures", _COSTS, others),))
+        rest = _costs(others, "The same, in other measures", work_of(plan))
+        yield Fold("Other measures", (rest,))
 
 
-def _more(row: TermRow) -> Cell:
-    more = (row.greedy or 0) - row.value
-    return Cell(f"{more:+,}", tone="good" if more > 0 else "warn")
+def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> Table:
+    """Return terms of a plan beside those of the best one under Kueue's own flavors."""
 
+    def amount(row: TermRow, value: int) -> str:
+        return told(row.unit, value, work)[1]
 
-_COSTS: Final[list[Column[TermRow]]] = [
-    Column("Term", lambda row: row.id),
-    Column("Disruption", lambda row: row.title, folds=True),
-    Column("This plan", lambda row: amount_of(row.unit, row.value), number=True),
-    Column("Kueue's flavors", lambda row: amount_of(row.unit, row.greedy), number=True),
-    Column("Costs more", _more, number=True, only="screen"),
-    Column("Unit", lambda row: unit_of(row.unit)),
-]
+    def more(row: TermRow) -> Cell:
+        more = (row.greedy or 0) - row.value
+        sign = "+" if more >= 0 else ""
+        return Cell(f"{sign}{amount(row, more)}", tone="good" if more > 0 else "warn")
+
+    columns: list[Column[TermRow]] = [
+        Column("Term", lambda row: row.id),
+        Column("Disruption", lambda row: row.title, folds=True),
+        Column("This plan", lambda row: amount(row, row.value), number=True),
+        Column("Kueue's flavors", lambda row: amount(row, row.greedy or 0), number=True),
+        Column("Costs more", more, number=True, only="screen"),
+        Column("Unit", lambda row: told(row.unit, 0, work)[0]),
+    ]
+    return table(caption, columns, rows)
 
 
 def _kueue_flavor(row: FlavorRow) -> Cell:
@@ -248,7 +256,9 @@ def _victims(plan: Plan) -> Iterator[Block]:
             plural(len(victims), "victim"),
             folds=True,
         ),
-        Column("ClusterQueue", lambda victim: name(victim.cluster_queue), folds=True),
+        Column(
+            "ClusterQueue", lambda victim: name(victim.cluster_queue), folds=True, below="Victim"
+        ),
         Column("Priority", lambda victim: str(victim.priority), number=True),
         *_amounts(plan),
         Column("Age", lambda victim: age(victim.age_s), number=True),
