@@ -426,9 +426,7 @@ def _spared(case: Case) -> int:
 
 def _gap_amount(work: Work, gap: Gap, value: float) -> str:
     """Return an amount of a gap in the unit it is shown in."""
-    if gap.unit == WORK_UNIT:
-        return work.lost(value)
-    return f"{value:,}" if isinstance(value, int) else decimal(value)
+    return told(gap.unit, value, work)[1]
 
 
 def distributions(audit: Audit) -> Iterator[Histogram]:

@@ -172,8 +172,8 @@ class Gauge:
 
     ``before`` and ``after`` are what is used. ``mark`` is what it is held against and ``limit`` how
     far it may go, ``None`` if there is none or no end. ``depth`` is its depth in a tree, from 0.
-    ``after`` is ``None`` if there is no plan. ``notes`` are short remarks, ``tone`` how they are
-    meant.
+    ``after`` is ``None`` if there is no plan. ``kept`` is how much of it does not count above it in
+    the tree. ``notes`` are short remarks, ``tone`` how they are meant.
     """
 
     name: str
@@ -183,6 +183,7 @@ class Gauge:
     after: int | None
     mark: int | None
     limit: int | None
+    kept: int = 0
     notes: tuple[str, ...] = ()
     tone: Tone = ""
 
@@ -192,7 +193,8 @@ class Gauges:
     """Usage before and after as bars, all of the same unit.
 
     ``mark`` and ``limit`` are words for the marks of the gauges; ``show`` writes an amount.
-    ``over`` is a word for what is used beyond the mark, empty if that is nothing special.
+    ``over`` is a word for what is used beyond the mark, empty if that is nothing special, and
+    ``kept`` one for what does not count above.
     """
 
     kind: ClassVar[str] = "gauges"
@@ -202,6 +204,7 @@ class Gauges:
     limit: str
     over: str
     show: Callable[[int], str]
+    kept: str = ""
     before: str = "today"
     after: str = "after the plan"
 

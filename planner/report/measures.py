@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from planner.report.document import NONE, Block, Cell, Column, Only, Table, table
+from planner.report.document import NONE, Block, Cell, Column, Fold, Only, Paragraph, Table, table
+from planner.report.text import decimal
 from planner.report.words import COUNTING, SIZE_UNIT, WORK_UNIT, TermRow, Work
 
 Row = TypeVar("Row")
@@ -15,18 +16,23 @@ RARELY_SHOWN: Final = frozenset(
 )
 """Terms that a screen leaves out unless the objective minimises them."""
 
+ALL_TERMS: Final = "All measures in the integers that are calculated with"
 LEVELS_FIRST: Final = "Disruption, the levels of the objective first"
 
 
 def terms_tables(caption: str, rows: Sequence[TermRow], beside: str, work: Work) -> Iterator[Block]:
-    """Yield the table of terms for a page, and the shorter one for a screen.
+    """Yield the terms that matter in the unit that people think in; on a page all, exactly, too.
 
-    The shorter one has amounts in the unit that people think in alone, and no count that says what
-    one above it says.
+    Left out are terms that nobody asked for, and counts that say what one above them says.
     """
-    shown = not_twice(rows, lambda row: (row.id, (row.value, row.greedy)))
-    yield Only("screen", (terms_table(caption, shown, beside, work, exact=False),))
-    yield Only("page", (terms_table(caption, rows, beside, work),))
+    usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
+    shown = not_twice(usual, lambda row: (row.id, (row.value, row.greedy)))
+    if shown:
+        yield terms_table(caption, shown, beside, work, exact=False)
+        if any(row.unit == WORK_UNIT for row in shown):
+            yield Only("page", (Paragraph(work.note, "dim"),))
+    if rows:
+        yield Fold("All measures, exactly", (terms_table(ALL_TERMS, rows, beside, work),))
 
 
 def not_twice(
@@ -76,10 +82,10 @@ def terms_table(
     return table(caption, columns, rows)
 
 
-def told(unit: str, value: int, work: Work) -> tuple[str, str]:
+def told(unit: str, value: float, work: Work) -> tuple[str, str]:
     """Return a unit that people think in, and an amount in it, which may be negative."""
     if unit == WORK_UNIT:
         return work.hours, work.lost(value)
     if unit == SIZE_UNIT:
         return work.devices, work.size(value)
-    return unit, f"{value:,}"
+    return unit, f"{value:,}" if isinstance(value, int) else decimal(value)

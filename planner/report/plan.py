@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal, Protocol
 
 from pydantic import ConfigDict, Field
@@ -30,6 +30,7 @@ from planner.report.document import (
     Only,
     Paragraph,
     Section,
+    Table,
     Tile,
     Tone,
     facts,
@@ -39,8 +40,6 @@ from planner.report.document import (
 )
 from planner.report.measures import (
     LEVELS_FIRST,
-    RARELY_SHOWN,
-    terms_table,
     terms_tables,
 )
 from planner.report.style import Said, each, field_lines, fields, free, line, rendered
@@ -74,6 +73,9 @@ ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
     "infeasible": ("Proved infeasible", "bad"),
     "unknown": ("Unknown", "warn"),
 }
+MANY, FIRST = 100, 20
+"""Of more victims there is a summary by queue; then a screen has the first ones only."""
+
 PREEMPTION: Final = "Preemption plan"
 SHORT_DIGEST: Final = 16
 SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
@@ -277,6 +279,45 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
         yield Tile(f"{closed} of {len(levels)}", label, tone="good" if proved else "warn")
 
 
+def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
+    """Yield the victims; very many by queue, with the first of them, and on a page all, folded."""
+    if len(plan.victims) <= MANY:
+        yield shown
+        return
+    yield _by_queue(plan)
+    yield Only("screen", (replace(shown, most=FIRST),))
+    yield Only("page", (Fold(f"All {len(plan.victims):,} victims", (shown,)),))
+
+
+def _by_queue(plan: AnyPlan) -> Table:
+    queues: dict[str, list[Any]] = {}
+    for victim in plan.victims:
+        queues.setdefault(victim.runs_in, []).append(victim)
+    work = work_of(plan)
+
+    def priorities(row: tuple[str, list[Any]]) -> str:
+        found = [victim.priority for victim in row[1]]
+        least, most = min(found), max(found)
+        return f"{least}" if least == most else f"{least} to {most}"
+
+    def lost(victims: Iterable[Any]) -> str:
+        return work.lost(sum(victim.costs.get("D4", 0) for victim in victims))
+
+    columns: list[Column[tuple[str, list[Any]]]] = [
+        Column(
+            scheduler_of(plan).words.queue,
+            lambda row: name(row[0]),
+            plural(len(queues), "queue"),
+            folds=True,
+        ),
+        Column("Victims", lambda row: f"{len(row[1]):,}", f"{len(plan.victims):,}", number=True),
+        Column("Priority", priorities, number=True),
+        Column(f"Lost {work.short}", lambda row: lost(row[1]), lost(plan.victims), number=True),
+    ]
+    rows = sorted(queues.items(), key=lambda row: -len(row[1]))
+    return table("Victims by queue", columns, rows)
+
+
 def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
     """Return what victims lose: work, and the user's own cost where that is the objective."""
     work = work_of(plan)
@@ -360,17 +401,8 @@ def _disruption(plan: AnyPlan) -> Iterator[Block]:
     """Yield both disruption vectors: the levels of the objective first, then what matters."""
     if not (plan.victims or (plan.greedy and plan.greedy.victims)):
         return
-    rows = term_rows(plan)
-    usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
-    others = [row for row in rows if row not in usual]
     itself, work = scheduler_name(plan), work_of(plan)
-    if usual:
-        yield from terms_tables(LEVELS_FIRST, usual, itself, work)
-        if any(row.unit == WORK_UNIT for row in usual):
-            yield Only("page", (Paragraph(work.note, "dim"),))
-    if others:
-        rest = terms_table("Measures no level minimises", others, itself, work)
-        yield Fold("Other measures", (rest,))
+    yield from terms_tables(LEVELS_FIRST, term_rows(plan), itself, work)
 
 
 def closed_levels(certificate: Certificate) -> int:

@@ -44,7 +44,7 @@ class Work(NamedTuple):
         """Return an amount of work in hours."""
         return hours(accelerator_seconds * self.each)
 
-    def size(self, units: int) -> str:
+    def size(self, units: float) -> str:
         """Return a size in 1/32000 accelerator in devices."""
         return decimal(units * self.each / ACCELERATOR)
 

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from planner.plan import Amount, Plan
-from planner.report.document import MAX_ROWS
 from planner.report.text import cells as cell_len
 from tests.report.factory import (
     OUTSIDE,
@@ -17,7 +16,7 @@ from tests.report.factory import (
     make_plan,
     make_victim,
 )
-from tests.report.rendering import table
+from tests.report.rendering import html, table
 
 WIDTHS = (60, 80, 108, 160)
 
@@ -152,13 +151,23 @@ def test_width_is_that_asked_for_whatever_the_environment(monkeypatch: pytest.Mo
     assert table.render(make_plan(), width=108) == table.render(make_plan()) == wide
 
 
-def test_rows_beyond_200_are_counted() -> None:
-    victims = [make_victim(f"ns/v{i:03}") for i in range(MAX_ROWS + 312)]
-    screen = table.render(make_plan(victims=victims, greedy=None), width=108)
-    assert "... 312 more, use --format json" in screen
-    assert "ns/v199" in screen
-    assert "ns/v200" not in screen
-    assert "512 victims" in screen
+def test_hundreds_of_victims_are_told_by_queue() -> None:
+    victims = [
+        make_victim(f"ns/v{i:03}", cluster_queue=f"queue-{i % 3}", priority=i // 3 % 2)
+        for i in range(783)
+    ]
+    plan = make_plan(victims=victims, greedy=None)
+    screen = table.render(plan, width=80)
+    for queue in range(3):
+        assert re.search(rf"queue-{queue} +261 +0 to 1 +208\.80\n", screen)
+    assert re.search(r"3 queues +783 +626\.40\n", screen)
+    assert "... 763 more, use --format json" in screen
+    assert "ns/v019" in screen
+    assert "ns/v020" not in screen
+    assert "783 victims" in screen
+    page = html.render(plan)
+    folded = page.index("<details><summary>All 783 victims</summary>")
+    assert page.index("Victims by queue") < folded < page.index("ns/v000") < page.index("ns/v782")
 
 
 def test_long_lists_of_spared_workloads_are_counted() -> None:

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from planner.plan import YuniKornVictim
-from planner.report.document import MAX_ROWS
 from planner.report.text import cells as cell_len
 from planner.report.words import cautions
 from tests.report.factory import make_plan
-from tests.report.rendering import table
+from tests.report.rendering import html, table
 from tests.report.yunikorn_factory import (
     BREAKS,
     GPU,
@@ -290,10 +289,19 @@ def test_costs_have_a_column_only_when_they_are_the_objective() -> None:
     assert "Cost" not in table.render(make_yunikorn(), width=160)
 
 
-def test_rows_beyond_200_are_counted() -> None:
-    victims = [make_allocation(f"v{i:03}") for i in range(MAX_ROWS + 12)]
+def test_why_a_victim_may_go_is_said_of_its_queue() -> None:
+    """Twelve of eight GPUs guaranteed are in use there, and nothing is to the other queue."""
+    said = "root.research.sweeps uses 12 of 8 nvidia.com/gpu guaranteed"
+    for width in (80, 120, 200):
+        assert said in words(table.render(make_yunikorn(), width=width))
+    assert "uses 12 of 8 nvidia.com/gpu guaranteed" in html.render(make_yunikorn())
+
+
+def test_hundreds_of_victims_are_told_by_queue() -> None:
+    victims = [make_allocation(f"v{i:03}") for i in range(212)]
     screen = table.render(make_yunikorn(victims=victims, greedy=None), width=120)
-    assert "... 12 more, use --format json" in screen
+    assert "... 192 more, use --format json" in screen
+    assert re.search(r"1 queue +212 ", screen)
     assert "212 victims" in screen
 
 

@@ -26,7 +26,7 @@ from planner.report.document import (
     table,
 )
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
-from planner.report.measures import LEVELS_FIRST, RARELY_SHOWN, terms_tables
+from planner.report.measures import LEVELS_FIRST, terms_tables
 from planner.report.plan import (
     ANSWERS,
     BOTH,
@@ -63,7 +63,7 @@ class _Row(NamedTuple):
 
 def document(answer: JointPlan) -> Document:
     """Return everything there is to say: who starts in which step, and what serving each gives."""
-    rows = [row for row in _rows(answer) if row.level or row.id not in RARELY_SHOWN]
+    rows = _rows(answer)
     sections = filled(
         Section("Who is admitted", (_pending_table(answer),)),
         Section("Steps", (_step_table(answer),)),

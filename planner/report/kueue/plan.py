@@ -47,6 +47,7 @@ from planner.report.plan import (
     heading_lines,
     outside_lines,
     term_lines,
+    victims_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, joined, line
 from planner.report.text import age, clean, plural, short, thousandths, word
@@ -267,7 +268,7 @@ def _victims(plan: Plan) -> Iterator[Block]:
         Column("Why it may go", lambda one: Cell(one.reason, law_id(one)), only="page"),
         *cost_columns(plan),
     ]
-    yield table("Whom to evict", columns, victims, _legend(plan))
+    yield from victims_of(plan, table("Whom to evict", columns, victims, _legend(plan)))
     if said := stability_in_words(plan):
         yield Paragraph(said, "warn" if plan.stability else "")
 
@@ -346,6 +347,7 @@ def _chart(plan: Plan, item: Demand) -> Gauges:
         mark="quota",
         limit="borrowing limit",
         over="borrowed",
+        kept="never lent, adds nothing above",
         show=lambda units: format_briefly(units, item.resource),
     )
 
@@ -354,6 +356,7 @@ def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
     own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
     notes = ["asks here"] if own else []
     notes += [f"{node.hidden:,} not shown"] if node.hidden else []
+    lendable = use.quota if use.lending_limit is None else use.lending_limit
     endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
     return Gauge(
         name=node.name,
@@ -363,6 +366,7 @@ def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
         after=use.after if has_plan(plan) else None,
         mark=use.quota,
         limit=None if endless else use.quota + (use.borrowing_limit or 0),
+        kept=max(0, use.quota - lendable) if node.parent and use.quota != UNLIMITED else 0,
         notes=tuple(notes),
         tone="" if node.touched else "dim",
     )

@@ -49,6 +49,7 @@ from planner.report.plan import (
     heading_lines,
     outside_lines,
     term_lines,
+    victims_of,
 )
 from planner.report.style import Repeated, Word, field_lines, fields, line
 from planner.report.text import age, plural, short, word
@@ -203,7 +204,7 @@ def _victims(plan: YuniKornPlan) -> Iterator[Block]:
     columns.append(
         Column("Why it may go", lambda one: reason_of(plan, one), folds=True, rank=REPEATED)
     )
-    yield table("Whom to preempt", columns, plan.victims, notes)
+    yield from victims_of(plan, table("Whom to preempt", columns, plan.victims, notes))
     yield from [legend] if legend else []
 
 
