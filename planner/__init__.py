@@ -43,18 +43,33 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "AnyPlan",
+    "AnyState",
+    "Audit",
+    "Boosts",
     "Certificate",
     "Changes",
+    "Check",
+    "Explanation",
     "Front",
     "InputError",
     "JointPlan",
+    "Lint",
     "Plan",
     "PlannerError",
+    "Profile",
+    "Risk",
+    "Simulation",
     "State",
     "Verification",
     "Victim",
+    "WhatIf",
+    "YuniKornExplanation",
+    "YuniKornPlan",
+    "YuniKornState",
+    "YuniKornVictim",
     "__version__",
     "audit",
+    "boost",
     "check",
     "explain",
     "front",
@@ -62,6 +77,7 @@ __all__ = [
     "greedy",
     "lint",
     "read",
+    "render",
     "risk",
     "simulate",
     "solve",
@@ -71,15 +87,24 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from planner.api import explain, front, greedy, solve, verify, whatif
+    from planner.api import boost, explain, front, greedy, solve, verify, whatif
     from planner.commands.audit import audit
-    from planner.commands.check.plan import check
+    from planner.commands.audit.record import Audit
+    from planner.commands.boost.kueue.find import Boosts
+    from planner.commands.check.plan import Check, check
+    from planner.commands.explain.kueue.record import Explanation
+    from planner.commands.explain.yunikorn.record import YuniKornExplanation
     from planner.commands.generate import generate
     from planner.commands.lint import lint
+    from planner.commands.lint.record import Lint
     from planner.commands.risk import risk
+    from planner.commands.risk.record import Risk
     from planner.commands.simulate import simulate
+    from planner.commands.simulate.record import Simulation
+    from planner.commands.whatif.comparison import WhatIf
     from planner.errors import InputError, PlannerError
     from planner.joint import solve_joint
+    from planner.objective.profiles import Profile
     from planner.plan import (
         AnyPlan,
         Certificate,
@@ -88,9 +113,12 @@ if TYPE_CHECKING:
         Plan,
         Verification,
         Victim,
+        YuniKornPlan,
+        YuniKornVictim,
     )
     from planner.reader import read
-    from planner.state import Changes, State
+    from planner.report.render import render
+    from planner.state import AnyState, Changes, State, YuniKornState
 
     __version__: str
 else:
@@ -99,17 +127,32 @@ else:
     # a function would take the function's place.
     _HOME = {
         "AnyPlan": "planner.plan",
+        "AnyState": "planner.state",
+        "Audit": "planner.commands.audit.record",
+        "Boosts": "planner.commands.boost.kueue.find",
         "Certificate": "planner.plan",
         "Changes": "planner.state",
+        "Check": "planner.commands.check.plan",
+        "Explanation": "planner.commands.explain.kueue.record",
         "Front": "planner.plan",
         "InputError": "planner.errors",
         "JointPlan": "planner.plan",
+        "Lint": "planner.commands.lint.record",
         "Plan": "planner.plan",
         "PlannerError": "planner.errors",
+        "Profile": "planner.objective.profiles",
+        "Risk": "planner.commands.risk.record",
+        "Simulation": "planner.commands.simulate.record",
         "State": "planner.state",
         "Verification": "planner.plan",
         "Victim": "planner.plan",
+        "WhatIf": "planner.commands.whatif.comparison",
+        "YuniKornExplanation": "planner.commands.explain.yunikorn.record",
+        "YuniKornPlan": "planner.plan",
+        "YuniKornState": "planner.state",
+        "YuniKornVictim": "planner.plan",
         "audit": "planner.commands.audit",
+        "boost": "planner.api",
         "check": "planner.commands.check.plan",
         "explain": "planner.api",
         "front": "planner.api",
@@ -117,6 +160,7 @@ else:
         "greedy": "planner.api",
         "lint": "planner.commands.lint",
         "read": "planner.reader",
+        "render": "planner.report.render",
         "risk": "planner.commands.risk",
         "simulate": "planner.commands.simulate",
         "solve": "planner.api",

@@ -28,6 +28,22 @@ OF_PRIORITY: Final = "victims@"
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
+ACCELERATOR: Final = 32_000
+"""How many of the internal size units one accelerator is; one milli-core is 1."""
+
+_ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
+
+
+def unit_weight(resource: str) -> int:
+    """Return the size of one integer unit of a resource, in 1/32000 accelerator.
+
+    Source: docs/design/objectives.md §2.
+    """
+    if resource in {"cpu", "vcore"}:
+        return 1
+    return ACCELERATOR if _ACCELERATOR_NAME.fullmatch(resource) else 0
+
+
 class Text(NamedTuple):
     """What a term is called, and in what it is counted."""
 

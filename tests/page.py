@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import shlex
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -123,3 +125,14 @@ def steady(text: str) -> str:
     for pattern, same in VOLATILE:
         text = re.sub(pattern, same, text, flags=re.MULTILINE)
     return text
+
+
+def statements(page: Path) -> str:
+    """Return the Python session of a page as a program, in which each answer is printed."""
+    parser = doctest.DocTestParser()
+    sessions = [parser.get_examples(block.content) for block in blocks(page, "pycon")]
+    lines = []
+    for one in chain.from_iterable(sessions):
+        is_value = one.want and not one.source.startswith(("try", "print("))
+        lines.append(f"print({one.source.strip()})" if is_value else one.source.strip("\n"))
+    return "\n".join(lines)

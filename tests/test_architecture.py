@@ -56,8 +56,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/check",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
-        "commands/simulate": "coverage errors quantity plan quota objective"
-        " reference solver state scheduler",
+        "commands/simulate": "coverage errors quantity plan quota objective reference solver"
+        " state scheduler term",
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"
         " solver commands/simulate scheduler",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",
@@ -73,9 +73,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/explain commands/risk commands/compare commands/simulate"
         " commands/lint commands/replay commands/apply scheduler",
-        "api": "coverage errors quantity laws commands/check state reader quota"
-        " reference problem objective models plan verifier solver commands/replay"
-        " commands/explain commands/whatif scheduler",
+        "api": "coverage errors quantity laws commands/check state reader quota reference"
+        " problem objective models plan verifier solver commands/replay commands/explain"
+        " commands/whatif scheduler commands/boost",
         "joint": "stage coverage errors objective plan quota solver state",
         "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver"
@@ -84,7 +84,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " kubectl commands/apply commands/compare commands/import_ commands/generate joint"
         " commands/lint",
         FACE: "errors state commands/check reader plan commands/audit commands/risk"
-        " commands/simulate commands/generate api joint commands/lint",
+        " commands/simulate commands/generate api joint commands/lint commands/boost"
+        " commands/explain commands/whatif objective report",
     }.items()
 }
 

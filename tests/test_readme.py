@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from inspect import signature
 from pathlib import Path
+from textwrap import indent
 
 import nbformat
 import pytest
@@ -25,10 +26,12 @@ from planner.objective.profiles import PROFILES
 from planner.term import TERMS
 from tests.cli.running import ONE_PROCESS, UNHURRIED
 from tests.conftest import ROOT, TEST_ALL
-from tests.page import COLUMNS, UPDATE, Block, blocks, check_printed, printed_by
+from tests.page import COLUMNS, UPDATE, Block, blocks, check_printed, printed_by, statements
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
+GUIDE = ROOT / "docs/how-to/python.md"
+SESSIONS = ROOT / "tests" / "sessions.py"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SECONDS_PER_NOTEBOOK = 900
 LARGEST_PICTURE = 150_000
@@ -173,3 +176,10 @@ def test_notebook_runs_and_draws(path: Path) -> None:
         nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
     shown = [output.get("data", {}) for output in outputs(notebook)]
     assert any("image/png" in data for data in shown)
+
+
+@pytest.mark.parametrize("page", [README, GUIDE], ids=lambda page: page.stem)
+def test_python_sessions_are_typed(page: Path) -> None:
+    """They stand in tests/sessions.py, which mypy and pyright check with everything else."""
+    typed = SESSIONS.read_text("utf-8").replace("\n\n", "\n")
+    assert f"def {page.stem.lower()}() -> None:\n{indent(statements(page), '    ')}\n" in typed

@@ -6,7 +6,7 @@ Fields of records are shown with their types; what they mean stands in the text 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from inspect import isclass
+from inspect import isclass, isfunction
 from typing import Any, Final, get_args
 
 import planner
@@ -92,7 +92,7 @@ def page() -> str:
     """Return a page that asks mkdocstrings for every public name."""
     known = {name: getattr(planner, name) for name in planner.__all__ if name != "__version__"}
     del known["AnyPlan"]  # a plan of either scheduler: it stands among the types
-    functions = [thing for thing in known.values() if not isclass(thing)]
+    functions = [thing for thing in known.values() if isfunction(thing)]
     classes = [thing for thing in known.values() if isclass(thing)]
     parts = [HEAD, "## Functions", *map(_entry, functions), "## Classes", *map(_entry, classes)]
     return "\n\n".join([*parts, "## Types", *(f"::: {path}" for path in TYPES)]) + "\n"

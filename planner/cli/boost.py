@@ -38,8 +38,6 @@ may, 5 that none were found.
 
 """
 
-GATE: Final = "PriorityBoost"
-
 
 @define(
     state_argument,
@@ -64,17 +62,11 @@ def command(given: Given) -> int:
     from planner import api
     from planner.cli.kueue_state import of_kueue
     from planner.cli.output import warn
-    from planner.commands.boost.kueue.find import find_boosts
-    from planner.commands.whatif.edit import edit
     from planner.report.kueue.boost import render
 
-    limit = given.time_limit
     found = of_kueue(given.read())
-    gate_on = found.configuration.gate(GATE)
-    boosting = found if gate_on else edit(found, [f"configuration.featureGates.{GATE}=true"])
-    plan = api.solve(boosting, given.pending, given.profile, time_limit=limit)
-    warn(plan.notes)
-    answer = find_boosts(boosting, plan, gate_on=gate_on, time_limit=limit)
+    answer = api.boost(found, given.pending, given.profile, time_limit=given.time_limit)
+    warn(answer.plan.notes)
     given.show(render, answer)
     return _exit_code(answer)
 

@@ -10,13 +10,14 @@ from planner.objective.applied import KnownGroups
 from planner.objective.kueue_budget import pod_budgets
 from planner.objective.kueue_sharing import sharing
 from planner.objective.sums import exact_sizes, places, ranks, separable_terms
-from planner.objective.terms import TermTable, unit_weight
+from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem, one_of_each_holding
 from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT
 from planner.state import State
+from planner.term import unit_weight
 
 
 def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from planner.objective.terms import ACCELERATOR, PER_MILLE, unit_weight
+from planner.objective.terms import PER_MILLE
 from planner.problem.kueue import Problem
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT, QuotaTree
+from planner.term import ACCELERATOR, unit_weight
 
 _WHOLE_WEIGHT: Final = 10**9
 """Weights are in nano-units."""

@@ -9,7 +9,6 @@ not GPU-hours.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,10 +21,7 @@ from planner.errors import UnsupportedError
 from planner.objective.annotation import Disruption
 from planner.objective.cascading import Cascades
 from planner.problem.array import BoolArray, IntArray
-from planner.term import MORE, RATED, find_term, in_order, priority_of, victims_of
-
-ACCELERATOR: Final = 32_000
-"""How many of the internal size units one accelerator is; one milli-core is 1."""
+from planner.term import ACCELERATOR, MORE, RATED, find_term, in_order, priority_of, victims_of
 
 PER_MILLE: Final = 1000
 """The unit of D9."""
@@ -34,7 +30,6 @@ LARGEST_COST: Final = 2**45
 """A hundred thousand workloads of this cost can still be added up in 64 bits."""
 
 Amount = TypeVar("Amount", int, NDArray[Any])
-_ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
 _NAMESPACE: Final = "namespace/"
 
 
@@ -245,13 +240,6 @@ class TermTable:
         if self.rates:
             totals[RATED] = sum(rate * totals[term] for term, rate in self.rates.items())
         return in_order(totals)
-
-
-def unit_weight(resource: str) -> int:
-    """Return the size of one integer unit of a resource, in 1/32000 accelerator."""
-    if resource in {"cpu", "vcore"}:
-        return 1
-    return ACCELERATOR if _ACCELERATOR_NAME.fullmatch(resource) else 0
 
 
 def work(size: Amount, seconds: Amount) -> Amount:

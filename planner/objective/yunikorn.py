@@ -12,12 +12,13 @@ from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
 from planner.objective.sums import exact_sizes, places, ranks, separable_terms
-from planner.objective.terms import TermTable, unit_weight
+from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.resource import fits
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation, QueueConfig, YuniKornState
+from planner.term import unit_weight
 
 NOT_TOLD: Final = frozenset({"D6", "D10"})
 """Terms without a source: a dump has neither annotations nor earlier preemptions."""

@@ -3,6 +3,7 @@
 base.py      what every piece of output is made of
 naming.py    many names in a sentence
 covered.py   what an answer leaves out of a state, and what that makes of its status
+frame.py     the victims of a plan as a pandas DataFrame
 record.py    what the plans of every scheduler have in common
 proof.py     proof trees: the steps that show that no plan is better
 proof_lines.py

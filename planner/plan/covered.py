@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, Literal, Protocol, Self, TypeVar, get_args
 
 from pydantic import model_validator
 
 from planner.plan.base import Record
+from planner.scheduler import Part
 
 Status = Literal["optimal", "conditional", "feasible", "infeasible", "unknown"]
 """optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
@@ -36,7 +38,13 @@ class Uncovered(Record):
     evidence: str
 
 
+HTML: Final = Part[Callable[[Any], str]]("html")
+"""Writes an answer as what a notebook shows: the page of ``--format html``, in a frame."""
+
+
 class _Answer(Protocol):
+    @property
+    def scheduler(self) -> str: ...
     @property
     def status(self) -> Status: ...
     @property
@@ -75,6 +83,11 @@ class Covered(Record):
         fields = type(self).model_fields.keys()
         parts = ["status", *sorted({"preemptor"} & fields), *sorted(_SAID & fields)]
         return f"<{type(self).__name__} {': '.join(str(getattr(self, one)) for one in parts)}>"
+
+    def _repr_html_(self: _Answer) -> str | None:
+        """Return its page for a notebook; nothing of a scheduler that has no pages."""
+        write = HTML.find(self)
+        return None if write is None else write(self)
 
     @model_validator(mode="after")
     def _says_what_it_leaves_out(self) -> Self:

@@ -8,8 +8,9 @@ from typing import ClassVar, Final, Literal
 from pydantic import ConfigDict, Field, computed_field, model_validator
 
 from planner.plan.base import Record
-from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
+from planner.plan.covered import Assume, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
+from planner.plan.frame import Evicting
 from planner.plan.kueue_nodes import NodesAround
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate
@@ -29,6 +30,11 @@ class Amount(Record):
     resource: str
     units: int
     quantity: str
+
+    @property
+    def place(self) -> str:
+        """What it is of, in one text."""
+        return f"{self.flavor}/{self.resource}"
 
 
 class KueueRelease(Record):
@@ -204,7 +210,7 @@ OWN: Final = "kueue"
 """Of either: the scheduler itself."""
 
 
-class Plan(Covered):
+class Plan(Evicting):
     """The answer for one pending workload.
 
     ``algorithm`` is ``kueue`` for the scheduler's own greedy answer and ``optimum`` for the

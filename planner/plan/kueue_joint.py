@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan.base import Record
-from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
+from planner.plan.covered import Assume, Proved, Status, Uncovered
+from planner.plan.frame import Evicting
 from planner.plan.kueue import KueueRelease, Victim
 from planner.plan.record import SCHEMA_VERSION, Certificate, Verdict
 from planner.quota.kueue.assignment import Assignment
@@ -79,7 +80,7 @@ class OneByOneAnswer(Record):
     terms: dict[str, int] = {}
 
 
-class JointPlan(Covered):
+class JointPlan(Evicting):
     """The answer for several pending workloads: as many as possible, and one set of victims.
 
     ``pending`` are in order of precedence: higher priority, then earlier in the queue. Of two

@@ -9,8 +9,9 @@ from pydantic import Field, computed_field, model_validator
 
 from planner.laws import Spared
 from planner.plan.base import Record
-from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
+from planner.plan.covered import Assume, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
+from planner.plan.frame import Evicting
 from planner.plan.record import SCHEMA_VERSION, Certificate
 
 
@@ -23,6 +24,11 @@ class ResourceAmount(Record):
     resource: str
     units: int
     quantity: str
+
+    @property
+    def place(self) -> str:
+        """What it is of, in one text."""
+        return self.resource
 
 
 class YuniKornVictim(Record):
@@ -94,7 +100,7 @@ class QueueUse(Record):
     after: int
 
 
-class YuniKornPlan(Covered):
+class YuniKornPlan(Evicting):
     """The answer for one ask.
 
     ``rules`` names the side taken where the written laws and the core differ: ``design`` or

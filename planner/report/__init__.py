@@ -14,5 +14,6 @@ explanation.py, whatif.py, risk.py, audit.py, compare.py, simulation.py
 covered.py          what an answer leaves out of its state
 checking.py         the results of ``planner check``, ``lint`` and ``replay``
 catalogue.py        the result of ``planner laws``
+render.py           any answer of the library in any style, and what notebooks show
 plots.py            simulations and comparisons, drawn
 """

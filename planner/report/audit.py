@@ -42,9 +42,10 @@ from planner.report.document import (
     name,
     table,
 )
+from planner.report.measures import told
 from planner.report.style import Said, csv_of, each, fields, line, rendered
-from planner.report.text import SECONDS_PER_HOUR, decimal, hours, plural
-from planner.report.words import LOST, WORK_HOURS, WORK_NOTE, WORK_UNIT, shown_in_words
+from planner.report.text import SECONDS_PER_HOUR, decimal, plural
+from planner.report.words import LOST, WORK_UNIT, Work, shown_in_words, work_in
 
 FINDINGS: Final[dict[FindingCode, str]] = {
     "redundant": "some of its victims alone would do",
@@ -127,15 +128,17 @@ RATIOS: Final = (
 """The ranges of the histograms: fixed, so that two audits can be laid side by side."""
 
 
-def render(audit: Audit, style: str, *, width: int, color: bool, folder: Path | None = None) -> str:
+def render(
+    answer: Audit, style: str, *, width: int, color: bool, folder: Path | None = None
+) -> str:
     """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``.
 
     Links of a page to states start from the folder it will be in, by default the current one.
     """
     if style == "csv":
-        return csv_of(_csv_rows(audit))
+        return csv_of(_csv_rows(answer))
     made = partial(document, folder=folder)
-    return rendered([audit], style, _lines, made, whole=audit, width=width, color=color)
+    return rendered([answer], style, _lines, made, whole=answer, width=width, color=color)
 
 
 def _lines(audit: Audit) -> Iterator[str]:
@@ -321,21 +324,27 @@ def _objectives(audit: Audit) -> Iterator[Block]:
         yield Fold("How many were judged", (best,))
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
-        yield _gaps(gaps)
+        yield _gaps(gaps, _work(audit))
 
 
-def _gaps(gaps: Sequence[Gap]) -> Table:
+def _work(audit: Audit) -> Work:
+    """Return in what people think of the work that is lost in the states of an audit."""
+    return work_in(ratio.resource for case in audit.cases for ratio in case.ratios)
+
+
+def _gaps(gaps: Sequence[Gap], work: Work) -> Table:
+    amount = partial(_gap_amount, work)
     columns: list[Column[Gap]] = [
         Column("Objective", lambda gap: gap.objective),
         Column("Measure", lambda gap: gap.title, folds=True),
-        Column("Unit", lambda g: WORK_HOURS if g.unit == WORK_UNIT else g.unit, folds=True),
+        Column("Unit", lambda gap: told(gap.unit, 0, work)[0], folds=True),
         Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
         Column("Worse", lambda gap: f"{gap.more:,}", number=True),
         Column("Better", lambda gap: f"{gap.less:,}", number=True),
-        Column("Mean gap", lambda gap: _gap_amount(gap, gap.total / gap.compared), number=True),
-        Column("Worst gap", lambda gap: _gap_amount(gap, gap.worst), number=True),
+        Column("Mean gap", lambda gap: amount(gap, gap.total / gap.compared), number=True),
+        Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
     ]
-    notes = [WORK_NOTE] if any(gap.unit == WORK_UNIT for gap in gaps) else []
+    notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
     return table("How much more than the optimum, measure by measure", columns, gaps, notes)
 
 
@@ -343,10 +352,10 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
     shown = found(audit)
     if not shown:
         return
-    states = {case.state: _state(case.state, folder) for case in shown}
+    states, work = {case.state: _state(case.state, folder) for case in shown}, _work(audit)
     columns: list[Column[Case]] = [
         Column("State", lambda case: states[case.state], plural(len(shown), "case"), folds=True),
-        Column("Preemptor", lambda case: name(case.pending), folds=True),
+        Column("Preemptor", lambda case: name(case.pending), folds=True, below="State"),
         Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
         *(
             Column(one.objective, _victims(place), number=True)
@@ -357,7 +366,7 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
             for place, one in enumerate(shown[0].judgements)
             if any(case.judgements[place].at_will for case in shown)
         ),
-        Column("Lost accelerator-hours more", _lost_more, number=True, only="page"),
+        Column(f"Lost {work.hours} more", _lost_more(work), number=True, only="page"),
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]
     if any(case.needless for case in shown):
@@ -379,9 +388,14 @@ def _victims(place: int, *, at_will: bool = False) -> Callable[[Case], Cell]:
     return shown
 
 
-def _lost_more(case: Case) -> Cell:
-    gaps = case.judgements[0].gaps
-    return Cell(hours(sum(gaps.get(term, 0) for term in LOST))) if gaps else NONE
+def _lost_more(work: Work) -> Callable[[Case], Cell]:
+    """Return what shows how much more work than the first optimum a case loses."""
+
+    def shown(case: Case) -> Cell:
+        gaps = case.judgements[0].gaps
+        return Cell(work.lost(sum(gaps.get(term, 0) for term in LOST))) if gaps else NONE
+
+    return shown
 
 
 def _needless(case: Case) -> Cell:
@@ -400,7 +414,7 @@ def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = 
 
     columns: list[Column[Failure]] = [
         Column("State", state, folds=True),
-        Column("Preemptor", lambda one: name(one.pending or ""), folds=True),
+        Column("Preemptor", lambda one: name(one.pending or ""), folds=True, below="State"),
         Column("Outcome", lambda one: Cell(one.outcome, tone="bad")),
         Column("Why", lambda one: one.detail.partition("\n")[0], folds=True, least=24),
     ]
@@ -429,11 +443,9 @@ def _spared(case: Case) -> int:
     return len(case.victims) - len(first.victims) if first.gaps else 0
 
 
-def _gap_amount(gap: Gap, value: float) -> str:
+def _gap_amount(work: Work, gap: Gap, value: float) -> str:
     """Return an amount of a gap in the unit it is shown in."""
-    if gap.unit == WORK_UNIT:
-        return hours(value)
-    return f"{value:,}" if isinstance(value, int) else decimal(value)
+    return told(gap.unit, value, work)[1]
 
 
 def distributions(audit: Audit) -> Iterator[Histogram]:
@@ -445,7 +457,11 @@ def distributions(audit: Audit) -> Iterator[Histogram]:
     pairs = list(_pairs(audit.cases))
     if not pairs:
         return
-    objective = pairs[0][1].objective
+    objective, work = pairs[0][1].objective, _work(audit)
+    lost = [
+        sum(best.gaps.get(term, 0) for term in LOST) * work.each / SECONDS_PER_HOUR
+        for _, best in pairs
+    ]
     yield _histogram(
         f"Victims more than the optimum has, under {objective}",
         VICTIMS,
@@ -456,7 +472,7 @@ def distributions(audit: Audit) -> Iterator[Histogram]:
         f"Lost work more than the optimum has, restarts included, under {objective}, in "
         "accelerator-hours",
         HOURS,
-        {"cases": [sum(best.gaps.get(t, 0) for t in LOST) / SECONDS_PER_HOUR for _, best in pairs]},
+        {"cases": lost},
         decimal,
     )
     ratios = [pair for pair in (_ratios(case) for case, _ in pairs) if pair is not None]

@@ -59,8 +59,6 @@ COMPARED: Final = "Comparison of algorithms"
 OUTSIDE: Final = " (outside the rules)"
 _RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
 """Which measures of a case give way first where there is little room."""
-_NAME, _MEASURE = 22, 19
-"""The least room for the name of an algorithm, and for a measure."""
 
 
 def render(comparison: Comparison, style: str, *, width: int, color: bool) -> str:
@@ -133,7 +131,7 @@ def _row_table(rows: Sequence[Row]) -> Table:
 
     made: list[Column[tuple[Row, bool]]] = [
         Column("Case", case, folds=True),
-        Column("Algorithm", lambda one: one[0].algorithm, folds=True, least=_NAME),
+        Column("Algorithm", lambda one: one[0].algorithm, folds=True, below="Case"),
         Column("Status", status, folds=True),
         *(
             Column(
@@ -155,7 +153,7 @@ def _standing_table(standings: Sequence[Standing]) -> Table:
         return lambda one: f"{getattr(one, name):,}"
 
     made: list[Column[Standing]] = [
-        Column("Algorithm", lambda one: one.algorithm, folds=True, least=_NAME),
+        Column("Algorithm", lambda one: one.algorithm, folds=True),
         *(Column(COUNTS[name], count(name), number=True) for name in used),
     ]
     return table("How each fared", made, standings)
@@ -163,8 +161,8 @@ def _standing_table(standings: Sequence[Standing]) -> Table:
 
 def _distribution_table(rows: Sequence[Distribution]) -> Table:
     made: list[Column[Distribution]] = [
-        Column("Measure", lambda one: TITLES[one.measure], folds=True, least=_MEASURE),
-        Column("Algorithm", lambda one: one.algorithm, folds=True, least=_NAME),
+        Column("Measure", lambda one: TITLES[one.measure], folds=True),
+        Column("Algorithm", lambda one: one.algorithm, folds=True),
         Column("Cases", lambda one: f"{one.count:,}", number=True),
         Column("Mean", lambda one: shown(one.measure, one.mean), number=True),
         Column("Median", lambda one: shown(one.measure, one.median), number=True),
@@ -177,8 +175,8 @@ def _distribution_table(rows: Sequence[Distribution]) -> Table:
 def _duel_table(duels: Sequence[Duel]) -> Table:
     rows = [(duel, score) for duel in duels for score in duel.scores]
     made: list[Column[tuple[Duel, Score]]] = [
-        Column("Algorithm", lambda row: row[0].algorithm, folds=True, least=_NAME),
-        Column("Measure", lambda row: TITLES[row[1].measure], folds=True, least=_MEASURE),
+        Column("Algorithm", lambda row: row[0].algorithm, folds=True),
+        Column("Measure", lambda row: TITLES[row[1].measure], folds=True),
         Column("Less", lambda row: f"{row[1].wins:,}", number=True),
         Column("As much", lambda row: f"{row[1].ties:,}", number=True),
         Column("More", lambda row: f"{row[1].losses:,}", number=True),

@@ -56,10 +56,11 @@ NONE: Final = Cell(NOTHING, tone="dim")
 class Column(Generic[Row]):
     """A column of a table: its title, what it shows of a row, and what stands under it.
 
-    Where the table is too wide for a screen, a column that ``folds`` gives way, down to about
-    ``least``; the others keep their width. If that is not enough, columns with a ``rank`` are left
-    out, those of the highest first. ``page`` is the title on a page where that is another, and
-    ``only`` the medium that has the column, if not both.
+    Where the table is too wide for a screen, a column that ``folds`` gives way, down to its longest
+    word, or to ``least`` if that is longer; the others keep their width. If that is not enough, its
+    values stand under those of the column whose title ``below`` has; then columns with a ``rank``
+    are left out, those of the highest first. ``page`` is the title on a page where that is another,
+    and ``only`` the medium that has the column, if not both.
     """
 
     title: str
@@ -69,6 +70,7 @@ class Column(Generic[Row]):
     folds: bool = False
     least: int = LEAST
     rank: int = 0
+    below: str = ""
     page: str = ""
     only: Medium | None = None
 
@@ -77,8 +79,7 @@ class Column(Generic[Row]):
 class Table:
     """A table: its columns, and what they show of each row. ``notes`` say what codes in it mean.
 
-    A screen shows at most ``most`` rows, a page ``most_on_page``. Where a screen has no room for
-    it, ``narrower`` are other shapes of it to try, in this order.
+    A screen shows at most ``most`` rows, a page ``most_on_page``.
     """
 
     kind: ClassVar[str] = "table"
@@ -88,7 +89,6 @@ class Table:
     notes: tuple[str, ...] = ()
     most: int = MAX_ROWS
     most_on_page: int = MAX_ON_PAGE
-    narrower: tuple[Table, ...] = ()
 
     @property
     def has_totals(self) -> bool:
@@ -172,8 +172,8 @@ class Gauge:
 
     ``before`` and ``after`` are what is used. ``mark`` is what it is held against and ``limit`` how
     far it may go, ``None`` if there is none or no end. ``depth`` is its depth in a tree, from 0.
-    ``after`` is ``None`` if there is no plan. ``notes`` are short remarks, ``tone`` how they are
-    meant.
+    ``after`` is ``None`` if there is no plan. ``kept`` is how much of it does not count above it in
+    the tree. ``notes`` are short remarks, ``tone`` how they are meant.
     """
 
     name: str
@@ -183,6 +183,7 @@ class Gauge:
     after: int | None
     mark: int | None
     limit: int | None
+    kept: int = 0
     notes: tuple[str, ...] = ()
     tone: Tone = ""
 
@@ -192,7 +193,8 @@ class Gauges:
     """Usage before and after as bars, all of the same unit.
 
     ``mark`` and ``limit`` are words for the marks of the gauges; ``show`` writes an amount.
-    ``over`` is a word for what is used beyond the mark, empty if that is nothing special.
+    ``over`` is a word for what is used beyond the mark, empty if that is nothing special, and
+    ``kept`` one for what does not count above.
     """
 
     kind: ClassVar[str] = "gauges"
@@ -202,6 +204,7 @@ class Gauges:
     limit: str
     over: str
     show: Callable[[int], str]
+    kept: str = ""
     before: str = "today"
     after: str = "after the plan"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from planner.commands.explain.any import AnyClash, AnyExplanation
@@ -30,9 +30,11 @@ from planner.report.document import (
     name,
     table,
 )
+from planner.report.measures import RARELY_SHOWN, not_twice, told
 from planner.report.plan import ANSWERS
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
+from planner.report.words import work_in
 from planner.scheduler import Part, scheduler_of
 
 QUESTIONS: Final = {
@@ -82,7 +84,7 @@ def document(answer: AnyExplanation) -> Document:
     other, optima = answer.alternative, answer.optima
     compared: tuple[Block, ...] = ()
     if other is not None and other.terms:
-        compared = (_alternative(other, answer.names), _difference(other.terms))
+        compared = (_alternative(other, answer.names), _difference(answer, other.terms))
     sections = filled(
         Section("Who", (_standings(answer),)),
         Section("The other plan", compared),
@@ -132,19 +134,34 @@ def _alternative(other: Alternative, names: Mapping[str, str]) -> Facts:
     return Facts(tuple(rows))
 
 
-def _difference(terms: Sequence[TermDifference]) -> Table:
+def _difference(answer: AnyExplanation, terms: Sequence[TermDifference]) -> Table:
     ordered = sorted(terms, key=lambda term: (term.level is None, term.level or 0))
-    shown = [term for term in ordered if term.level is not None or term.plan != term.other]
+    differ = (
+        one
+        for one in ordered
+        if one.level is None and one.plan != one.other and one.term not in RARELY_SHOWN
+    )
+    asked = [one for one in ordered if one.level is not None]
+    shown = not_twice((*asked, *differ), lambda term: (term.term, (term.plan, term.other)))
+    work = work_in(one.resource for each in answer.standings for one in each.usage)
+
+    def of(field: str) -> Callable[[TermDifference], str]:
+        return lambda term: told(term.unit, getattr(term, field), work)[1]
+
+    def difference(term: TermDifference) -> str:
+        more = term.other - term.plan
+        return f"{'+' if more >= 0 else ''}{told(term.unit, more, work)[1]}"
+
     columns: list[Column[TermDifference]] = [
         Column(
             "Level", lambda term: NOTHING if term.level is None else str(term.level), number=True
         ),
         Column("Term", lambda term: term.term),
         Column("Disruption", lambda term: term.title, folds=True),
-        Column("Plan", lambda term: f"{term.plan:,}", number=True),
-        Column("Other", lambda term: f"{term.other:,}", number=True),
-        Column("Difference", lambda term: f"{term.other - term.plan:+,}", number=True),
-        Column("Unit", lambda term: term.unit),
+        Column("Plan", of("plan"), number=True),
+        Column("Other", of("other"), number=True),
+        Column("Difference", difference, number=True),
+        Column("Unit", lambda term: told(term.unit, 0, work)[0]),
     ]
     return table("The plan and the other", columns, shown)
 
@@ -174,7 +191,7 @@ def _clash(clash: AnyClash) -> Iterator[Block]:
     changes: list[Column[Change]] = [
         Column("Change that helps", lambda one: one.path, folds=True, least=40),
         Column("From", lambda one: one.before),
-        Column("To", lambda one: one.after),
+        Column("To", lambda one: one.after, folds=True, below="Change that helps"),
         Column("Victims", lambda one: str(len(one.victims)), number=True),
     ]
     if clash.changes:

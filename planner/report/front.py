@@ -25,7 +25,7 @@ from planner.report.document import (
     named,
     table,
 )
-from planner.report.measures import amount_of, unit_of
+from planner.report.measures import told
 from planner.report.plan import (
     LINES,
     NO_GREEDY,
@@ -35,7 +35,7 @@ from planner.report.plan import (
 )
 from planner.report.style import Said, each, free, line, rendered
 from planner.report.text import moment
-from planner.report.words import outside_rules, scheduler_name, texts_of, victim_names
+from planner.report.words import outside_rules, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
 ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
@@ -131,13 +131,13 @@ def _table(front: Front, rows: Sequence[_Row]) -> Table:
 def _measure_column(front: Front, side: int) -> Column[_Row]:
     measure = front.measures[side]
     what, unit = _texts(front, measure)
+    work = work_of(*(point.plan for point in (*front.points, front.greedy)))
 
-    def cell(row: _Row) -> Cell:
-        return amount_of(unit, row.point.values[side])
+    def cell(row: _Row) -> str:
+        return told(unit, row.point.values[side], work)[1]
 
-    units = unit_of(unit)
-    title = [measure.term, *wrap(what, TITLE_WIDTH), units.text, units.under]
-    return Column("\n".join(filter(None, title)), cell, number=True)
+    title = [measure.term, *wrap(what, TITLE_WIDTH), told(unit, 0, work)[0]]
+    return Column("\n".join(title), cell, number=True)
 
 
 def _texts(front: Front, measure: FrontMeasure) -> tuple[str, str]:

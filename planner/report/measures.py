@@ -2,56 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
-from planner.report.document import NONE, Block, Cell, Column, Only, Table, table
-from planner.report.text import decimal, hours
-from planner.report.words import (
-    COUNTING,
-    SIZE_UNIT,
-    SIZES_PER_ACCELERATOR,
-    WORK_HOURS,
-    WORK_UNIT,
-    TermRow,
-)
+from planner.report.document import NONE, Block, Cell, Column, Fold, Only, Paragraph, Table, table
+from planner.report.text import decimal
+from planner.report.words import COUNTING, SIZE_UNIT, WORK_UNIT, TermRow, Work
+
+Row = TypeVar("Row")
 
 RARELY_SHOWN: Final = frozenset(
     {"D2p", "D6", "D8t", "D9", "D10", "D12", "pdb", "prio", "toll", "time", "early", "rated"}
 )
 """Terms that a screen leaves out unless the objective minimises them."""
 
+ALL_TERMS: Final = "All measures in the integers that are calculated with"
 LEVELS_FIRST: Final = "Disruption, the levels of the objective first"
 
 
-def terms_tables(caption: str, rows: Sequence[TermRow], beside: str) -> Iterator[Block]:
-    """Yield the table of terms for a page, and the shorter one for a screen.
+def terms_tables(caption: str, rows: Sequence[TermRow], beside: str, work: Work) -> Iterator[Block]:
+    """Yield the terms that matter in the unit that people think in; on a page all, exactly, too.
 
-    The shorter one has amounts in the unit that people think in alone, and no count that says what
-    one above it says.
+    Left out are terms that nobody asked for, and counts that say what one above them says.
     """
-    shown: list[TermRow] = []
+    usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
+    shown = not_twice(usual, lambda row: (row.id, (row.value, row.greedy)))
+    if shown:
+        yield terms_table(caption, shown, beside, work, exact=False)
+        if any(row.unit == WORK_UNIT for row in shown):
+            yield Only("page", (Paragraph(work.note, "dim"),))
+    if rows:
+        yield Fold("All measures, exactly", (terms_table(ALL_TERMS, rows, beside, work),))
+
+
+def not_twice(
+    rows: Iterable[Row], of: Callable[[Row], tuple[str, tuple[int | None, ...]]]
+) -> list[Row]:
+    """Return rows without the counts that say what one above says; ``of`` has term and values."""
+    shown: list[Row] = []
     for row in rows:
-        counted = {(one.value, one.greedy) for one in shown if one.id in COUNTING}
-        if row.id not in COUNTING or (row.value, row.greedy) not in counted:
+        term, values = of(row)
+        above = (of(one) for one in shown)
+        if term not in COUNTING or all(
+            one not in COUNTING or told != values for one, told in above
+        ):
             shown.append(row)
-    yield Only("screen", (terms_table(caption, shown, beside, exact=False),))
-    yield Only("page", (terms_table(caption, rows, beside),))
+    return shown
 
 
-def terms_table(caption: str, rows: Sequence[TermRow], beside: str, *, exact: bool = True) -> Table:
+def terms_table(
+    caption: str, rows: Sequence[TermRow], beside: str, work: Work, *, exact: bool = True
+) -> Table:
     """Return terms with their values, and those of another plan, which ``beside`` says whose.
 
     Unless the table is to be ``exact``, amounts are in units that people think in.
     """
 
     def amount(row: TermRow, value: int | None) -> Cell:
-        found = amount_of(row.unit, value)
-        return found if exact or not found.under else Cell(found.under)
+        if value is None:
+            return NONE
+        unit, said = told(row.unit, value, work)
+        return Cell(f"{value:,}", said if unit != row.unit else "") if exact else Cell(said)
 
     def unit(row: TermRow) -> Cell:
-        found = unit_of(row.unit)
-        return found if exact or not found.under else Cell(found.under)
+        said, _ = told(row.unit, 0, work)
+        return Cell(row.unit, said if said != row.unit else "") if exact else Cell(said)
 
     columns: list[Column[TermRow]] = [
         Column("Level", lambda row: str(row.level or ""), number=True),
@@ -67,20 +82,10 @@ def terms_table(caption: str, rows: Sequence[TermRow], beside: str, *, exact: bo
     return table(caption, columns, rows)
 
 
-_UNITS: Final[Mapping[str, tuple[str, Callable[[int], str]]]] = {
-    WORK_UNIT: (WORK_HOURS, hours),
-    SIZE_UNIT: ("accelerators", lambda value: decimal(value / SIZES_PER_ACCELERATOR)),
-}
-"""Units that nobody thinks in, each with the one that people do, and amounts of it in that one."""
-
-
-def amount_of(unit: str, value: int | None) -> Cell:
-    """Return an amount of a unit, and under it the same in the one that people think in."""
-    if value is None:
-        return NONE
-    return Cell(f"{value:,}", _UNITS[unit][1](value) if unit in _UNITS else "")
-
-
-def unit_of(unit: str) -> Cell:
-    """Return a unit, and under it the one that people think in."""
-    return Cell(unit, _UNITS[unit][0] if unit in _UNITS else "")
+def told(unit: str, value: float, work: Work) -> tuple[str, str]:
+    """Return a unit that people think in, and an amount in it, which may be negative."""
+    if unit == WORK_UNIT:
+        return work.hours, work.lost(value)
+    if unit == SIZE_UNIT:
+        return work.devices, work.size(value)
+    return unit, f"{value:,}" if isinstance(value, int) else decimal(value)

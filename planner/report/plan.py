@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal, Protocol
 
 from pydantic import ConfigDict, Field
@@ -30,6 +30,7 @@ from planner.report.document import (
     Only,
     Paragraph,
     Section,
+    Table,
     Tile,
     Tone,
     facts,
@@ -39,15 +40,12 @@ from planner.report.document import (
 )
 from planner.report.measures import (
     LEVELS_FIRST,
-    RARELY_SHOWN,
-    terms_table,
     terms_tables,
 )
 from planner.report.style import Said, each, field_lines, fields, free, line, rendered
 from planner.report.text import hours, moment, plural
 from planner.report.words import (
     LOST,
-    WORK_NOTE,
     WORK_UNIT,
     Contrast,
     TermRow,
@@ -65,6 +63,7 @@ from planner.report.words import (
     steps_in,
     term_rows,
     victim_names,
+    work_of,
 )
 from planner.scheduler import Part, scheduler_of
 
@@ -74,6 +73,9 @@ ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
     "infeasible": ("Proved infeasible", "bad"),
     "unknown": ("Unknown", "warn"),
 }
+MANY, FIRST = 100, 20
+"""Of more victims there is a summary by queue; then a screen has the first ones only."""
+
 PREEMPTION: Final = "Preemption plan"
 SHORT_DIGEST: Final = 16
 SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
@@ -160,8 +162,13 @@ def overview(plans: Sequence[AnyPlan]) -> Document:
     itself, *others = {scheduler_name(plan) for plan in plans}
     itself = "Scheduler" if others else itself
 
+    work = work_of(*plans)
+
+    def planned(plan: AnyPlan) -> AnyPlan | None:
+        return plan if has_plan(plan) else None
+
     def lost(plan: AnyPlan | None) -> str:
-        return hours(sum(plan.terms.get(term, 0) for term in LOST)) if plan else NOTHING
+        return work.lost(sum(plan.terms.get(term, 0) for term in LOST)) if plan else NOTHING
 
     def answer(plan: AnyPlan) -> Cell:
         badge, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
@@ -170,10 +177,10 @@ def overview(plans: Sequence[AnyPlan]) -> Document:
     columns: list[Column[AnyPlan]] = [
         Column("Preemptor", lambda plan: name(plan.preemptor_name), folds=True, least=24),
         Column("Answer", answer, folds=True),
-        Column("Victims", lambda plan: _number(plan if has_plan(plan) else None), number=True),
+        Column("Victims", lambda plan: _number(planned(plan)), number=True),
         Column(itself, lambda plan: _number(plan.greedy), number=True),
-        Column("Lost acc-h", lambda plan: lost(plan if has_plan(plan) else None), number=True),
-        Column(f"{itself} acc-h", lambda plan: lost(plan.greedy), number=True),
+        Column(f"Lost {work.short}", lambda plan: lost(planned(plan)), number=True),
+        Column(f"{itself} {work.short}", lambda plan: lost(plan.greedy), number=True),
     ]
     counts = Counter(answer_in_words(one.status, one.claim, ANSWERS)[0] for one in plans)
     said = ", ".join(f"{count:,} {badge.lower()}" for badge, count in counts.items())
@@ -257,11 +264,12 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
         beside(f"{len(theirs.victims):,}" if theirs else "nobody") if plan.greedy else "",
     )
     if plan.victims:
+        work = work_of(plan)
         lost = [sum(one.terms.get(term, 0) for term in LOST) for one in (plan, theirs) if one]
         yield Tile(
-            hours(lost[0]),
-            "accelerator-hours lost, restarts included",
-            beside(hours(lost[1])) if theirs else "",
+            work.lost(lost[0]),
+            f"{work.hours} lost, restarts included",
+            beside(work.lost(lost[1])) if theirs else "",
             "warn" if theirs and lost[0] > lost[1] else "",
         )
     if plan.certificate and (levels := plan.certificate.levels):
@@ -271,9 +279,49 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
         yield Tile(f"{closed} of {len(levels)}", label, tone="good" if proved else "warn")
 
 
+def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
+    """Yield the victims; very many by queue, with the first of them, and on a page all, folded."""
+    if len(plan.victims) <= MANY:
+        yield shown
+        return
+    yield _by_queue(plan)
+    yield Only("screen", (replace(shown, most=FIRST),))
+    yield Only("page", (Fold(f"All {len(plan.victims):,} victims", (shown,)),))
+
+
+def _by_queue(plan: AnyPlan) -> Table:
+    queues: dict[str, list[Any]] = {}
+    for victim in plan.victims:
+        queues.setdefault(victim.runs_in, []).append(victim)
+    work = work_of(plan)
+
+    def priorities(row: tuple[str, list[Any]]) -> str:
+        found = [victim.priority for victim in row[1]]
+        least, most = min(found), max(found)
+        return f"{least}" if least == most else f"{least} to {most}"
+
+    def lost(victims: Iterable[Any]) -> str:
+        return work.lost(sum(victim.costs.get("D4", 0) for victim in victims))
+
+    columns: list[Column[tuple[str, list[Any]]]] = [
+        Column(
+            scheduler_of(plan).words.queue,
+            lambda row: name(row[0]),
+            plural(len(queues), "queue"),
+            folds=True,
+        ),
+        Column("Victims", lambda row: f"{len(row[1]):,}", f"{len(plan.victims):,}", number=True),
+        Column("Priority", priorities, number=True),
+        Column(f"Lost {work.short}", lambda row: lost(row[1]), lost(plan.victims), number=True),
+    ]
+    rows = sorted(queues.items(), key=lambda row: -len(row[1]))
+    return table("Victims by queue", columns, rows)
+
+
 def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
     """Return what victims lose: work, and the user's own cost where that is the objective."""
-    columns = [_cost(plan, "Lost acc-h", "D4", hours, page="Lost accelerator-hours")]
+    work = work_of(plan)
+    columns = [_cost(plan, f"Lost {work.short}", "D4", work.lost, page=f"Lost {work.hours}")]
     if "cost" in plan.objective:
         columns.append(_cost(plan, "Cost", "cost", "{:,}".format))
     return columns
@@ -353,16 +401,8 @@ def _disruption(plan: AnyPlan) -> Iterator[Block]:
     """Yield both disruption vectors: the levels of the objective first, then what matters."""
     if not (plan.victims or (plan.greedy and plan.greedy.victims)):
         return
-    rows = term_rows(plan)
-    usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
-    others = [row for row in rows if row not in usual]
-    itself = scheduler_name(plan)
-    if usual:
-        yield from terms_tables(LEVELS_FIRST, usual, itself)
-        if any(row.unit == WORK_UNIT for row in usual):
-            yield Only("page", (Paragraph(WORK_NOTE, "dim"),))
-    if others:
-        yield Fold("Other measures", (terms_table("Measures no level minimises", others, itself),))
+    itself, work = scheduler_name(plan), work_of(plan)
+    yield from terms_tables(LEVELS_FIRST, term_rows(plan), itself, work)
 
 
 def closed_levels(certificate: Certificate) -> int:

@@ -76,7 +76,7 @@ def _exposed_table(answer: Risk, rows: list[Exposed]) -> Table:
     theirs, ours = _sum(row.greedy for row in rows), _sum(row.optimum for row in rows)
     columns: list[Column[Exposed]] = [
         Column("Victim", lambda row: name(row.name), count, folds=True),
-        Column(called.queue, lambda row: name(row.queue), folds=True),
+        Column(called.queue, lambda row: name(row.queue), folds=True, below="Victim"),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column(called.name, lambda row: _count(row.greedy), theirs, number=True),
         Column("%", lambda row: _percent(row.greedy_share), number=True),
@@ -103,7 +103,7 @@ def _preemptor_table(answer: Risk) -> Table:
     rows = answer.preemptors
     columns: list[Column[Attempt]] = [
         Column("Preemptor", lambda row: name(row.name), str(len(rows)), folds=True),
-        Column(called.queue, lambda row: name(row.queue), folds=True),
+        Column(called.queue, lambda row: name(row.queue), folds=True, below="Preemptor"),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column("Origin", _origin, rank=1),
         Column(called.name, lambda row: _victims(row, row.greedy), number=True),

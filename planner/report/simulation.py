@@ -24,7 +24,8 @@ from planner.report.document import (
     table,
 )
 from planner.report.style import Said, each, field_lines, fields, line, renderer
-from planner.report.text import age, hours, moment, plural, short
+from planner.report.text import age, moment, plural, short
+from planner.report.words import work_in
 from planner.scheduler import Part, scheduler_of
 
 SIMULATED: Final = "Simulation"
@@ -86,7 +87,8 @@ def _head(answer: Simulation) -> Iterator[Fact]:
         ended=ENDED[answer.ended],
     )
     evicted = f"{plural(totals.evictions, 'eviction')} of {plural(totals.evicted, noun)}"
-    lost = f"{age(totals.lost_s)} of their runs, {hours(totals.lost_work)} accelerator-hours"
+    work = work_in(use.resource for use in answer.use)
+    lost = f"{age(totals.lost_s)} of their runs, {work.lost(totals.lost_work)} {work.hours}"
     yield Fact("Scheduler", Cell(called.name))
     yield Fact("Victims by", Cell(decider))
     yield Fact("Start", Cell(moment(answer.start)))
@@ -164,8 +166,8 @@ def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
         Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
         Column("What", lambda row: Cell(row.kind, tone=TONES.get(row.kind, ""))),
         Column(noun, lambda row: name(row.workload), folds=True),
-        Column("Queue", lambda row: name(row.queue), folds=True, least=11),
-        Column("By", lambda row: name(row.by) if row.by else NOTHING, folds=True),
+        Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
+        Column("By", lambda row: name(row.by) if row.by else NOTHING, folds=True, below=noun),
         Column("Why", lambda row: row.reason or NOTHING),
     ]
     return table("One event after another", columns, events, most=MOST_ROWS)
@@ -173,10 +175,11 @@ def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
 
 def _fate_table(answer: Simulation) -> Table:
     rows = sorted(answer.workloads, key=lambda one: (-one.evictions, -one.waiting_s))
+    work = work_in(use.resource for use in answer.use)
     noun = scheduler_of(answer).words.noun.title()
     columns: list[Column[Fate]] = [
         Column(noun, lambda row: name(row.workload), folds=True),
-        Column("Queue", lambda row: name(row.queue), folds=True),
+        Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
         Column("Priority", lambda row: str(row.priority), number=True, rank=1),
         Column("At the end", lambda row: row.standing),
         Column(
@@ -185,7 +188,7 @@ def _fate_table(answer: Simulation) -> Table:
         Column("Waited", lambda row: age(row.waiting_s), number=True),
         Column("Ran", lambda row: age(row.running_s), number=True, rank=3),
         Column("Lost", lambda row: age(row.lost_s), number=True, rank=2),
-        Column("Lost acc-h", lambda row: hours(row.lost_work), number=True),
+        Column(f"Lost {work.short}", lambda row: work.lost(row.lost_work), number=True),
     ]
     return table(
         "Waiting, running and lost, those evicted most often first", columns, rows, most=MOST_ROWS

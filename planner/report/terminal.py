@@ -1,23 +1,23 @@
-"""Any document on a screen: facts, tables and texts, as wide as there is room."""
+"""Any document on a screen: facts, tables and texts, as wide as there is room.
+
+A table that is too wide gives way in this order: columns that repeat what is said below it go;
+names move below others (`Column.below`); columns with a rank are left out, which is said. Words
+and names stay whole as long as that makes room.
+"""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import Final, cast
-
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.rule import Rule
-from rich.table import Table as RichTable
-from rich.text import Text
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, zip_longest
+from typing import Any, Final, cast
 
 from planner.report.document import (
     CUT,
+    LEAST,
     MAX_NAMES,
+    NOTHING,
     REPEATED,
     Block,
     Cell,
@@ -32,7 +32,7 @@ from planner.report.document import (
     Table,
     Tone,
 )
-from planner.report.text import clean, clean_lines, short
+from planner.report.text import cells, clean, clean_lines, short
 
 DEFAULT_WIDTH: Final = 108
 SMALLEST_WIDTH: Final = 60
@@ -50,207 +50,330 @@ STYLES: Final[dict[Tone, str]] = {
     "strong": "bold",
 }
 LEFT_OUT: Final = "not shown at this width: {columns}"
-_GAP: Final = 2
+_SGR: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+_GAP: Final = "  "
 _APART: Final = "   "
 """What stands between a fact at the top and a remark on it."""
+_JOINTS: Final = "/-.,:_="
+"""After these a word may be broken that is longer than a line."""
+
+Piece = tuple[str, str]
+"""A text and its style: words of `_SGR`."""
+Line = list[Piece]
 
 
 def text_of(documents: Iterable[Document], *, width: int | None, color: bool) -> str:
     """Return documents one after the other, with a line between them."""
-    screen = Screen(width, color=color)
+    columns = max(width or DEFAULT_WIDTH, SMALLEST_WIDTH)
+    lines: list[Line] = []
     for position, each in enumerate(documents):
         document = each.on("screen")
         if position:
-            screen.rule()
-        last = {"badge", "verdict", "answer"} if document.answer_last else set()
-        if head := [_fact(fact) for fact in document.head if fact.role not in last]:
-            screen.add(_grid(head))
-        for section in document.sections:
-            for part in _parts(section, screen.width):
-                screen.add(part)
-            for block in section.blocks:
-                if isinstance(block, Listing):
-                    screen.verbatim(map(clean, block.lines))
-        if document.answer_last:
-            said = f"{document.badge.upper()}: {document.answer}"
-            screen.add(Text(clean_lines(said), f"{STYLES[document.tone]} bold".strip()))
-    return screen.text()
+            lines += [[("─" * columns, "dim")], []]
+        for part in _parts_of(document, columns - 1):
+            lines += [*([(" ", ""), *line] for line in part), []]
+            if isinstance(part, _Verbatim):
+                lines[-len(part) - 1 : -1] = part
+    written = ["".join(_written(piece, color=color) for piece in line) for line in lines]
+    return "\n".join(line.rstrip() for line in written).rstrip("\n") + "\n"
 
 
-class Screen:
-    """A screen of a given width; texts on it are never read as markup."""
-
-    def __init__(self, width: int | None, *, color: bool) -> None:
-        self._file = io.StringIO()
-        self._console = Console(
-            file=self._file,
-            width=max(width or DEFAULT_WIDTH, SMALLEST_WIDTH),
-            color_system="standard" if color else None,
-            force_terminal=color,
-            force_jupyter=False,
-            no_color=not color,
-            highlight=False,
-            markup=False,
-            emoji=False,
-            legacy_windows=False,
-        )
-
-    @property
-    def width(self) -> int:
-        """How many columns a line has."""
-        return self._console.width
-
-    def add(self, part: RenderableType) -> None:
-        """Write a part, and an empty line after it.
-
-        A table whose numbers need more room than there is makes the screen wider: a terminal may
-        break lines, but no digit gets lost.
-        """
-        usual = self._console.width
-        if isinstance(part, RichTable) and part.min_width is not None:
-            self._console.width = max(usual, part.min_width + 1)
-        self._console.print(Padding(part, (0, 0, 1, 1)))
-        self._console.width = usual
-
-    def verbatim(self, lines: Iterable[str]) -> None:
-        """Write lines as they are, from the left edge and however long, and an empty line."""
-        self._file.write("".join(f"{line}\n" for line in (*lines, "")))
-
-    def rule(self) -> None:
-        """Write a line from side to side, and an empty line after it."""
-        self._console.print(Padding(Rule(style="dim"), (0, 0, 1, 0)))
-
-    def text(self) -> str:
-        """Return the screen, without spaces at the ends of lines and without a last empty line."""
-        lines = [line.rstrip() for line in self._file.getvalue().split("\n")]
-        return "\n".join(lines).rstrip("\n") + "\n"
+class _Verbatim(list[Line]):
+    """Lines as they are, from the left edge and however long."""
 
 
-def _fact(fact: Fact) -> tuple[str, Text]:
-    text = _text(fact.cell, _APART)
+def _written(piece: Piece, *, color: bool) -> str:
+    text, style = piece
+    if not (color and style and text):
+        return text
+    return f"\x1b[{';'.join(_SGR[word] for word in style.split())}m{text}\x1b[0m"
+
+
+def _parts_of(document: Document, width: int) -> Iterator[list[Line]]:
+    """Yield what stands apart on a screen."""
+    last = {"badge", "verdict", "answer"} if document.answer_last else set()
+    if head := [_fact(fact) for fact in document.head if fact.role not in last]:
+        yield _grid(head, width)
+    for section in document.sections:
+        yield from _parts(section, width)
+        for block in section.blocks:
+            if isinstance(block, Listing):
+                yield _Verbatim([(clean(line), "")] for line in block.lines)
+    if document.answer_last:
+        said = f"{document.badge.upper()}: {document.answer}"
+        yield _paragraph(said, f"bold {STYLES[document.tone]}", width)
+
+
+def _fact(fact: Fact) -> tuple[str, list[Line]]:
+    lines = _text(fact.cell, _APART)
     if fact.role == "verdict":
-        text = Text(text.plain.upper(), STYLES[fact.cell.tone])
-    if fact.role and fact.role != "answer":
-        text.stylize_before("bold")
-    return clean(fact.label), text
+        upper = "".join(text for text, _ in lines[0]).upper()
+        lines = [[(upper, f"bold {STYLES[fact.cell.tone]}")]]
+    elif fact.role and fact.role != "answer":
+        lines[0][0] = (lines[0][0][0], f"bold {lines[0][0][1]}".strip())
+    return clean(fact.label), lines
 
 
-def _parts(section: Section, width: int) -> Iterator[RenderableType]:
+def _parts(section: Section, width: int) -> Iterator[list[Line]]:
     """Yield what stands apart; texts, facts and names follow one another without a gap.
 
     Lines to be copied are not among it: a section ends with them.
     """
-    title = [Text(clean(section.title), f"{STYLES[section.tone]} bold")] if section.heads else []
+    title: list[Line] = []
+    if section.heads:
+        title = _paragraph(section.title, f"bold {STYLES[section.tone]}", width)
     for is_table, blocks in groupby(section.blocks, lambda block: isinstance(block, Table)):
         if is_table:
             for block in blocks:
                 shown, notes = _table(cast("Table", block), width)
-                if title:
-                    shown.title, shown.title_justify = title[0], "left"
-                yield shown
-                if notes:
-                    yield Text("\n".join(map(clean_lines, notes)), "dim")
+                yield [*title, *shown]
                 title = []
-        elif texts := [*title, *_texts(blocks)]:
-            yield Group(*texts)
+                if notes:
+                    yield [line for note in notes for line in _paragraph(note, "dim", width)]
+        elif texts := [*title, *_texts(blocks, width)]:
+            yield texts
         title = []
 
 
-def _texts(blocks: Iterable[Block]) -> Iterator[RenderableType]:
+def _texts(blocks: Iterable[Block], width: int) -> Iterator[Line]:
     """Yield texts and lists; charts and what is folded away are for pages."""
     for kind, alike in groupby(blocks, type):
         if kind is Paragraph:
             for one in cast("Iterable[Paragraph]", alike):
-                yield Text(clean_lines(one.text), STYLES[one.tone])
+                yield from _paragraph(one.text, STYLES[one.tone], width)
         elif kind is Facts:
             for each in cast("Iterable[Facts]", alike):
-                yield _grid((clean(label), _text(cell, _APART)) for label, cell in each.rows)
+                rows = ((clean(label), _text(cell, _APART)) for label, cell in each.rows)
+                yield from _grid(list(rows), width)
         elif kind is Names:
-            yield _grid(_names(names) for names in cast("Iterable[Names]", alike))
+            yield from _grid([_names(names) for names in cast("Iterable[Names]", alike)], width)
 
 
-def _names(block: Names) -> tuple[str, Text]:
-    text = Text(", ".join(map(short, block.names[:MAX_NAMES])), STYLES[block.tone])
+def _names(block: Names) -> tuple[str, list[Line]]:
+    line = [(", ".join(map(short, block.names[:MAX_NAMES])), STYLES[block.tone])]
     if len(block.names) > MAX_NAMES:
-        text.append(f" {CUT.format(count=len(block.names) - MAX_NAMES)}", "dim")
-    return f"  {clean(block.label)}", text
+        line.append((f" {CUT.format(count=len(block.names) - MAX_NAMES)}", "dim"))
+    return f"  {clean(block.label)}", [line]
 
 
-def _grid(facts: Iterable[tuple[str, Text]]) -> RichTable:
+def _paragraph(text: str, style: str, width: int) -> list[Line]:
+    return _wrapped([[(line, style)] for line in clean_lines(text).split("\n")], width)
+
+
+def _grid(facts: Sequence[tuple[str, list[Line]]], width: int) -> list[Line]:
     """Return labels with their facts, one under the other."""
-    grid = RichTable.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
+    beside = max((cells(label) for label, _ in facts), default=0)
+    lines: list[Line] = []
     for label, fact in facts:
-        grid.add_row(label, fact)
-    return grid
+        for number, line in enumerate(_wrapped(fact, width - beside - len(_GAP))):
+            shown = "" if number else label
+            lines.append([(f"{shown}{' ' * (beside - cells(shown))}{_GAP}", "dim"), *line])
+    return lines
 
 
-def _table(block: Table, width: int) -> tuple[RichTable, list[str]]:
+def _size(line: Line) -> int:
+    return sum(cells(text) for text, _ in line)
+
+
+def _wrapped(lines: Iterable[Line], width: int) -> list[Line]:
+    """Break lines between words; what follows is indented as far as its line is.
+
+    Only a word that is longer than a line is broken itself, after a joint where it has one.
+    """
+    done: list[Line] = []
+    for line in lines:
+        if _size(line) <= width:
+            done.append(line)
+            continue
+        first = line[0][0]
+        indent = " " * min(len(first) - len(first.lstrip()), width // 2)
+        current, used = [(indent, "")], len(indent)
+        for space, word, style in _words(line, width - len(indent)):
+            text = space + word if len(current) > 1 else word
+            if len(current) > 1 and used + cells(text) > width:
+                done.append(current)
+                current, used, text = [(indent, "")], len(indent), word
+            current.append((text, style))
+            used += cells(text)
+        done.append(current)
+    return done
+
+
+def _words(line: Line, room: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the words of a line, each with the space before it and its style."""
+    for text, style in line:
+        for before, whole in re.findall(r"( *)([^ ]+)", text):
+            space, word = before, whole
+            while cells(word) > room:
+                head = _head(word, room)
+                yield space, head, style
+                space, word = "", word[len(head) :]
+            yield space, word, style
+
+
+def _head(word: str, room: int) -> str:
+    """Return the start of a word that there is room for, up to a joint that is not far before."""
+    end = next(n for n in range(len(word), 0, -1) if cells(word[:n]) <= room)
+    joint = max(word.rfind(joint, 0, end) for joint in _JOINTS) + 1
+    return word[: joint if joint > end // 2 else end]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A column as it stands on a screen: lines of its title, and of each of its cells."""
+
+    column: Column[Any]
+    title: list[Line]
+    rows: list[list[Line]]
+
+    def lines(self) -> Iterator[Line]:
+        """Yield all that needs room."""
+        yield from self.title
+        yield [(clean(self.column.total), "")]
+        for row in self.rows:
+            yield from row
+
+    @property
+    def wanted(self) -> int:
+        """How wide it would be."""
+        return max(map(_size, self.lines()))
+
+    def needed(self, *, words: bool = True, least: int | None = None) -> int:
+        """Return how much room it needs: all, unless it folds, and then no less than ``least``.
+
+        ``words`` says that its words stay whole, and so do names.
+        """
+        if not self.column.folds:
+            return self.wanted
+        texts = (text for line in self.lines() for text, _ in line)
+        longest = max((cells(word) for text in texts for word in text.split(" ")), default=0)
+        indented = max((_size(line) for row in self.rows for line in row[1:]), default=0)
+        floor = self.column.least if least is None else least
+        return min(self.wanted, max(floor, longest, indented) if words else floor)
+
+
+def _table(block: Table, width: int) -> tuple[list[Line], list[str]]:
     """Return the widest shape of a table that there is room for, and its notes."""
-    shapes = [(one, most) for one in (block, *block.narrower) for most in _limits(one, width)]
-    made = ((_with_columns(shape, most), shape, most) for shape, most in shapes)
-    fitting = (each for each in made if (each[0].min_width or 0) < width)
-    found, shape, most = next(fitting, None) or (_with_columns(*shapes[-1]), *shapes[-1])
-    left_out = [one.title for one in shape.columns if most < one.rank < REPEATED]
-    if not left_out:
-        return found, list(shape.notes)
-    titles = ", ".join(clean(" ".join(title.split("\n"))) for title in left_out)
-    return found, [LEFT_OUT.format(columns=titles), *shape.notes]
-
-
-def _limits(block: Table, width: int) -> list[int]:
-    """Return the ranks up to which columns may be shown, from all of them down."""
-    ranks = sorted({column.rank for column in block.columns} - {0}, reverse=True)
-    limits = [ranks[0] if ranks else 0, *(rank - 1 for rank in ranks)]
-    return limits if width >= ROOMY else [most for most in limits if most < REPEATED]
-
-
-def _with_columns(block: Table, most: int) -> RichTable:
-    """Return a table with its columns of at most a rank."""
-    made = RichTable(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1),
-        collapse_padding=True,
-        header_style="bold",
-        footer_style="bold",
-        show_footer=block.has_totals,
-    )
-    shown = [(n, column) for n, column in enumerate(block.columns) if column.rank <= most]
-    filled = [[_text(row[n]) for row in block.rows[: block.most]] for n, _ in shown]
-    for _, column in shown:
-        made.add_column(
-            clean_lines(column.title),
-            clean(column.total),
-            justify="right" if column.number else "left",
-            no_wrap=not column.folds,
-            overflow="fold",
+    every = [
+        _Shown(
+            column,
+            [[(part, "bold")] for part in clean_lines(column.title).split("\n")],
+            [_text(row[n]) for row in block.rows[: block.most]],
         )
-    for cells in zip(*filled, strict=True):
-        made.add_row(*cells)
+        for n, column in enumerate(block.columns)
+    ]
+
+    def fits(shape: Sequence[_Shown]) -> bool:
+        repeats = any(one.column.rank == REPEATED for one in shape)
+        needed = sum(one.wanted if repeats else one.needed() for one in shape)
+        return needed + len(_GAP) * (len(shape) - 1) <= width
+
+    shapes = list(_shapes(every, width))
+    found, most = next((one for one in shapes if fits(one[0])), shapes[-1])
+    left_out = [one.column for one in every if most < one.column.rank < REPEATED]
+    titles = ", ".join(clean(" ".join(one.title.split("\n"))) for one in left_out)
+    notes = [LEFT_OUT.format(columns=titles)] if left_out else []
+    lines = _laid_out(found, _widths(found, width), has_totals=block.has_totals)
     if len(block.rows) > block.most:
-        place = next(i for i, (_, column) in enumerate(shown) if column.folds)
-        cut = CUT.format(count=len(block.rows) - block.most)
-        made.add_row(*[""] * place, Text(cut, "dim"))
-    needed = (_least_width(column, cells) for (_, column), cells in zip(shown, filled, strict=True))
-    made.min_width = sum(needed) + _GAP * (len(shown) - 1)
-    return made
+        cut: Line = [(CUT.format(count=len(block.rows) - block.most), "dim")]
+        lines.insert(len(lines) - (2 if block.has_totals else 0), cut)
+    return lines, [*notes, *block.notes]
 
 
-def _least_width(column: Column[object], cells: Iterable[Text]) -> int:
-    """Return how much room a column needs: all of its text, unless it folds."""
-    texts = [clean_lines(column.title), clean(column.total), *(cell.plain for cell in cells)]
-    widest = max(cell_len(line) for text in texts for line in text.split("\n"))
-    return min(widest, column.least) if column.folds else widest
+def _shapes(every: Sequence[_Shown], width: int) -> Iterator[tuple[list[_Shown], int]]:
+    """Yield the columns in ever narrower shapes, each with the highest rank that is shown."""
+    ranks = sorted({one.column.rank for one in every} - {0}, reverse=True)
+    usual = max((rank for rank in ranks if rank < REPEATED), default=0)
+    if width + 1 >= ROOMY:
+        yield list(every), REPEATED
+    shown = [one for one in every if one.column.rank < REPEATED]
+    yield shown, usual
+    able = [one.column.title for one in shown if one.column.below]
+    for count in range(1, len(able) + 1):
+        yield _stacked(shown, able[-count:]), usual
+    shown = _stacked(shown, able)
+    for rank in ranks:
+        if rank < REPEATED:
+            shown = [one for one in shown if one.column.rank < rank]
+            yield shown, rank - 1
 
 
-def _text(cell: Cell, gap: str = " ") -> Text:
+def _stacked(shown: Sequence[_Shown], titles: Sequence[str]) -> list[_Shown]:
+    """Return columns of which some stand below others, indented; there nothing says nothing."""
+    done = {one.column.title: one for one in shown}
+    for base in reversed(shown):
+        for one in shown:
+            if one.column.below == base.column.title and one.column.title in titles:
+                upper, lower = done[base.column.title], done.pop(one.column.title)
+                rows = map(_below, upper.rows, lower.rows)
+                total = upper.column.total or lower.column.total
+                column = replace(upper.column, total=total)
+                title = [*upper.title, *_indented(lower.title)]
+                done[base.column.title] = _Shown(column, title, [*rows])
+    return list(done.values())
+
+
+def _below(upper: list[Line], lower: list[Line]) -> list[Line]:
+    said = "".join(text for text, _ in lower[0])
+    lines = [*(upper if any(text for text, _ in upper[0]) else [])]
+    lines += _indented(lower) if said not in {"", NOTHING} else []
+    return lines or [[("", "")]]
+
+
+def _indented(lines: Iterable[Line]) -> list[Line]:
+    return [[(_GAP, ""), *((text, style or "dim") for text, style in line)] for line in lines]
+
+
+def _widths(shown: Sequence[_Shown], width: int) -> list[int]:
+    """Return how wide each column is: the widest that may fold give way to the others."""
+    widths = [one.wanted for one in shown]
+    room = width - len(_GAP) * (len(shown) - 1)
+    for words, most in ((True, None), (True, 0), (False, LEAST)):
+        least = [one.needed(words=words, least=most) for one in shown]
+        while sum(widths) > room:
+            able = [n for n, size in enumerate(widths) if size > least[n]]
+            if not able:
+                break
+            widths[max(able, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _laid_out(shown: Sequence[_Shown], widths: Sequence[int], *, has_totals: bool) -> list[Line]:
+    """Return the lines of a table: titles at the bottom, a rule, rows, and totals."""
+    titles = [_wrapped(one.title, size) for one, size in zip(shown, widths, strict=True)]
+    highest = max(map(len, titles))
+    heads = [[[("", "")]] * (highest - len(title)) + title for title in titles]
+    lines = [*_row(shown, widths, heads)]
+    lines.append([("─" * (sum(widths) + len(_GAP) * (len(widths) - 1)), "")])
+    for row in zip(*(one.rows for one in shown), strict=True):
+        wrapped = (_wrapped(cell, size) for cell, size in zip(row, widths, strict=True))
+        lines += _row(shown, widths, list(wrapped))
+    if has_totals:
+        totals = [[[(clean(one.column.total), "bold")]] for one in shown]
+        lines += [[], *_row(shown, widths, totals)]
+    return lines
+
+
+def _row(
+    shown: Sequence[_Shown], widths: Sequence[int], row: Sequence[list[Line]]
+) -> Iterator[Line]:
+    """Yield the lines of a row, numbers at the right of their columns."""
+    for parts in zip_longest(*row, fillvalue=cast("Line", [])):
+        line: Line = []
+        for number, (one, size, part) in enumerate(zip(shown, widths, parts, strict=True)):
+            gap, space = _GAP if number else "", " " * (size - _size(part))
+            before, after = (space, "") if one.column.number else ("", space)
+            line += [(gap + before, ""), *part, (after, "")]
+        yield line
+
+
+def _text(cell: Cell, gap: str = " ") -> list[Line]:
     """Return a value with the remark on it, and under both the same in another unit."""
-    text = Text(short(cell.text) if cell.is_name else clean_lines(cell.text), STYLES[cell.tone])
+    text = short(cell.text) if cell.is_name else clean_lines(cell.text)
+    lines: list[Line] = [[(part, STYLES[cell.tone])] for part in text.split("\n")]
     if cell.aside:
-        text.append(f"{gap}{clean(cell.aside)}", f"not bold {STYLES[cell.aside_tone]}".strip())
+        lines[-1].append((f"{gap}{clean(cell.aside)}", STYLES[cell.aside_tone]))
     if cell.under:
-        text.append(f"\n{clean_lines(cell.under)}", "dim" if cell.is_name else "")
-    return text
+        style = "dim" if cell.is_name else ""
+        lines += [[(part, style)] for part in clean_lines(cell.under).split("\n")]
+    return lines

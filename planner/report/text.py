@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Final
+from unicodedata import category, east_asian_width
 
 from planner.errors import readable
 
@@ -14,6 +15,7 @@ LONGEST_NAME: Final = 330
 SECONDS_PER_HOUR: Final = 3600
 
 _AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
+_WIDE: Final = {"W": 2, "F": 2}
 _SMALLEST_SHOWN: Final = 0.01
 _SMALLEST_SHARE: Final = 0.001
 
@@ -53,6 +55,14 @@ def word(text: str) -> str:
 def short(text: str) -> str:
     """Return a name made harmless, and cut where no real name would be as long."""
     return clean(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…")
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide letters two, marks on them none."""
+    if text.isascii():
+        return len(text)
+    letters = (one for one in text if category(one) not in {"Mn", "Me", "Cf"})
+    return sum(_WIDE.get(east_asian_width(one), 1) for one in letters)
 
 
 def _escaped(character: str) -> str:

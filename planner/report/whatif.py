@@ -23,10 +23,11 @@ from planner.report.document import (
     name,
     table,
 )
+from planner.report.measures import RARELY_SHOWN, not_twice, told
 from planner.report.plan import ANSWERS, queue_line
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.report.text import plural
-from planner.report.words import rules_name, scheduler_name, texts_of
+from planner.report.words import rules_name, scheduler_name, texts_of, work_of
 from planner.scheduler import scheduler_of
 
 WHAT_IF: Final = "What an edit changes"
@@ -93,7 +94,13 @@ def document(answer: WhatIf) -> Document:
         said = (Paragraph(text.format(scheduler=scheduler_name(answer.after))),)
     sides, after = _sides(answer), answer.after
     evicted = _evicted(sides)
-    terms = [row for row in _terms(answer) if any(row.values)]
+    levels = after.certificate.levels if after.certificate else ()
+    minimised = {term for level in levels for term in level.term.split("+")}
+    told_of = (row for row in _terms(answer) if any(row.values))
+    terms = not_twice(
+        (row for row in told_of if row.id in minimised or row.id not in RARELY_SHOWN),
+        lambda row: (row.id, row.values),
+    )
     sections = filled(
         Section("Change", said),
         Section("Places", (_move_table(moves),) if moves else ()),
@@ -160,7 +167,7 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
     count = plural(len(rows), called.noun)
     columns: list[Column[_Evicted]] = [
         Column("Victim", lambda row: name(row.name), count, folds=True),
-        Column(called.queue, lambda row: name(row.queue), folds=True),
+        Column(called.queue, lambda row: name(row.queue), folds=True, below="Victim"),
         Column("Priority", lambda row: str(row.priority), number=True),
         *map(of, range(len(sides))),
     ]
@@ -202,10 +209,12 @@ def _terms(answer: WhatIf) -> list[_Term]:
 
 
 def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Table:
+    work = work_of(*(side.plan for side in sides))
+
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
             number = row.values[position]
-            return NOTHING if number is None else f"{number:,}"
+            return NOTHING if number is None else told(_texts(plan, row.id)[1], number, work)[1]
 
         return Column(_title(sides[position]), cell, number=True)
 
@@ -213,7 +222,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Tab
         Column("Term", lambda row: row.id),
         Column("Disruption", lambda row: _texts(plan, row.id)[0], folds=True),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: _texts(plan, row.id)[1]),
+        Column("Unit", lambda row: told(_texts(plan, row.id)[1], 0, work)[0]),
     ]
     return table("What is lost", columns, rows)
 

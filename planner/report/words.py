@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.plan import (
     AnyPlan,
@@ -16,26 +16,74 @@ from planner.plan import (
     SolverFreeBound,
 )
 from planner.plan.proof import steps_of
-from planner.report.text import clean, hours, plural
+from planner.report.text import clean, decimal, hours, plural
 from planner.scheduler import scheduler_of
-from planner.term import text_of
+from planner.term import ACCELERATOR, text_of, unit_weight
 
 MORE: Final = "More than {scheduler} itself: {measures}"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
 """Terms whose bound says, in the reader's own unit, how many or how much must go."""
 
 WORK_UNIT: Final = "accelerator-seconds"
-WORK_HOURS: Final = "accelerator-hours"
-WORK_NOTE: Final = (
-    "An accelerator-hour is one hour of a GPU or the like, or of 32 CPU cores; memory counts "
-    "nothing."
-)
 SIZE_UNIT: Final = "1/32000 accelerator"
-SIZES_PER_ACCELERATOR: Final = 32_000
+
+
+class Work(NamedTuple):
+    """In what people think of work: what it is called, and how many make up one accelerator.
+
+    ``hours`` are hours of ``devices``, ``short`` is the same for the title of a column.
+    """
+
+    hours: str
+    short: str
+    devices: str
+    each: int
+    note: str
+
+    def lost(self, accelerator_seconds: float) -> str:
+        """Return an amount of work in hours."""
+        return hours(accelerator_seconds * self.each)
+
+    def size(self, units: float) -> str:
+        """Return a size in 1/32000 accelerator in devices."""
+        return decimal(units * self.each / ACCELERATOR)
+
+
+ACCELERATORS: Final = Work(
+    "accelerator-hours",
+    "acc-h",
+    "accelerators",
+    1,
+    "An accelerator-hour is one hour of a GPU or the like, or of 32 CPU cores; memory counts "
+    "nothing.",
+)
+CORES: Final = Work(
+    "CPU-hours",
+    "CPU-h",
+    "CPU cores",
+    ACCELERATOR // (1000 * unit_weight("cpu")),
+    "A CPU-hour is one hour of a CPU core, 1/32 of an accelerator-hour; memory counts nothing.",
+)
+
+
+def work_in(resources: Iterable[str]) -> Work:
+    """Return in what people think of work on some resources: in cores if there is nothing larger.
+
+    Source: docs/design/objectives.md §2.
+    """
+    return CORES if {unit_weight(one) for one in resources} - {0} == {1} else ACCELERATORS
+
+
+def work_of(*plans: AnyPlan) -> Work:
+    """Return in what people think of the work that plans lose."""
+    every = [one for plan in plans for one in (plan, plan.greedy) if one is not None]
+    places = (place for one in every for place in (*one.requested, *dict(one.freed)))
+    return work_in(resource for _, resource in places)
+
 
 LOST: Final = ("D4", "D5")
 LOSES_MORE: Final = (
-    "{preemptor}: {verb}ing these loses {ours} accelerator-hours of work, the scheduler's own "
+    "{preemptor}: {verb}ing these loses {ours} {hours} of work, the scheduler's own "
     "choice {theirs}; --objective min-lost-work plans for the least"
 )
 
@@ -238,8 +286,9 @@ def cautions(plan: AnyPlan) -> Iterator[str]:
         yield LOSES_MORE.format(
             preemptor=clean(plan.preemptor_name),
             verb=scheduler_of(plan).words.verb,
-            ours=hours(ours),
-            theirs=hours(theirs),
+            hours=work_of(plan).hours,
+            ours=work_of(plan).lost(ours),
+            theirs=work_of(plan).lost(theirs),
         )
 
 

@@ -46,6 +46,8 @@ KUEUE: Final = Scheduler(
         "page": "planner.report.kueue.plan:particulars",
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation",
+        "html": "planner.report.render:html",
+        "renderer": "planner.report.kueue.boost:render_own",
         "amount": "planner.quantity:format_units",
     },
 )

@@ -52,6 +52,7 @@ YUNIKORN: Final = Scheduler(
         "page": "planner.report.yunikorn.plan:particulars",
         "plain": "planner.report.yunikorn.plan",
         "explained": "planner.report.yunikorn.explanation",
+        "html": "planner.report.render:html",
         "amount": "planner.report.yunikorn.plan:yunikorn_amount",
     },
 )

@@ -73,9 +73,10 @@ def test_plain_text_has_a_line_per_point_and_victim(trade: Path) -> None:
 def test_table_marks_the_scheduler_s_own_point(trade: Path) -> None:
     result = call("solve", trade, *AT_NOW, "--format", "table", env={"COLUMNS": "100"})
     rows = [line.split() for line in result.stdout.splitlines()]
-    assert ["1", "1", "12,000", "1", "ns/big"] in rows
-    assert ["2", "2", "4,800", "2", "ns/half-1,", "ns/half-2"] in rows
-    assert ["Kueue", "2", "4,800", "2", "ns/half-1,", "ns/half-2"] in rows
+    # 12,000 and 4,800 accelerator-seconds
+    assert ["1", "1", "3.33", "1", "ns/big"] in rows
+    assert ["2", "2", "1.33", "2", "ns/half-1,", "ns/half-2"] in rows
+    assert ["Kueue", "2", "1.33", "2", "ns/half-1,", "ns/half-2"] in rows
     assert "PROVED COMPLETE" in result.stdout
     assert "Kueue's own plan is on the front, as good as point 2." in result.stdout
 

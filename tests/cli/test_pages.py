@@ -104,7 +104,7 @@ def test_the_page_of_a_joint_plan_says_what_the_json_does(dump: Path) -> None:
     steps = rows(
         Page.of(printed("solve together", dump, "html")), "Whom to evict for whom, step by step"
     )
-    assert [row[2] for row in steps[1:]] == [BIG, "1 victim"]
+    assert [row[2] for row in steps[1:]] == ["", BIG, "1 victim"]
 
 
 def test_a_message_is_told_fact_by_fact(dump: Path) -> None:

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 
+from planner.report.text import cells as cell_len
 from tests.cli.running import (
     BIG,
     another_pending,

@@ -8,7 +8,7 @@ import pytest
 
 from planner.models.kueue.candidates import eligible
 from planner.objective.kueue import term_table
-from planner.objective.terms import ACCELERATOR
+from planner.term import ACCELERATOR
 from tests.cluster import (
     Object,
     cohort,

@@ -18,12 +18,12 @@ from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX, Disruption
 from planner.objective.kueue import term_table
 from planner.objective.sums import places, separable_terms
-from planner.objective.terms import ACCELERATOR, TermTable, unit_weight, work
+from planner.objective.terms import TermTable, work
 from planner.problem.kueue import build_problem
 from planner.quota.kueue.assignment import read_assignment
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
-from planner.term import EACH, RATED, TERMS
+from planner.term import ACCELERATOR, EACH, RATED, TERMS, unit_weight
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
 from tests.random_trees import Instance, fair_instances, instances
 

@@ -53,6 +53,14 @@ def test_a_limit_far_away_is_told_but_not_drawn(limit: int, place: float | None)
     assert f"limit at {limit}" in bar.said
 
 
+def test_what_is_never_lent_is_marked_off() -> None:
+    gauges = Gauges("gpu", (gauge(40, kept=10), gauge(20)), "quota", "limit", "", str, "never lent")
+    kept, lent = draw_gauges(gauges).bars
+    assert (kept.kept, lent.kept) == (250, 0)
+    assert "10 never lent" in kept.said
+    assert ("kept", "never lent") in draw_gauges(gauges).keys
+
+
 def test_unlimited_quota_has_no_mark() -> None:
     (bar,) = drawn(gauge(20, mark=UNLIMITED))
     assert bar.mark is None

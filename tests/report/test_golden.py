@@ -2,15 +2,66 @@
 
 import os
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import planner
+from planner.commands.compare import compare
+from planner.report.compare import render as render_comparison
+from planner.report.text import cells
+from tests.conftest import ROOT
 from tests.report.factory import make_infeasible, make_plan, make_victim
 from tests.report.rendering import plain, table
 from tests.report.yunikorn_factory import make_no_yunikorn, make_yunikorn
 
 GOLDEN = Path(__file__).parent / "golden"
+SPARED = "research/statefulset-notebook-ada-c9a6d"
+QUICKSTART = Path("instances/quickstart/cluster.json")
+
+
+@cache
+def state() -> planner.AnyState:
+    return planner.read(ROOT / QUICKSTART)
+
+
+@cache
+def answer(command: str) -> Any:
+    """Return what a command finds in the quickstart cluster, times of its own left out."""
+    edit = "clusterqueue/nlp.preemption.reclaimWithinCohort=Never"
+    asked: dict[str, Callable[[], Any]] = {
+        "explain": lambda: planner.explain(state()),
+        "spared": lambda: planner.explain(
+            state(), victim="research/statefulset-notebook-ada-c9a6d"
+        ),
+        "simulate": lambda: planner.simulate(state()),
+        "joint": lambda: planner.solve_joint(state()),
+        "audit": lambda: planner.audit(state()),
+        "whatif": lambda: planner.whatif(state(), [edit]),
+        "risk": lambda: planner.risk(state(), shapes="pending"),
+        "compare": lambda: compare(state(), ["greedy", "optimum:no-regret"]),
+    }
+    found = asked[command]()
+    if command == "joint":
+        certificate = found.certificate.model_copy(update={"wall_time_s": 0.25})
+        return found.model_copy(update={"certificate": certificate})
+    if command == "compare":
+        rows = tuple(row.model_copy(update={"seconds": 0.25}) for row in found.rows)
+        return found.model_copy(update={"rows": rows})
+    return found
+
+
+def screen(command: str, width: int) -> str:
+    found = answer(command)
+    if command == "compare":
+        text = render_comparison(found, "table", width=width, color=False)
+        lines = text.splitlines(keepends=True)
+        return "".join(line for line in lines if not line.startswith(" Seconds"))
+    return planner.render(found, width=width)
+
+
 SCREENS: dict[str, Callable[[], str]] = {
     "plan-80.txt": lambda: table.render(make_plan(), width=80),
     "plan-108.txt": lambda: table.render(make_plan(), width=108),
@@ -24,12 +75,20 @@ SCREENS: dict[str, Callable[[], str]] = {
     "yunikorn-120.txt": lambda: table.render(make_yunikorn(), width=120),
     "yunikorn-infeasible-108.txt": lambda: table.render(make_no_yunikorn(), width=108),
     "yunikorn-plain.txt": lambda: plain.render(make_yunikorn()),
+} | {
+    f"{command}-{width}.txt": partial(screen, command, width)
+    for command in ["explain", "spared", "simulate", "joint", "audit", "whatif", "risk", "compare"]
+    for width in (80, 120, 200)
 }
 
 
 @pytest.mark.parametrize("name", SCREENS)
-def test_screen_is_as_stored(name: str) -> None:
+def test_screen_is_as_stored(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     screen, file = SCREENS[name](), GOLDEN / name
+    width = name.removesuffix(".txt").rpartition("-")[2]
+    if width != "plain":
+        assert max(map(cells, screen.splitlines())) <= int(width)
     if os.environ.get("PLANNER_UPDATE_GOLDEN"):
         file.write_text(screen, encoding="utf-8")
     assert screen == file.read_text(encoding="utf-8")

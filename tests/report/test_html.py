@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from planner.plan import AnyPlan, Plan
+from planner.report.measures import ALL_TERMS
 from tests.conftest import FOR_EVER_S
 from tests.report.factory import (
     OUTSIDE,
@@ -182,7 +183,11 @@ def test_names_say_who_is_spared_who_is_in_both_and_who_goes_instead() -> None:
 def test_every_term_has_its_unit_and_the_scheduler_beside_it() -> None:
     table = rows(Page.of(html.render(make_plan())), "Disruption, the levels of the objective first")
     assert table[0] == ["Level", "Term", "Disruption", "This plan", "Kueue", "Bound", "Unit"]
-    by_term = {row[1]: row for row in table[1:]}
+    assert [row[3:] for row in table if row[1] == "D4+D5"] == [
+        ["9.27", "31.93", "9.27", "accelerator-hours"]
+    ]
+    exact = rows(Page.of(html.render(make_plan())), ALL_TERMS)
+    by_term = {row[1]: row for row in exact[1:]}
     assert by_term["D2"] == ["3", "D2", "workloads evicted", "2", "3", "2", "workloads"]
     assert by_term["D4+D5"][3:] == [
         "33,360 9.27".replace(" ", ""),

@@ -3,10 +3,9 @@
 import re
 
 import pytest
-from rich.cells import cell_len
 
-from planner.plan import Plan
-from planner.report.document import MAX_ROWS
+from planner.plan import Amount, Plan
+from planner.report.text import cells as cell_len
 from tests.report.factory import (
     OUTSIDE,
     make_certificate,
@@ -17,7 +16,7 @@ from tests.report.factory import (
     make_plan,
     make_victim,
 )
-from tests.report.rendering import table
+from tests.report.rendering import html, table
 
 WIDTHS = (60, 80, 108, 160)
 
@@ -57,6 +56,20 @@ def test_every_fact_is_there_at_every_width(width: int) -> None:
     assert "already being evicted included" not in screen
 
 
+def test_work_is_in_cpu_hours_where_there_are_no_accelerators() -> None:
+    """One core is 1/32 of an accelerator, so an accelerator-hour is 32 hours of a core."""
+    cpu = [make_demand("cpu", requested=4000, shortfall=4000)]
+    usage = (Amount(flavor="h200", resource="cpu", units=4000, quantity="4"),)
+    victim = make_victim("a/b", costs={"D4": 3600}).model_copy(update={"usage": usage})
+    plan = make_plan(demand=cpu, victims=[victim], greedy=None)
+    screen = words(table.render(plan, width=108))
+    assert "Lost CPU-h" in screen
+    assert re.search(r"a/b .* 32\.00", screen)
+    assert "CPU cores" in screen
+    assert "acc-h" not in screen
+    assert "accelerator" not in screen
+
+
 def test_a_count_that_differs_is_shown() -> None:
     plan = make_plan()
     more = plan.model_copy(update={"terms": {**plan.terms, "cost": 17}})
@@ -75,16 +88,10 @@ def test_no_line_is_wider_than_the_terminal(plan: Plan, width: int) -> None:
 def test_long_names_are_folded_not_cut() -> None:
     name = f"{'namespace-' * 6}/{'workload-' * 12}"
     screen = table.render(make_plan(victims=[make_victim(name)], greedy=None), width=80)
-    assert name in re.sub(r"[\s]", "", "".join(column_of(screen, "Victim")))
-
-
-def column_of(screen: str, title: str) -> list[str]:
-    """Return the cells of a table's first column, line by line."""
     lines = screen.split("\n")
-    head = next(i for i, line in enumerate(lines) if line.startswith(f" {title} "))
-    width = lines[head].index("ClusterQueue")
-    body = lines[head + 2 :]
-    return [line[:width] for line in body[: body.index("")]]
+    body = lines[next(n for n, line in enumerate(lines) if "Priority" in line) + 2 :]
+    shown = [line[1:].split("  ")[0] for line in body[: body.index("")]]
+    assert name in "".join(shown).replace(" ", "")
 
 
 def test_digits_are_never_cut_however_narrow() -> None:
@@ -144,13 +151,23 @@ def test_width_is_that_asked_for_whatever_the_environment(monkeypatch: pytest.Mo
     assert table.render(make_plan(), width=108) == table.render(make_plan()) == wide
 
 
-def test_rows_beyond_200_are_counted() -> None:
-    victims = [make_victim(f"ns/v{i:03}") for i in range(MAX_ROWS + 312)]
-    screen = table.render(make_plan(victims=victims, greedy=None), width=108)
-    assert "... 312 more, use --format json" in screen
-    assert "ns/v199" in screen
-    assert "ns/v200" not in screen
-    assert "512 victims" in screen
+def test_hundreds_of_victims_are_told_by_queue() -> None:
+    victims = [
+        make_victim(f"ns/v{i:03}", cluster_queue=f"queue-{i % 3}", priority=i // 3 % 2)
+        for i in range(783)
+    ]
+    plan = make_plan(victims=victims, greedy=None)
+    screen = table.render(plan, width=80)
+    for queue in range(3):
+        assert re.search(rf"queue-{queue} +261 +0 to 1 +208\.80\n", screen)
+    assert re.search(r"3 queues +783 +626\.40\n", screen)
+    assert "... 763 more, use --format json" in screen
+    assert "ns/v019" in screen
+    assert "ns/v020" not in screen
+    assert "783 victims" in screen
+    page = html.render(plan)
+    folded = page.index("<details><summary>All 783 victims</summary>")
+    assert page.index("Victims by queue") < folded < page.index("ns/v000") < page.index("ns/v782")
 
 
 def test_long_lists_of_spared_workloads_are_counted() -> None:
@@ -217,7 +234,7 @@ def test_only_flavor_resources_that_matter_have_a_column() -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "reason", "amounts"), [(160, True, 3), (108, False, 3), (80, False, 1)]
+    ("width", "reason", "amounts"), [(160, True, 3), (108, False, 3), (80, False, 2)]
 )
 def test_columns_are_left_out_before_a_line_gets_too_long(
     width: int,
@@ -229,7 +246,7 @@ def test_columns_are_left_out_before_a_line_gets_too_long(
     screen = table.render(make_plan(demand=short, victims=[victim]), width=width)
     lines = screen.split("\n")
     assert max(map(cell_len, lines)) <= width
-    head = next(i for i, line in enumerate(lines) if line.startswith(" Victim "))
+    head = next(i for i, line in enumerate(lines) if " Priority" in line)
     assert ("Reason" in lines[head]) == reason
     assert sum(f" r{i}" in lines[head - 1] for i in range(3)) == amounts
 

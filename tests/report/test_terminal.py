@@ -104,7 +104,8 @@ COLUMNS: list[Column[tuple[str, str, str]]] = [
     ("width", "there", "left_out"),
     [
         (100, ["Name", "Some reason", "A long title of a column", "Number of them all"], []),
-        (65, ["Name", "A long title of a column", "Number of them all"], ["Some reason"]),
+        (75, ["Name", "A long title of a column", "Number of them all"], ["Some reason"]),
+        (65, ["Name", "Number of them all"], ["Some reason", "A long title of a column"]),
     ],
 )
 def test_columns_of_the_highest_rank_give_way_first(
@@ -118,6 +119,38 @@ def test_columns_of_the_highest_rank_give_way_first(
     assert max(map(len, lines)) <= width
     assert any("2 names" in line for line in lines)
     assert lines[-1] == " a note"
+
+
+@pytest.mark.parametrize(
+    ("width", "first"),
+    [
+        (80, ["ns/a-name-of-some-length  a-long-queue  ns/who-evicts-it-and-why"]),
+        (60, ["ns/a-name-of-some-length    a-long-queue", "  ns/who-evicts-it-and-why"]),
+    ],
+)
+def test_names_move_below_others_before_they_are_broken(width: int, first: list[str]) -> None:
+    columns: list[Column[tuple[str, str, str]]] = [
+        Column("Whom", _name_of, "2 names", folds=True),
+        Column("Where", lambda row: Cell(row[1], is_name=True), folds=True),
+        Column("By", lambda row: row[2], folds=True, below="Whom"),
+    ]
+    rows = [("ns/a-name-of-some-length", "a-long-queue", "ns/who-evicts-it-and-why")]
+    lines = shown(made(table("Things", columns, [*rows, ("ns/b", "b", "-")])), width)
+    rule = next(number for number, line in enumerate(lines) if "──" in line)
+    assert [line[1:] for line in lines[rule + 1 : rule + 1 + len(first)]] == first
+    assert lines[rule + 1 + len(first)].split() == ["ns/b", "b", *(["-"] if width == 80 else [])]
+    assert lines[-1] == " 2 names"
+
+
+def test_a_word_longer_than_a_line_is_broken_at_a_joint() -> None:
+    path = "/".join(["part-of-a-path"] * 8)
+    lines = shown(made(Paragraph(path)), 60)[-3:]
+    assert "".join(line.strip() for line in lines) == path
+    assert all(line.endswith(("-", "/", "path")) for line in lines)
+
+
+def test_what_follows_is_indented_like_its_line() -> None:
+    assert shown(made(Paragraph("  " + "word " * 20)), 60)[-2].startswith("   word")
 
 
 def test_every_rank_gives_way_where_nothing_fits() -> None:

@@ -13,6 +13,7 @@ from planner.quantity import MAX_INT64, MIN_INT64
 from planner.report.text import (
     LONGEST_NAME,
     age,
+    cells,
     clean,
     clean_lines,
     decimal,
@@ -174,3 +175,8 @@ def test_no_digit_of_an_amount_is_lost(units: int) -> None:
     amount = yunikorn_amount(units, "vcore")
     milli = Decimal(amount[:-1]) if amount.endswith("m") else Decimal(amount) * 1000
     assert milli == units
+
+
+@pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("漢字", 4), ("e\u0301", 1), ("é→", 2)])
+def test_columns_of_a_terminal(text: str, columns: int) -> None:
+    assert cells(text) == columns

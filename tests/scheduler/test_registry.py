@@ -81,8 +81,9 @@ def test_every_part_is_there(place: str) -> None:
 
 
 def test_what_only_one_has() -> None:
-    """Precedence is documented of Kueue alone, and places of pods are planned for it alone."""
-    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == {"precedence", "nodes", "at-will"}
+    """Precedence is documented of Kueue alone; it also has boosts, joint plans, places of pods."""
+    own = {"precedence", "nodes", "at-will", "renderer"}
+    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
     part = Part[Any]("precedence")
     assert callable(part.find(_Named("kueue")))

@@ -21,7 +21,6 @@ from planner.commands.simulate.script import Arrivals, Script, lost_seconds
 from planner.commands.simulate.world import Text, ranks
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.objective.annotation import read_disruption
-from planner.objective.terms import unit_weight
 from planner.quantity import MAX_INT64
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.tree import QuotaTree, Usage
@@ -32,6 +31,7 @@ from planner.state import State, Workload
 from planner.state.base import Condition
 from planner.state.clock import seconds_since
 from planner.state.kueue_workload import WorkloadStatus
+from planner.term import unit_weight
 
 _READY: Final = "PodsReady"
 

@@ -34,7 +34,7 @@ from planner.commands.simulate.world import (
     ranks,
 )
 from planner.errors import InputError, LookupFailed, SchemaError
-from planner.objective.terms import unit_weight, work
+from planner.objective.terms import work
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
 from planner.reference.yunikorn.decision import Decision, decide
@@ -42,6 +42,7 @@ from planner.reference.yunikorn.flow import Look, after, asked_as, looks
 from planner.reference.yunikorn.preconditions import CHECK_INTERVAL
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Application, Ask, Claim, Partition, YuniKornState
+from planner.term import unit_weight
 
 
 class Coming(NamedTuple):

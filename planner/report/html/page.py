@@ -102,8 +102,8 @@ class Part:
 class Bar:
     """One gauge as a picture: the pieces of its two bars, and where its marks stand.
 
-    ``mark`` and ``limit`` are ``None`` if there is none to draw. ``said`` is the picture in
-    words, ``figures`` the amounts in short.
+    ``mark`` and ``limit`` are ``None`` if there is none to draw, ``kept`` is how far what does not
+    count above reaches. ``said`` is the picture in words, ``figures`` the amounts in short.
     """
 
     gauge: Gauge
@@ -111,6 +111,7 @@ class Bar:
     after: tuple[Part, ...]
     mark: float | None
     limit: float | None
+    kept: float
     said: str
     figures: str
     change: str
@@ -151,6 +152,8 @@ def _keys(gauges: Gauges, bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
         yield "after", gauges.after
     if any(part.style.endswith(OVER) for part in parts):
         yield "over", gauges.over
+    if any(bar.kept for bar in bars):
+        yield "kept", gauges.kept
     if any(bar.mark is not None for bar in bars):
         yield "mark", gauges.mark
     if any(bar.limit is not None for bar in bars):
@@ -190,6 +193,7 @@ def _bar(gauges: Gauges, gauge: Gauge, top: int) -> Bar:
         parts(gauge.after, "after"),
         at(gauge.mark),
         at(gauge.limit),
+        round(min(gauge.kept, top) / top * WIDTH, 1),
         _said(gauges, gauge),
         _figures(gauges, gauge),
         _change(gauges, gauge),
@@ -202,6 +206,8 @@ def _said(gauges: Gauges, gauge: Gauge) -> str:
     if gauge.after is not None:
         said.append(f"{show(gauge.after)} {gauges.after}")
     said.append(f"{gauges.mark} {'none' if gauge.mark is None else show(gauge.mark)}")
+    if gauge.kept:
+        said.append(f"{show(gauge.kept)} {gauges.kept}")
     if gauge.limit is not None:
         said.append(f"{gauges.limit} at {show(gauge.limit)}")
     return ", ".join(said)

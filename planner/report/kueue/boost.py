@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
+from planner.plan import JointPlan
 from planner.report.document import (
     Block,
     Cell,
@@ -21,6 +22,7 @@ from planner.report.document import (
     name,
     table,
 )
+from planner.report.kueue import joint
 from planner.report.style import Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import clean, plural
 from planner.report.words import rules_name
@@ -69,7 +71,7 @@ def _table(answer: Boosts) -> Table:
             plural(len(answer.boosts), "workload"),
             folds=True,
         ),
-        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("In the plan", lambda one: one.role),
         Column("Priority", lambda one: str(one.priority), number=True),
         Column("Boost", lambda one: f"{one.boost:+d}", number=True),
@@ -93,3 +95,10 @@ def _lines(answer: Boosts) -> Iterator[str]:
 
 
 render = renderer(_lines, document)
+
+
+def render_own(answer: Boosts | JointPlan, style: str, *, width: int, color: bool) -> str:
+    """Return a result that only Kueue has, in a style."""
+    if isinstance(answer, JointPlan):
+        return joint.render(answer, style, width=width, color=color)
+    return render(answer, style, width=width, color=color)

@@ -41,7 +41,7 @@ def columns() -> list[Column[Standing]]:
     """Return the columns that say what runs where."""
     return [
         Column("Workload", lambda one: name(one.workload), folds=True),
-        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("Priority", lambda one: str(one.priority), number=True, rank=1),
         Column("Place", _place, number=True, rank=4),
     ]

@@ -26,7 +26,7 @@ from planner.report.document import (
     table,
 )
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
-from planner.report.measures import LEVELS_FIRST, RARELY_SHOWN, terms_tables
+from planner.report.measures import LEVELS_FIRST, terms_tables
 from planner.report.plan import (
     ANSWERS,
     BOTH,
@@ -38,8 +38,8 @@ from planner.report.plan import (
     term_lines,
 )
 from planner.report.style import Said, each, field_lines, fields, free, line, renderer
-from planner.report.text import age, hours, moment, plural, short
-from planner.report.words import TermRow, level_rows, proof_in_words
+from planner.report.text import age, moment, plural, short
+from planner.report.words import TermRow, Work, level_rows, proof_in_words, work_in
 from planner.scheduler import scheduler_of
 
 JOINT: Final = "Joint plan"
@@ -53,21 +53,22 @@ PREEMPTORS: Final = "One by one, {preemptors} would be admitted and then evicted
 
 
 class _Row(NamedTuple):
-    """One line of the steps: the first of a step names its preemptor."""
+    """One line of the steps: the first of a step names its preemptor, the others its victims."""
 
     step: str
     preemptor: str
     victim: Victim | None
+    fits: bool = False
 
 
 def document(answer: JointPlan) -> Document:
     """Return everything there is to say: who starts in which step, and what serving each gives."""
-    rows = [row for row in _rows(answer) if row.level or row.id not in RARELY_SHOWN]
+    rows = _rows(answer)
     sections = filled(
         Section("Who is admitted", (_pending_table(answer),)),
         Section("Steps", (_step_table(answer),)),
         Section("One by one", tuple(_beside(answer))),
-        Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one"))),
+        Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one", _work(answer)))),
         Section("Certificate", (Facts(tuple(_certificate(answer))),)),
     )
     return Document(JOINT, tuple(_head(answer)), sections)
@@ -103,7 +104,7 @@ def _pending_table(answer: JointPlan) -> Table:
 
     columns: list[Column[JointPending]] = [
         Column("Pending", lambda row: name(row.workload), folds=True),
-        Column("ClusterQueue", lambda row: name(row.cluster_queue), folds=True),
+        Column("ClusterQueue", lambda row: name(row.cluster_queue), folds=True, below="Pending"),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column("This plan", here),
         Column("Step", lambda row: places.get(row.workload, NOTHING), number=True),
@@ -115,37 +116,44 @@ def _pending_table(answer: JointPlan) -> Table:
 def _step_table(answer: JointPlan) -> Table:
     rows = []
     for number, step in enumerate(answer.steps, start=1):
-        label = str(number), step.preemptor
-        for victim in step.victims or (None,):
-            rows.append(_Row(*label, victim))
-            label = "", ""
-    victims = answer.victims
+        rows.append(_Row(str(number), step.preemptor, None, fits=not step.victims))
+        rows += [_Row("", "", victim) for victim in step.victims]
+    victims, work = answer.victims, _work(answer)
     lost = sum(victim.costs.get("D4", 0) for victim in victims)
     columns: list[Column[_Row]] = [
         Column("Step", lambda row: row.step, number=True),
         Column("Serves", lambda row: name(row.preemptor) if row.step else "", folds=True),
-        Column("Victim", _victim, plural(len(victims), "victim"), folds=True),
-        Column("ClusterQueue", lambda row: _of(row, lambda v: v.cluster_queue), folds=True),
+        Column("Victim", _victim, plural(len(victims), "victim"), folds=True, below="Serves"),
+        Column(
+            "ClusterQueue",
+            lambda row: _of(row, lambda v: v.cluster_queue),
+            folds=True,
+            below="Victim",
+        ),
         Column("Priority", lambda row: _of(row, lambda v: str(v.priority)), number=True),
         Column("Age", lambda row: _of(row, lambda v: age(v.age_s)), number=True),
         Column("Reason", lambda row: _of(row, lambda v: v.reason), rank=1),
         Column(
-            "Lost acc-h",
-            lambda row: _of(row, lambda v: hours(v.costs.get("D4", 0))),
-            hours(lost),
+            f"Lost {work.short}",
+            lambda row: _of(row, lambda v: work.lost(v.costs.get("D4", 0))),
+            work.lost(lost),
             number=True,
         ),
     ]
     return table("Whom to evict for whom, step by step", columns, rows)
 
 
+def _work(answer: JointPlan) -> Work:
+    return work_in(one.resource for victim in answer.victims for one in victim.usage)
+
+
 def _of(row: _Row, show: Callable[[Victim], str]) -> str:
-    return NOTHING if row.victim is None else show(row.victim)
+    return "" if row.victim is None else show(row.victim)
 
 
 def _victim(row: _Row) -> Cell:
     if row.victim is None:
-        return Cell(NOBODY, tone="dim")
+        return Cell(NOBODY if row.fits else "", tone="dim")
     return Cell(row.victim.workload, EVICTING if row.victim.evicted else "", is_name=True)
 
 

@@ -36,7 +36,7 @@ from planner.report.document import (
     table,
 )
 from planner.report.kueue.nodes import slots_in
-from planner.report.measures import RARELY_SHOWN, amount_of, unit_of
+from planner.report.measures import RARELY_SHOWN, told
 from planner.report.plan import (
     Particulars,
     amount_column,
@@ -47,10 +47,11 @@ from planner.report.plan import (
     heading_lines,
     outside_lines,
     term_lines,
+    victims_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, joined, line
 from planner.report.text import age, clean, plural, short, thousandths, word
-from planner.report.words import TermRow, sum_of, term_rows
+from planner.report.words import TermRow, Work, sum_of, term_rows, work_of
 from planner.state.kueue_release import KnownBy
 
 MAX_AMOUNTS: Final = 3
@@ -174,24 +175,32 @@ def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
     costs = [row for row in _cost_rows(plan, choices) if row.greedy not in {None, row.value}]
     usual = [row for row in costs if row.level or row.id not in RARELY_SHOWN]
     if usual:
-        yield table("What Kueue's own flavors would cost", _COSTS, usual)
+        yield _costs(usual, "What Kueue's own flavors would cost", work_of(plan))
     if others := [row for row in costs if row not in usual]:
-        yield Fold("Other measures", (table("The same, in other measures", _COSTS, others),))
+        rest = _costs(others, "The same, in other measures", work_of(plan))
+        yield Fold("Other measures", (rest,))
 
 
-def _more(row: TermRow) -> Cell:
-    more = (row.greedy or 0) - row.value
-    return Cell(f"{more:+,}", tone="good" if more > 0 else "warn")
+def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> Table:
+    """Return terms of a plan beside those of the best one under Kueue's own flavors."""
 
+    def amount(row: TermRow, value: int) -> str:
+        return told(row.unit, value, work)[1]
 
-_COSTS: Final[list[Column[TermRow]]] = [
-    Column("Term", lambda row: row.id),
-    Column("Disruption", lambda row: row.title, folds=True),
-    Column("This plan", lambda row: amount_of(row.unit, row.value), number=True),
-    Column("Kueue's flavors", lambda row: amount_of(row.unit, row.greedy), number=True),
-    Column("Costs more", _more, number=True, only="screen"),
-    Column("Unit", lambda row: unit_of(row.unit)),
-]
+    def more(row: TermRow) -> Cell:
+        more = (row.greedy or 0) - row.value
+        sign = "+" if more >= 0 else ""
+        return Cell(f"{sign}{amount(row, more)}", tone="good" if more > 0 else "warn")
+
+    columns: list[Column[TermRow]] = [
+        Column("Term", lambda row: row.id),
+        Column("Disruption", lambda row: row.title, folds=True),
+        Column("This plan", lambda row: amount(row, row.value), number=True),
+        Column("Kueue's flavors", lambda row: amount(row, row.greedy or 0), number=True),
+        Column("Costs more", more, number=True, only="screen"),
+        Column("Unit", lambda row: told(row.unit, 0, work)[0]),
+    ]
+    return table(caption, columns, rows)
 
 
 def _kueue_flavor(row: FlavorRow) -> Cell:
@@ -248,7 +257,9 @@ def _victims(plan: Plan) -> Iterator[Block]:
             plural(len(victims), "victim"),
             folds=True,
         ),
-        Column("ClusterQueue", lambda victim: name(victim.cluster_queue), folds=True),
+        Column(
+            "ClusterQueue", lambda victim: name(victim.cluster_queue), folds=True, below="Victim"
+        ),
         Column("Priority", lambda victim: str(victim.priority), number=True),
         *_amounts(plan),
         Column("Age", lambda victim: age(victim.age_s), number=True),
@@ -257,7 +268,7 @@ def _victims(plan: Plan) -> Iterator[Block]:
         Column("Why it may go", lambda one: Cell(one.reason, law_id(one)), only="page"),
         *cost_columns(plan),
     ]
-    yield table("Whom to evict", columns, victims, _legend(plan))
+    yield from victims_of(plan, table("Whom to evict", columns, victims, _legend(plan)))
     if said := stability_in_words(plan):
         yield Paragraph(said, "warn" if plan.stability else "")
 
@@ -336,6 +347,7 @@ def _chart(plan: Plan, item: Demand) -> Gauges:
         mark="quota",
         limit="borrowing limit",
         over="borrowed",
+        kept="never lent, adds nothing above",
         show=lambda units: format_briefly(units, item.resource),
     )
 
@@ -344,6 +356,7 @@ def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
     own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
     notes = ["asks here"] if own else []
     notes += [f"{node.hidden:,} not shown"] if node.hidden else []
+    lendable = use.quota if use.lending_limit is None else use.lending_limit
     endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
     return Gauge(
         name=node.name,
@@ -353,6 +366,7 @@ def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
         after=use.after if has_plan(plan) else None,
         mark=use.quota,
         limit=None if endless else use.quota + (use.borrowing_limit or 0),
+        kept=max(0, use.quota - lendable) if node.parent and use.quota != UNLIMITED else 0,
         notes=tuple(notes),
         tone="" if node.touched else "dim",
     )

@@ -19,8 +19,8 @@ def columns() -> list[Column[YuniKornStanding]]:
     """Return the columns that say what runs where."""
     return [
         Column("Allocation", lambda one: name(one.name), folds=True),
-        Column("Queue", lambda one: name(one.queue), folds=True),
-        Column("Node", lambda one: name(one.node), folds=True, rank=2),
+        Column("Queue", lambda one: name(one.queue), folds=True, below="Allocation"),
+        Column("Node", lambda one: name(one.node), folds=True, rank=2, below="Allocation"),
         Column("Priority", lambda one: str(one.priority), number=True, rank=1),
         Column("Place", _place, number=True, rank=4),
     ]

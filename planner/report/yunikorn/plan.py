@@ -16,15 +16,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Final
 
 from planner.plan import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
 from planner.report.document import (
+    MAX_NAMES,
     NONE,
     NOTHING,
+    REPEATED,
     Block,
     Cell,
     Column,
@@ -48,6 +49,7 @@ from planner.report.plan import (
     heading_lines,
     outside_lines,
     term_lines,
+    victims_of,
 )
 from planner.report.style import Repeated, Word, field_lines, fields, line
 from planner.report.text import age, plural, short, word
@@ -67,7 +69,6 @@ MARKS_MEAN: Final = {
     OPTED_OUT: "(opted out): asks not to be preempted; a last resort",
 }
 OFFSETS_MEAN: Final = "after offsets: priority as the offsets and fences of the queues leave it"
-LEFT_OUT: Final = "not shown at this width: {types}"
 
 BELOW, STILL_BELOW, OVER = "below", "still below", "over max"
 USES_MEAN: Final = {
@@ -77,19 +78,6 @@ USES_MEAN: Final = {
 }
 TONES: Final[dict[str, Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "bad"}
 USAGE_MEANS: Final = "usage: allocated, without what is being preempted already"
-
-WHOLE, FOLDED = 48, 20
-"""Facts of a victim are stacked in one column before names shorter than the first are folded;
-columns are left out before names are folded to less than the second."""
-
-STACKS: Final = (
-    (("Victim",), ("Queue",), ("Application",), ("Node",)),
-    (("Victim", "Application"), ("Queue", "Node")),
-    (("Victim", "Application", "Queue", "Node"),),
-)
-"""The columns that say who a victim is, each with the facts that stand one under the other."""
-
-INDENT: Final = "  "
 
 
 def particulars(plan: YuniKornPlan) -> Particulars:
@@ -188,75 +176,67 @@ def asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
 
 
 def _victims(plan: YuniKornPlan) -> Iterator[Block]:
-    """Yield the victims in the widest shape that there is room for, and what marks mean.
-
-    Names are stacked before columns are left out.
-    """
-    types = asked_types(plan)
-    shapes = [_victim_table(plan, stack, WHOLE, types) for stack in STACKS]
-    counts = range(len(types), 0, -1)
-    shapes += [_victim_table(plan, STACKS[-1], FOLDED, types, count) for count in counts]
-    yield replace(shapes[0], narrower=tuple(shapes[1:]))
-
-
-def _victim_table(
-    plan: YuniKornPlan,
-    stack: Sequence[Sequence[str]],
-    least: int,
-    types: Sequence[str],
-    count: int | None = None,
-) -> Table:
-    """Return the victims in the plan's order, and what they free together.
-
-    Columns of the stack want at least so much room; only the first types have a column.
-    """
-    names, marked = _type_names(plan), {mark for victim in plan.victims for mark in marks(victim)}
+    """Yield the victims in the plan's order, what they free together, and what marks mean."""
+    types, names = asked_types(plan), _type_names(plan)
+    marked = {mark for victim in plan.victims for mark in marks(victim)}
     notes = [meaning for mark, meaning in MARKS_MEAN.items() if mark in marked]
-    columns = _who(plan, stack, least)
+    columns: list[Column[YuniKornVictim]] = [
+        Column("Victim", _name_of, plural(len(plan.victims), "victim"), folds=True),
+        Column("Queue", lambda one: name(one.queue), folds=True, below="Victim"),
+        Column("Application", lambda one: name(one.application), folds=True, below="Victim"),
+    ]
+    if any(victim.node != plan.node for victim in plan.victims):
+        columns.append(Column("Node", lambda one: name(one.node), folds=True, below="Victim"))
     columns.append(Column("Priority", lambda victim: str(victim.priority), number=True))
     if any(victim.adjusted_priority != victim.priority for victim in plan.victims):
         columns.append(
             Column("After\noffsets", lambda victim: str(victim.adjusted_priority), number=True)
         )
         notes.append(OFFSETS_MEAN)
-    for resource in types[:count]:
+    for rank, resource in enumerate(types):
         show, held = partial(yunikorn_amount, resource=resource), partial(_held, resource=resource)
-        columns.append(amount_column(names[resource], plan.victims, held, show))
+        columns.append(amount_column(names[resource], plan.victims, held, show, rank=rank))
     columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
-    if left_out := types[len(types) if count is None else count :]:
-        notes.append(LEFT_OUT.format(types=", ".join(left_out)))
-    return table("Whom to preempt", [*columns, *cost_columns(plan)], plan.victims, notes)
+    reasons = {(one.queue, reason_of(plan, one)): None for one in plan.victims}
+    said = [f"{queue} {reason}" for queue, reason in reasons if reason != NOTHING]
+    legend = Only("screen", (Paragraph("\n".join(said[:MAX_NAMES]), "dim"),)) if said else None
+    columns += cost_columns(plan)
+    columns.append(
+        Column("Why it may go", lambda one: reason_of(plan, one), folds=True, rank=REPEATED)
+    )
+    yield from victims_of(plan, table("Whom to preempt", columns, plan.victims, notes))
+    yield from [legend] if legend else []
 
 
-def _who(
-    plan: YuniKornPlan, stack: Sequence[Sequence[str]], least: int
-) -> list[Column[YuniKornVictim]]:
-    """Return the columns that name a victim; with its node only if there are several."""
-    several = any(victim.node != plan.node for victim in plan.victims)
-    stacks = [[fact for fact in facts if several or fact != "Node"] for facts in stack]
-    totals = [plural(len(plan.victims), "victim")] + [""] * len(stacks)
-    return [
-        _stacked(facts, total, least) for facts, total in zip(stacks, totals, strict=False) if facts
+def _name_of(victim: YuniKornVictim) -> Cell:
+    """Return what people call a victim, with what makes it a last resort."""
+    marked = " ".join(f"({mark})" for mark in marks(victim))
+    return Cell(victim.name, is_name=True, aside=marked, aside_tone="warn")
+
+
+def reason_of(plan: YuniKornPlan, victim: YuniKornVictim) -> str:
+    """Say why the rules permit a victim: what its queue uses of its guaranteed, which is more.
+
+    Of the queue itself where it is, and else of one above it, in the type that the node is short
+    of first.
+
+    Source: docs/semantics/yunikorn.md §5 (law YK-05), §10 (asks with a required node).
+    """
+    if plan.rules == "yunikorn-required-node":
+        return f"has priority {victim.priority}, the ask {plan.priority}"
+    types = asked_types(plan)
+    over = [
+        (-len(use.queue), types.index(use.resource), use.queue, use.before, use.guaranteed)
+        for use in plan.queues
+        if f"{victim.queue}.".startswith(f"{use.queue}.") and use.resource in types
+        if use.guaranteed is not None and use.before > use.guaranteed
     ]
-
-
-def _stacked(facts: Sequence[str], total: str, least: int) -> Column[YuniKornVictim]:
-    """Return a column with some facts of a victim, one under the other."""
-    first, *others = facts
-
-    def cell(victim: YuniKornVictim) -> Cell:
-        known = {
-            "Victim": victim.pod or victim.allocation,
-            "Queue": victim.queue,
-            "Application": victim.application,
-            "Node": victim.node,
-        }
-        under = "\n".join(f"{INDENT}{short(known[fact])}" for fact in others)
-        marked = " ".join(f"({mark})" for mark in marks(victim)) if first == "Victim" else ""
-        return Cell(known[first], under, is_name=True, aside=marked, aside_tone="warn")
-
-    title = "\n".join([first, *(f"{INDENT}{fact.lower()}" for fact in others)])
-    return Column(title, cell, total, folds=True, least=least)
+    if not over:
+        return NOTHING
+    _, place, queue, before, promised = min(over)
+    used, most = (yunikorn_amount(units, types[place]) for units in (before, promised))
+    owner = "" if queue == victim.queue else f", as {queue}"
+    return f"uses {used} of {most} {types[place]} guaranteed{owner}"
 
 
 def marks(victim: YuniKornVictim) -> list[str]:
@@ -281,9 +261,7 @@ def _usage(plan: YuniKornPlan) -> Iterator[Block]:
     """Yield the queues with usage against guaranteed, and what marks mean."""
     found = {mark for use in plan.queues if (mark := use_mark(plan, use))}
     means = [USAGE_MEANS, *(text for mark, text in USES_MEAN.items() if mark in found)]
-    # Marks break where there is little room.
-    tables = [_queue_table(plan, between, means, found) for between in (" ", "\n")]
-    yield Only("screen", (replace(tables[0], narrower=(tables[1],)),))
+    yield Only("screen", (_queue_table(plan, means, found),))
     used = {use.resource for use in plan.queues}
     types = [t for t in asked_types(plan) if t in used]
     charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
@@ -293,8 +271,8 @@ def _usage(plan: YuniKornPlan) -> Iterator[Block]:
     yield Only("page", (*charts[:wanted], *folded, *texts))
 
 
-def _queue_table(plan: YuniKornPlan, between: str, notes: Iterable[str], found: set[str]) -> Table:
-    """Return the queues of a plan, something ``between`` the words of a mark."""
+def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> Table:
+    """Return the queues of a plan, those that end outside their limits marked."""
     names = _type_names(plan)
     first = {use.queue: use for use in reversed(plan.queues)}
 
@@ -309,7 +287,6 @@ def _queue_table(plan: YuniKornPlan, between: str, notes: Iterable[str], found: 
             "Queue",
             lambda use: name(use.queue) if first[use.queue] is use else "",
             folds=True,
-            least=FOLDED,
         ),
         Column("Resource", lambda use: names[use.resource], folds=True),
         Column("Guaranteed", lambda use: limit(use.guaranteed, use), number=True),
@@ -323,7 +300,7 @@ def _queue_table(plan: YuniKornPlan, between: str, notes: Iterable[str], found: 
         )
     if found:
         columns.append(
-            Column("", lambda use: marked(use, use_mark(plan, use).replace(" ", between)))
+            Column("", lambda use: marked(use, use_mark(plan, use)), folds=True, least=5)
         )
     return table("What the queues use of their guaranteed", columns, plan.queues, notes)
 

@@ -67,6 +67,11 @@ class Boosts(Record):
     orders: int = 0
     plan: Plan
 
+    @property
+    def scheduler(self) -> str:
+        """Whose boosts they are."""
+        return self.plan.scheduler
+
 
 NONE_NEEDED = "Kueue evicts exactly the planned victims as it is"
 NO_VICTIMS = "the plan evicts nobody, and neither does Kueue"

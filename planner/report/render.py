@@ -1,0 +1,87 @@
+"""Any answer of the library in any style: ``planner.render``, and what notebooks show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any, Final, Literal, cast, get_args
+
+from planner.commands.audit.record import Audit
+from planner.commands.check.plan import Check
+from planner.commands.explain.any import AnyExplanation
+from planner.commands.lint.record import Lint
+from planner.commands.risk.record import Risk
+from planner.commands.simulate.record import Simulation
+from planner.commands.whatif.comparison import WhatIf
+from planner.errors import SchemaError
+from planner.plan import AnyPlan, Front
+from planner.report import audit, explanation, front, plan, risk, simulation, whatif
+from planner.report.checking import Checks, render_checks, render_lint
+from planner.report.style import Renderer
+from planner.scheduler import Part
+from planner.scheduler.record import Named
+
+Style = Literal["table", "plain", "json", "markdown", "html"]
+"""What ``--format`` calls the ways of writing an answer."""
+
+Answer = AnyPlan | AnyExplanation | Audit | Check | Front | Lint | Risk | WhatIf | Named
+"""What functions of the library return; others say of which scheduler they are."""
+
+OWN: Final = Part[Renderer[Any]]("renderer")
+"""What writes the answers that only one scheduler has."""
+
+_RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
+    **dict.fromkeys(get_args(AnyExplanation), explanation.render),
+    Audit: audit.render,
+    Lint: render_lint,
+    Risk: risk.render,
+    Simulation: simulation.render,
+    WhatIf: whatif.render,
+}
+WIDTH: Final = 108
+_FRAME: Final = (
+    '<iframe srcdoc="{page}" sandbox="" style="width: 100%; height: 40rem; border: 0"></iframe>'
+)
+"""A page has a style for all of itself, and none of it may reach the notebook around it."""
+
+
+def render(
+    answer: Answer, style: Style = "table", *, width: int = WIDTH, color: bool = False
+) -> str:
+    """Return an answer as the command line writes it.
+
+    Parameters
+    ----------
+    answer
+        What a function of the library returned.
+    style
+        ``table`` for a terminal, ``plain`` with one fact a line, ``json`` by the published
+        schema, ``markdown``, or ``html``, one page that needs nothing from elsewhere.
+    width
+        How many columns a line of a ``table`` may have.
+    color
+        Whether a ``table`` has the colours of a terminal.
+
+    Raises
+    ------
+    InputError
+        If there is no such style.
+    """
+    if style not in get_args(Style):
+        raise SchemaError("style", f"{style!r} is none", ", ".join(get_args(Style)))
+    look: dict[str, Any] = {"width": width, "color": color}
+    if isinstance(answer, AnyPlan):
+        return plan.render([answer], style, alone=True, **look)
+    if isinstance(answer, Front):
+        return front.render([answer], style, alone=True, **look)
+    if isinstance(answer, Check):
+        checks = Checks(accepted=answer.accepted, checks=(answer,))
+        return render_checks(checks, style, **look)
+    known = cast("Any", answer)
+    write = _RENDERERS.get(type(answer)) or OWN.of(known)
+    return write(known, style, **look)
+
+
+def html(answer: Answer) -> str:
+    """Return what a notebook shows of an answer: its page in a frame."""
+    return _FRAME.format(page=escape(render(answer, "html")))

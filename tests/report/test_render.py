@@ -1,0 +1,92 @@
+"""Answers in the library: in every style, in notebooks, and as tables of pandas."""
+
+import sys
+from html import unescape
+from typing import Any, get_args
+
+import pandas as pd
+import pytest
+
+import planner
+from planner.report.render import Style
+from tests.report.factory import make_infeasible, make_plan, make_victim
+from tests.report.yunikorn_factory import make_yunikorn
+
+STATE = planner.read("instances/regressions/kueue-1974-too-many-victims.yaml")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        planner.solve(STATE),
+        planner.front(STATE),
+        planner.solve_joint(STATE),
+        planner.explain(STATE),
+        planner.whatif(STATE, ["clusterqueue/vision.preemption.withinClusterQueue=Never"]),
+        planner.boost(STATE),
+        planner.lint(STATE),
+        planner.check(STATE, planner.solve(STATE)),
+        make_yunikorn(),
+    ],
+    ids=lambda answer: type(answer).__name__,
+)
+def test_every_answer_is_written_in_every_style(answer: Any) -> None:
+    assert planner.render(answer, "json").startswith("{")
+    assert planner.render(answer, "html").startswith("<!DOCTYPE html>")
+    assert planner.render(answer, "markdown").startswith("## ")
+    lines = planner.render(answer, width=80).splitlines()
+    assert max(len(line) for line in lines if not line.startswith("kubectl ")) <= 80
+
+
+def test_a_style_that_is_none_is_refused() -> None:
+    style: Any = "pdf"
+    with pytest.raises(planner.InputError, match=", ".join(get_args(Style))):
+        planner.render(make_plan(), style)
+
+
+@pytest.mark.parametrize("plan", [make_plan(), make_yunikorn()])
+def test_a_notebook_shows_the_page_in_a_frame(plan: planner.AnyPlan) -> None:
+    shown = plan._repr_html_()
+    assert shown is not None
+    start, end = '<iframe srcdoc="', '" sandbox=""'
+    assert shown.startswith(start)
+    inside = shown[len(start) : shown.index(end)]
+    assert "<" not in inside
+    assert unescape(inside) == planner.render(plan, "html")
+    assert "\n" not in repr(plan)
+
+
+def test_victims_are_a_table_of_pandas() -> None:
+    victims = [
+        make_victim("ns/a", gpus=3, priority=7, costs={"D4": 60}),
+        make_victim("ns/b", gpus=1, priority=9, costs={"D4": 90}),
+    ]
+    frame = make_plan(victims=victims).to_frame()
+    assert list(frame.index) == ["ns/a", "ns/b"]
+    assert list(frame["priority"]) == [7, 9]
+    assert list(frame["D4"]) == [60, 90]
+    assert list(frame["h200/nvidia.com/gpu"]) == [3, 1]
+    assert isinstance(frame, pd.DataFrame)
+    assert len(make_infeasible().to_frame()) == 0
+
+
+def test_allocations_are_named_by_their_keys() -> None:
+    plan = make_yunikorn()
+    frame = plan.to_frame()
+    assert list(frame.index) == list(plan.keys)
+    assert list(frame["pod"]) == [victim.pod for victim in plan.victims]
+    for number, victim in enumerate(plan.victims):
+        for one in victim.usage:
+            assert frame[one.resource].tolist()[number] == one.units
+
+
+def test_without_pandas_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(planner.PlannerError, match="pip install pandas"):
+        make_plan().to_frame()
+
+
+def test_boosts_are_those_of_kueue_alone() -> None:
+    state = planner.read("instances/yunikorn/quickstart")
+    with pytest.raises(planner.InputError, match="a state of Kueue"):
+        planner.boost(state)
