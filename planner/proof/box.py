@@ -111,7 +111,7 @@ class Box:
 
     def summing(self, classes: Sequence[int], most: int) -> tuple[Box, Box]:
         """Return the parts with at most so many of some classes together, and with more."""
-        these = np.unique(np.array(classes, dtype=np.int64))
+        these = np.array(sorted({*classes}), dtype=np.int64)
         summed = ((name, row) for name, row in self.sums.items() if name.startswith("sum "))
         known = [name for name, row in summed if np.array_equal(row.classes, these)]
         number = known[0].split()[1] if known else str(1 + len(self.sums))
@@ -199,12 +199,11 @@ def narrowed(
     """
     added = add_up(rows, box, ranges)
     least, most = box.least.copy(), box.most.copy()
-    # Python's own integers: what is to spare can be beyond 64 bits where amounts are not.
-    spare = added.spare
-    moved = np.array(
-        [min(spare // abs(amount), _INT64) for amount in added.amounts.tolist()],
-        dtype=np.int64,
-    )
+    # What is to spare can be beyond 64 bits where amounts are not: then Python's own integers.
+    spare, each = added.spare, np.abs(added.amounts)
+    if abs(spare) >= _INT64:
+        each = each.astype(object)
+    moved = np.minimum(spare // each, _INT64).astype(np.int64)
     helps, of = added.amounts > 0, added.classes
     least[of] = np.where(helps, np.maximum(least[of], most[of] - moved), least[of])
     most[of] = np.where(helps, most[of], np.minimum(most[of], box.least[of] + moved))

@@ -14,6 +14,14 @@ HolderT = TypeVar("HolderT")
 IntArray = NDArray[np.int64]
 
 
+def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
+    """Return which of some classes have each value, both in order; ``values`` is (K,)."""
+    in_order = classes[np.argsort(values[classes], kind="stable")]
+    told = values[in_order]
+    starts = np.flatnonzero(np.diff(told, prepend=told[:1] - 1))
+    return dict(zip(told[starts].tolist(), np.split(in_order, starts[1:]), strict=False))
+
+
 @dataclass(frozen=True)
 class Members(Generic[HolderT]):
     """K classes; the members of each are in the scheduler's candidate order.

@@ -174,7 +174,7 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     below, what = frame.below[node], f"{frame.tree.frs[fr]} of {frame.name(node)}"
     held = frame.held(fr)[below]
     room = frame.before.amount[node][fr] - frame.enough(node, fr) - 1
-    sizes = np.unique(held[(most[below] > 0) & (held > 0)]).tolist()
+    sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
     if sum((held * most[below]).tolist()) > room + max(sizes, default=0):
         holders = Holders(below, held, sizes)
         yield from all_but_last(f"excess {what}", what, holders, room, frame.ranges)

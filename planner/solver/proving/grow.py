@@ -354,7 +354,7 @@ def _counts_queues(question: Question) -> bool:
 def _queue_hardly_touched(rules: Rules, box: Box, point: Floats) -> CaseSplit | None:
     """Split a queue of which a point takes few: touched or not decides how many queues are."""
     taken = np.bincount(rules.queue, weights=point)
-    certain = {*box.touched, *np.unique(rules.queue[box.least > 0]).tolist()}
+    certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
     doubtful = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
     if not doubtful:
         return None

@@ -186,7 +186,7 @@ class _Program:
         column[self.open] = np.arange(self.open.size)
         # The quantities of binding rows are the columns after the classes.
         inside = binding[look.extra_row]
-        used = np.unique(look.extra_quantity[inside])
+        used = np.array(sorted({*look.extra_quantity[inside].tolist()}), dtype=np.int64)
         of_quantity = np.full(len(look.quantities), -1, dtype=np.int64)
         of_quantity[used] = self.open.size + np.arange(used.size)
         self.ends = look.extra_ends[used]
