@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -20,6 +21,7 @@ from planner.solver import search, tie_break
 from planner.solver.deadline import Deadline
 from planner.solver.engine import ATTEMPTS, Attempt, Run, run
 from planner.solver.kueue import rules
+from planner.solver.proving import settle
 from planner.state import State
 from tests.benchmarks.clusters import Form, cluster
 from tests.cluster import (
@@ -177,3 +179,11 @@ def test_rows_name_only_whom_they_count(monkeypatch: pytest.MonkeyPatch) -> None
     assert entries
     # Two levels of cohorts and a queue, on both sides of the tree, each with two resources.
     assert max(entries) <= 2 * 3 * 2
+
+
+def test_a_large_question_may_ask_a_few_large_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree that a few programs over everything close is not given up because these are large."""
+    monkeypatch.setattr(settle, "SHORT", replace(settle.SHORT, entries=10))
+    certificate = planner.solve(read(cluster(Form(1500)))).certificate
+    assert certificate is not None
+    assert {level.proof for level in certificate.levels} == {"certified"}

@@ -57,11 +57,14 @@ NOTHING: Final = 1e-12
 class Effort:
     """How much a tree may take: steps, and entries of all linear programs asked for it.
 
-    A program counts ``ASKED`` entries besides its own, for what it takes to ask at all.
+    A program counts ``ASKED`` entries besides its own, for what it takes to ask at all. So many
+    of the ``largest`` may be asked in any case: narrowing the whole of a million workloads takes
+    a few, and each has as many entries as all programs of a thousand.
     """
 
     steps: int
     entries: int
+    largest: int = 0
 
 
 ASKED: Final = 200
@@ -109,6 +112,7 @@ class _Growth:
     part: Entries | None = None
     doubtful: int | None = None
     entries: int = 0
+    largest: int = 0
 
     def run(self) -> Grown:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
@@ -135,11 +139,13 @@ class _Growth:
 
     @property
     def _is_too_much(self) -> bool:
-        beyond = len(self.steps) >= self.effort.steps or self.entries > self.effort.entries
+        entries = max(self.effort.entries, self.effort.largest * self.largest)
+        beyond = len(self.steps) >= self.effort.steps or self.entries > entries
         return beyond or self.deadline.passed
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
-        self.entries += ASKED + look.classes.size
+        entries = ASKED + look.classes.size
+        self.entries, self.largest = self.entries + entries, max(self.largest, entries)
         return suggest(look, guide)
 
     def _narrowed_root(self, box: Box) -> Box:
