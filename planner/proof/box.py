@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import gcd
+from operator import mul
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,7 @@ Numbers = NDArray[Any]
 """Integers of 64 bits, or Python's own where these could overflow."""
 
 _INT64: Final = 2**62
+_HALF: Final = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Row:
         """
         if self.extra or not self.amounts.size:
             return self
-        unit = gcd(*self.amounts.tolist())
+        unit = int(np.gcd.reduce(self.amounts))
         if unit <= 1:
             return self
         return Row(self.classes, self.amounts // unit, -(-self.least // unit))
@@ -148,7 +149,7 @@ class Sum:
     def reached(self) -> int:
         """What the left side is at most in the box."""
         further = sum(c * self.ends[name] for name, c in self.extra.items())
-        return int((self.amounts * self.upper).sum()) + further
+        return _sum_of_products(self.amounts, self.upper) + further
 
     @property
     def spare(self) -> int:
@@ -163,10 +164,8 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
     bound in the box and every other at its lower bound; further quantities likewise.
     """
     # Nothing may leave 64 bits on the way: Python's own integers are exact, if slower.
-    reach = sum(abs(m) * max(1, _largest(row.amounts)) for row, m in rows) * (
-        1 + int(box.most.sum())
-    )
-    kind = np.int64 if reach < _INT64 else object
+    largest = sum(abs(m) * max(1, _largest(row.amounts)) for row, m in rows)
+    kind = np.int64 if largest < _INT64 else object
     total: Numbers = np.zeros(box.most.size, dtype=kind)
     for row, multiplier in rows:
         total[row.classes] += multiplier * row.amounts.astype(kind)
@@ -208,6 +207,15 @@ def narrowed(
     least[of] = np.where(helps, np.maximum(least[of], most[of] - moved), least[of])
     most[of] = np.where(helps, most[of], np.minimum(most[of], box.least[of] + moved))
     return replace(box, least=least, most=most)
+
+
+def _sum_of_products(amounts: Numbers, counts: NDArray[np.int64]) -> int:
+    """Return ``sum(amounts * counts)`` exactly; counts are not negative."""
+    if amounts.dtype == object or int(counts.sum()) >= _HALF:
+        return sum(map(mul, amounts.tolist(), counts.tolist()))
+    # What either half of the digits adds up to stays within 64 bits.
+    high, low = amounts // _HALF, amounts % _HALF
+    return int((high * counts).sum()) * _HALF + int((low * counts).sum())
 
 
 def _largest(amounts: Numbers) -> int:
