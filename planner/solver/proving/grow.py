@@ -224,17 +224,17 @@ class _Growth:
         What narrowed like questions is tried first. The measure that leaves least guides the
         search from then on.
         """
+        look = BoxRows(self.question, box)
         for multipliers in self.known:
-            look = BoxRows(self.question, box)
             known = multipliers.keys() <= look.rows.keys()
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
                 yield Narrowing(narrow=dict(multipliers))
                 (box,) = self.question.parts(box, Narrowing(narrow=dict(multipliers)))
+                look = BoxRows(self.question, box)
         most_gone = 0
         for bounded in reversed(self.question.bounds):
             if bounded.most == 0 and bounded.is_of_a_priority:
                 continue  # the box has nobody of it to begin with
-            look = BoxRows(self.question, box)
             if _width(box) <= FEW or bounded.name not in look.rows:
                 continue
             found = self._suggest(look, bounded.name)
@@ -244,7 +244,7 @@ class _Growth:
                 (part,) = self.question.parts(box, Narrowing(narrow=multipliers))
                 if _width(box) - _width(part) > most_gone:
                     most_gone, self.guide = _width(box) - _width(part), bounded.name
-                box = part
+                box, look = part, BoxRows(self.question, part)
 
 
 def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:

@@ -174,15 +174,17 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    priced = [(fr, weight) for fr, weight in weights.items() if weight]
+    prices: dict[int, int] = {}  # those that hold alike share the mapping
     for workload in setting.candidates:
-        cost = costs.get(workload.key)
+        cost, usage = costs.get(workload.key), workload.usage
         if cost is None:
             findings.append(f"no cost is known for {workload.key}")
             continue
-        reduced = bound.denominator * cost
-        for fr, weight in priced:
-            reduced -= weight * workload.usage.get(fr, 0)
+        price = prices.get(id(usage))
+        if price is None:
+            price = sum(weight * usage.get(fr, 0) for fr, weight in weights.items())
+            prices[id(usage)] = price
+        reduced = bound.denominator * cost - price
         if reduced < 0:
             total += reduced
     recomputed = -(-total // bound.denominator)
