@@ -168,7 +168,7 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
     kind = np.int64 if largest < _INT64 else object
     total: Numbers = np.zeros(box.most.size, dtype=kind)
     for row, multiplier in rows:
-        total[row.classes] += multiplier * row.amounts.astype(kind)
+        total[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
     classes = np.flatnonzero(total)
     total = total[classes]
     needed, extra = 0, dict[str, int]()
