@@ -35,5 +35,5 @@ def _within_min(problem: Kep83Problem, columns: Columns) -> list[Row]:
         missing = base.usage[base.own_queue][fr] + base.request[fr] - nominal
         if base.request[fr] and nominal != UNLIMITED and missing > 0:
             name = f"min of {base.names[base.own_queue]} in {base.frs[fr]}"
-            found.append(Row(name, np.where(own, columns.holding[:, fr], 0), missing))
+            found.append(Row.of(name, np.where(own, columns.holding[:, fr], 0), missing))
     return found

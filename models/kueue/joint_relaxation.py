@@ -107,4 +107,4 @@ def _row(entrant: Entrant, classes: Classes, node: int, fr: int, missing: int) -
         place = entrant.place(position)
         if place is not None and int(problem.queue[place]) in below:
             coefficients[k] = problem.holding[place, fr]
-    return Row(f"{problem.frs[fr]} at {problem.names[node]}", coefficients, missing)
+    return Row.of(f"{problem.frs[fr]} at {problem.names[node]}", coefficients, missing)

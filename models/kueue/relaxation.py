@@ -45,7 +45,7 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
                 missing = need + used - quota
             if UNLIMITED not in {cap, quota} and missing > 0:
                 name = f"{problem.frs[fr]} at {problem.names[node]}"
-                rows.append(Row(name, _held_below(columns, node, fr), missing))
+                rows.append(Row(name, *_held_below(columns, node, fr), missing))
     return rows
 
 
@@ -101,29 +101,29 @@ def _excess_rows(
         # One fr that cannot bind is witness enough for any set.
         if total <= room:
             return None
-        bounded.append((_held_below(columns, node, fr), room, total))
+        bounded.append((*_held_below(columns, node, fr), room, total))
     name = problem.names[node]
     rows = [
         # With witness z: holding . take is at most room if z, and at most total otherwise.
-        Row(f"excess of {name}", -holding, -total, ((first + i, -(total - room)),))
-        for i, (holding, room, total) in enumerate(bounded)
+        Row(f"excess of {name}", classes, -holding, -total, ((first + i, -(total - room)),))
+        for i, (classes, holding, room, total) in enumerate(bounded)
     ]
+    nobody = np.zeros(0, dtype=np.int64)
     some = Row(
         f"{name} is over quota in some resource",
-        np.zeros(len(columns), dtype=np.int64),
+        nobody,
+        nobody,
         1,
         tuple((first + i, 1) for i in range(len(bounded))),
     )
     return [*rows, some]
 
 
-def _held_below(columns: Columns, node: int, fr: int) -> IntArray:
-    """Return what a member of each class holds at or below a node: (K,)."""
-    held = np.zeros(len(columns), dtype=np.int64)
-    if node in columns.below:
-        below = columns.below[node]
-        held[below] = columns.holding[below, fr]
-    return held
+def _held_below(columns: Columns, node: int, fr: int) -> tuple[IntArray, IntArray]:
+    """Return the classes at or below a node that hold something, and what a member does."""
+    below = columns.below.get(node, np.zeros(0, dtype=np.int64))
+    held: IntArray = columns.holding[below, fr]
+    return below[held != 0], held[held != 0]
 
 
 def _watched(problem: Problem, node: int) -> Sequence[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 import numpy as np
 
@@ -57,12 +58,9 @@ class Classes:
 
     def take(self, counts: Iterable[int]) -> tuple[int, ...]:
         """Return the positions of the victims that class counts stand for."""
-        return tuple(
-            position
-            for members, count in zip(self.members, counts, strict=True)
-            if count  # most classes give nobody
-            for position in members[:count]
-        )
+        told = tuple(counts)
+        some = compress(range(len(self)), told)  # most classes give nobody
+        return tuple(position for k in some for position in self.members[k][: told[k]])
 
     def counts(self, positions: Iterable[int]) -> list[int] | None:
         """Return the class counts of a victim set, or ``None`` if one is in no class."""

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import mul
+
+import numpy as np
 
 from planner.problem.array import IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``coefficients . take + slack . z >= bound``; z are witness variables in 0..1.
+    """``amounts . take[classes] + slack . z >= bound``; z are witness variables in 0..1.
 
-    coefficients: (K,) per class. ``slack`` maps witness positions to their coefficient.
+    ``amounts`` are those of the classes that are named, in ascending order, and not 0: of ten
+    thousand queues each has its rows, and few of all classes. ``slack`` maps witness positions to
+    their coefficient.
     """
 
     name: str
-    coefficients: IntArray
+    classes: IntArray
+    amounts: IntArray
     bound: int
     slack: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(
+        cls, name: str, coefficients: IntArray, bound: int, slack: tuple[tuple[int, int], ...] = ()
+    ) -> Row:
+        """Return a row by the coefficients of all classes: (K,)."""
+        classes = np.flatnonzero(coefficients)
+        return cls(name, classes, coefficients[classes], bound, slack)
+
+    def value(self, taken: IntArray) -> int:
+        """Return the left side without witnesses for so many of each class, exactly: (K,)."""
+        return sum(map(mul, self.amounts.tolist(), taken[self.classes].tolist()))
 
 
 @dataclass(frozen=True, slots=True)

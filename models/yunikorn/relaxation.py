@@ -93,15 +93,15 @@ def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] |
     if needs is None:
         # 0 >= 1: a row that nothing satisfies, with a name for the proof.
         none = np.zeros(classes.size, dtype=np.int64)
-        return [Row("nothing is guaranteed to the ask", none, 1)]
-    rows = [Row("victims", np.ones(classes.size, dtype=np.int64), 1)]
+        return [Row.of("nothing is guaranteed to the ask", none, 1)]
+    rows = [Row.of("victims", np.ones(classes.size, dtype=np.int64), 1)]
     if node not in columns.free_nodes:
         rows += [
-            Row(f"{problem.types[t]} on {problem.nodes[node]}", holding[:, t], missing)
+            Row.of(f"{problem.types[t]} on {problem.nodes[node]}", holding[:, t], missing)
             for t, missing in missing_on(problem, node).items()
         ]
     rows += [
-        Row(_name(problem, need), _held_below(columns, classes, need), need.amount)
+        Row.of(_name(problem, need), _held_below(columns, classes, need), need.amount)
         for need in needs
     ]
     return rows
@@ -114,7 +114,7 @@ def _caps(columns: Columns, classes: IntArray, allowances: Sequence[At]) -> list
         held = _held_below(columns, classes, allowance)
         # A cap that all candidates together keep binds nobody.
         if (held * columns.counts[classes]).sum() > allowance.amount:
-            rows.append(Row(_name(columns.problem, allowance), -held, -allowance.amount))
+            rows.append(Row.of(_name(columns.problem, allowance), -held, -allowance.amount))
     return rows
 
 

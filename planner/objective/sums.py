@@ -132,6 +132,6 @@ def places(order: IntArray, eligible: BoolArray) -> IntArray:
 
 def ranks(priority: IntArray, eligible: BoolArray) -> tuple[IntArray, list[int]]:
     """Rank priorities among the distinct ones of the eligible, from 1: (W,); return these, too."""
-    distinct = np.unique(priority[eligible])
-    found = np.searchsorted(distinct, priority, side="left").astype(np.int64) + 1
-    return found, distinct.tolist()
+    distinct = sorted({*priority[eligible].tolist()})
+    found = np.searchsorted(np.array(distinct, dtype=np.int64), priority, side="left")
+    return found.astype(np.int64) + 1, distinct

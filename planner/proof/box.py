@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import gcd
+from operator import mul
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,7 @@ Numbers = NDArray[Any]
 """Integers of 64 bits, or Python's own where these could overflow."""
 
 _INT64: Final = 2**62
+_HALF: Final = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Row:
         """
         if self.extra or not self.amounts.size:
             return self
-        unit = gcd(*self.amounts.tolist())
+        unit = int(np.gcd.reduce(self.amounts))
         if unit <= 1:
             return self
         return Row(self.classes, self.amounts // unit, -(-self.least // unit))
@@ -111,7 +112,7 @@ class Box:
 
     def summing(self, classes: Sequence[int], most: int) -> tuple[Box, Box]:
         """Return the parts with at most so many of some classes together, and with more."""
-        these = np.unique(np.array(classes, dtype=np.int64))
+        these = np.array(sorted({*classes}), dtype=np.int64)
         summed = ((name, row) for name, row in self.sums.items() if name.startswith("sum "))
         known = [name for name, row in summed if np.array_equal(row.classes, these)]
         # A sum that was split before keeps its number, and the later row takes the place of the
@@ -150,7 +151,7 @@ class Sum:
     def reached(self) -> int:
         """What the left side is at most in the box."""
         further = sum(c * self.ends[name] for name, c in self.extra.items())
-        return int((self.amounts * self.upper).sum()) + further
+        return _sum_of_products(self.amounts, self.upper) + further
 
     @property
     def spare(self) -> int:
@@ -165,13 +166,11 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
     bound in the box and every other at its lower bound; further quantities likewise.
     """
     # Nothing may leave 64 bits on the way: Python's own integers are exact, if slower.
-    reach = sum(abs(m) * max(1, _largest(row.amounts)) for row, m in rows) * (
-        1 + int(box.most.sum())
-    )
-    kind = np.int64 if reach < _INT64 else object
+    largest = sum(abs(m) * max(1, _largest(row.amounts)) for row, m in rows)
+    kind = np.int64 if largest < _INT64 else object
     total: Numbers = np.zeros(box.most.size, dtype=kind)
     for row, multiplier in rows:
-        total[row.classes] += multiplier * row.amounts.astype(kind)
+        total[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
     classes = np.flatnonzero(total)
     total = total[classes]
     needed, extra = 0, dict[str, int]()
@@ -202,16 +201,24 @@ def narrowed(
     """
     added = add_up(rows, box, ranges)
     least, most = box.least.copy(), box.most.copy()
-    # Python's own integers: what is to spare can be beyond 64 bits where amounts are not.
-    spare = added.spare
-    moved = np.array(
-        [min(spare // abs(amount), _INT64) for amount in added.amounts.tolist()],
-        dtype=np.int64,
-    )
+    # What is to spare can be beyond 64 bits where amounts are not: then Python's own integers.
+    spare, each = added.spare, np.abs(added.amounts)
+    if abs(spare) >= _INT64:
+        each = each.astype(object)
+    moved = np.minimum(spare // each, _INT64).astype(np.int64)
     helps, of = added.amounts > 0, added.classes
     least[of] = np.where(helps, np.maximum(least[of], most[of] - moved), least[of])
     most[of] = np.where(helps, most[of], np.minimum(most[of], box.least[of] + moved))
     return replace(box, least=least, most=most)
+
+
+def _sum_of_products(amounts: Numbers, counts: NDArray[np.int64]) -> int:
+    """Return ``sum(amounts * counts)`` exactly; counts are not negative."""
+    if amounts.dtype == object or int(counts.sum()) >= _HALF:
+        return sum(map(mul, amounts.tolist(), counts.tolist()))
+    # What either half of the digits adds up to stays within 64 bits.
+    high, low = amounts // _HALF, amounts % _HALF
+    return int((high * counts).sum()) * _HALF + int((low * counts).sum())
 
 
 def _largest(amounts: Numbers) -> int:

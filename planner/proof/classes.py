@@ -14,6 +14,14 @@ HolderT = TypeVar("HolderT")
 IntArray = NDArray[np.int64]
 
 
+def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
+    """Return which of some classes have each value, both in order; ``values`` is (K,)."""
+    in_order = classes[np.argsort(values[classes], kind="stable")]
+    told = values[in_order]
+    starts = np.flatnonzero(np.diff(told, prepend=told[:1] - 1))
+    return dict(zip(told[starts].tolist(), np.split(in_order, starts[1:]), strict=False))
+
+
 @dataclass(frozen=True)
 class Members(Generic[HolderT]):
     """K classes; the members of each are in the scheduler's candidate order.
@@ -53,16 +61,25 @@ class Members(Generic[HolderT]):
         return self.places[self.starts[:-1]]
 
     @cached_property
-    def _number(self) -> dict[int, int]:
-        return {position: i for i, position in enumerate(self.positions.tolist())}
+    def _numbers_of(self) -> IntArray:
+        found = np.full(int(self.positions.max(initial=-1)) + 1, -1, dtype=np.int64)
+        found[self.positions] = np.arange(self.positions.size)
+        return found
+
+    def _number(self, position: int) -> int:
+        """Return where a candidate stands among these, by its position."""
+        number = int(self._numbers_of[position]) if position < self._numbers_of.size else -1
+        if number < 0:
+            raise KeyError(position)
+        return number
 
     def place_of(self, position: int) -> int:
         """Return the place of a candidate in the candidate order, by its position."""
-        return int(self.places[self._number[position]])
+        return int(self.places[self._number(position)])
 
     def class_of(self, position: int) -> int:
         """Return the class of a candidate, by its position."""
-        number = self._number[position]
+        number = self._number(position)
         return int(np.searchsorted(self.starts, number, side="right")) - 1
 
     def place_in(self, k: int, member: int) -> int | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from planner.objective.profiles import Measure, measure_id
 from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed
 from planner.proof.box import Row
+from planner.proof.classes import by_value
 from planner.term import MORE, RATED, priority_of
 
 SINGLE_ROWS = 40
@@ -151,10 +152,10 @@ class Measures:
     def _queues_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
         """D8: a queue is touched, from 0 to 1, at least as much as any class of it goes."""
         queues, going = self.table.queue[self.first], self._going()
-        for queue in np.unique(queues[going]).tolist():
+        for queue, classes in by_value(queues, np.flatnonzero(going)).items():
             name = f"touched {queue}"
             extra[name] = extra.get(name, 0) + rate
-            yield from self._touched(name, np.flatnonzero((queues == queue) & going))
+            yield from self._touched(name, classes)
 
     def _tenants_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
         """D8t: a namespace is touched, from 0 to 1, at least as much as any class of it goes."""
@@ -179,9 +180,9 @@ class Measures:
 
     def queue_of(self, classes: NDArray[np.int64]) -> str:
         """Return the quantity of D8 that is 1 if some of these classes go; empty if none is."""
-        queues = np.unique(self.table.queue[self.first[classes]])
-        alone = queues.size == 1 and bool(self._going()[classes].all())
-        return f"touched {queues[0]}" if alone else ""
+        queues = {*self.table.queue[self.first[classes]].tolist()}
+        alone = len(queues) == 1 and bool(self._going()[classes].all())
+        return f"touched {queues.pop()}" if alone else ""
 
     def _more_than_own(self, name: str) -> Iterator[tuple[str, Row]]:
         """more@each <= 0: of a priority at most as many as given, unless one above has fewer.
@@ -192,7 +193,7 @@ class Measures:
         given, going = self.table.own or {}, self._going()
         priorities = self.table.priority[self.first]
         before: dict[str, int] = {}
-        for priority in sorted({*given, *np.unique(priorities[going]).tolist()}, reverse=True):
+        for priority in sorted({*given, *priorities[going].tolist()}, reverse=True):
             classes = np.flatnonzero((priorities == priority) & going)
             fewer = f"fewer of {priority} or above"
             self.ranges[fewer] = 0, 1
@@ -209,7 +210,7 @@ class Measures:
         """D9 <= most: 1000 times what victims are of a queue <= most times what it borrows."""
         queues, going = self.table.queue[self.first], self._going()
         below: dict[int, list[int]] = {}
-        for queue in np.unique(queues[going]).tolist():
+        for queue in sorted({*queues[going].tolist()}):
             for sharer in self.table.sharers[queue]:
                 below.setdefault(sharer, []).append(queue)
         for sharer, those in below.items():

@@ -136,7 +136,7 @@ def _assumed(objects: dict[str, list[Any]]) -> Configuration:
         for kind in ("ClusterQueue", "Cohort")
         for one in objects[kind]
     )
-    return Configuration(fairSharing=FairSharing()) if shared else Configuration()
+    return Configuration(fairSharing=FairSharing()) if shared else Configuration.blank()
 
 
 def _unwrap(document: Document) -> tuple[Document, Path, datetime | None, str]:

@@ -101,18 +101,17 @@ def _reduced_costs(
     binding: Sequence[tuple[Row, int]], costs: IntArray, denominator: int
 ) -> list[int]:
     """Return denominator * cost - sum(multiplier * coefficient) of each class, exactly: (K,)."""
-    weighed = [(row.coefficients, m) for row, m in binding if row.coefficients.any()]
-    largest = denominator * _largest(costs) + sum(m * _largest(each) for each, m in weighed)
+    weighed = [(row, m) for row, m in binding if row.amounts.size]
+    largest = denominator * _largest(costs) + sum(m * _largest(row.amounts) for row, m in weighed)
     if largest <= _INT64:
         total = costs * denominator
-        for coefficients, multiplier in weighed:
-            total -= multiplier * coefficients
+        for row, multiplier in weighed:
+            total[row.classes] -= multiplier * row.amounts
         return [*total.tolist()]
     reduced = [cost * denominator for cost in costs.tolist()]
-    for coefficients, multiplier in weighed:
-        listed = coefficients.tolist()
-        for k in np.flatnonzero(coefficients).tolist():
-            reduced[k] -= multiplier * listed[k]
+    for row, multiplier in weighed:
+        for k, amount in zip(row.classes.tolist(), row.amounts.tolist(), strict=True):
+            reduced[k] -= multiplier * amount
     return reduced
 
 
@@ -130,16 +129,16 @@ def best_single_row(
     """
     best, position = trivial_bound(costs), -1
     for index, row in enumerate(rows):
-        useful = np.flatnonzero(row.coefficients > 0)
+        useful = np.flatnonzero(row.amounts > 0)
         if row.slack or row.bound <= 0 or useful.size == 0:
             continue
-        ratio = costs[useful] / row.coefficients[useful]
-        cheapest_first = useful[np.argsort(ratio, kind="stable")].tolist()
-        held = row.coefficients[cheapest_first].tolist()
+        order = np.argsort(costs[row.classes[useful]] / row.amounts[useful], kind="stable")
+        cheapest_first = row.classes[useful[order]].tolist()
+        held = row.amounts[useful[order]].tolist()
         covered = accumulate(n * counts[k] for n, k in zip(held, cheapest_first, strict=True))
-        complete = (k for k, sum_ in zip(cheapest_first, covered, strict=True) if sum_ >= row.bound)
-        k = next(complete, cheapest_first[-1])
-        cost, unit = int(costs[k]), int(row.coefficients[k])
+        complete = (i for i, sum_ in enumerate(covered) if sum_ >= row.bound)
+        last = next(complete, len(held) - 1)
+        cost, unit = int(costs[cheapest_first[last]]), held[last]
         common = gcd(cost, unit) or 1
         found = lagrangian_bound([row], [cost // common], costs, counts, denominator=unit // common)
         if found.whole > best.whole:
@@ -224,6 +223,7 @@ class _Program:
             [*map(float, self.counts), *[1.0] * witnesses],
             self.rows,
             10.0 * float(self.out_of_reach),
+            witnesses,
         )
 
     def solve(self, chosen: frozenset[int]) -> _Branch:
@@ -260,15 +260,15 @@ class _Program:
         return None
 
     def _keeps(self, taken: FloatArray, witness: int) -> bool:
-        row, coefficient, classes = self._of_witness[witness]
-        missing = row.bound - coefficient - float(row.coefficients[classes] @ taken[classes])
+        row, coefficient = self._of_witness[witness]
+        missing = row.bound - coefficient - float(row.amounts @ taken[row.classes])
         return missing <= _CLOSE * abs(row.bound)
 
     @cached_property
-    def _of_witness(self) -> dict[int, tuple[Row, int, IntArray]]:
-        """The row that each witness of a choice makes bind, its coefficient, and whom it counts."""
+    def _of_witness(self) -> dict[int, tuple[Row, int]]:
+        """The row that each witness of a choice makes bind, and its coefficient."""
         return {
-            witness: (row, coefficient, np.flatnonzero(row.coefficients))
+            witness: (row, coefficient)
             for row in self.rows
             for witness, coefficient in row.slack
             if coefficient < 0
@@ -298,10 +298,10 @@ def _least(bounds: Sequence[Bound], classes: Classes) -> Bound:
 
 def _scaled(row: Row) -> Row:
     """Divide a row by the common divisor of its coefficients; bytes become readable numbers."""
-    unit = int(np.gcd.reduce(row.coefficients)) if row.coefficients.any() else 1
+    unit = int(np.gcd.reduce(row.amounts)) if row.amounts.size else 1
     for _, coefficient in row.slack:
         unit = gcd(unit, coefficient)
     if unit <= 1:
         return row
     slack = tuple((witness, coefficient // unit) for witness, coefficient in row.slack)
-    return Row(row.name, row.coefficients // unit, -(-row.bound // unit), slack)
+    return Row(row.name, row.classes, row.amounts // unit, -(-row.bound // unit), slack)

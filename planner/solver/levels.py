@@ -218,7 +218,7 @@ def _start(
 def _bounded_above(search: Search, classes: Classes) -> list[Row]:
     """Return the measures that are bounded above as rows."""
     return [
-        Row("+".join(measure), -search.costs(measure, classes), -limit)
+        Row.of("+".join(measure), -search.costs(measure, classes), -limit)
         for measure, limit in search.limits.items()
         if search.is_separable(measure)
     ]
@@ -227,7 +227,7 @@ def _bounded_above(search: Search, classes: Classes) -> list[Row]:
 def _bounded_below(search: Search, classes: Classes) -> list[Row]:
     """Return what is proved of earlier levels as rows."""
     return [
-        Row("+".join(measure), search.costs(measure, classes), bound)
+        Row.of("+".join(measure), search.costs(measure, classes), bound)
         for measure, bound in search.bounds.items()
     ]
 

@@ -351,17 +351,22 @@ class Simplex:
     costs, most
         (columns,) each.
     rows
-        Rows over these columns: witnesses are columns after those of the coefficients.
+        Rows over these columns: classes, and ``witnesses`` after those.
     price
         What missing a row by a unit costs.
     """
 
     def __init__(
-        self, costs: Sequence[float], most: Sequence[float], rows: Sequence[Row], price: float
+        self,
+        costs: Sequence[float],
+        most: Sequence[float],
+        rows: Sequence[Row],
+        price: float,
+        witnesses: int = 0,
     ) -> None:
         self._columns, self._rows = len(costs), len(rows)
         self._changed: dict[int, tuple[float, float]] = {}
-        model = _model(costs, most, rows, price)
+        model = _model(costs, most, rows, price, witnesses)
         self._solver = solver.new(SOLVER_TYPE_GLOP, model, SolverInitializerProto())
 
     def bound(self, column: int, least: float, most: float) -> None:
@@ -402,7 +407,7 @@ class Simplex:
 
 
 def _model(
-    costs: Sequence[float], most: Sequence[float], rows: Sequence[Row], price: float
+    costs: Sequence[float], most: Sequence[float], rows: Sequence[Row], price: float, witnesses: int
 ) -> ModelProto:
     """Write a program with a further column per row, for what it is missed by."""
     model, width = ModelProto(), len(costs)
@@ -418,7 +423,7 @@ def _model(
     model.linear_constraints.upper_bounds.extend([inf] * len(rows))
     matrix = model.linear_constraint_matrix
     for number, row in enumerate(rows):
-        columns, coefficients = _entries(row)
+        columns, coefficients = _entries(row, width - witnesses)
         largest = max(map(abs, coefficients), default=1.0)
         matrix.row_ids.extend([number] * (len(columns) + 1))
         matrix.column_ids.extend([*columns, width + number])
@@ -426,12 +431,11 @@ def _model(
     return model
 
 
-def _entries(row: Row) -> tuple[list[int], list[float]]:
+def _entries(row: Row, classes: int) -> tuple[list[int], list[float]]:
     """Return the columns of a row that are not 0, ascending, and their coefficients."""
-    nonzero = np.flatnonzero(row.coefficients)
-    slack = sorted((len(row.coefficients) + witness, float(c)) for witness, c in row.slack)
-    columns = [*nonzero.tolist(), *(column for column, _ in slack)]
-    return columns, [*row.coefficients[nonzero].astype(float).tolist(), *(c for _, c in slack)]
+    slack = sorted((classes + witness, float(c)) for witness, c in row.slack)
+    columns = [*row.classes.tolist(), *(column for column, _ in slack)]
+    return columns, [*row.amounts.astype(float).tolist(), *(c for _, c in slack)]
 
 
 def _dense(vector: SparseDoubleVectorProto, size: int) -> FloatArray:

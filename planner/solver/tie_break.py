@@ -70,7 +70,7 @@ def guide_of(search: Search) -> Measure | None:
     """Return the fixed measure that tells most classes apart, if one tells any apart."""
     active = search.classes.subset(search.active)
     different = {
-        measure: len(np.unique(search.costs(measure, active)))
+        measure: len({*search.costs(measure, active).tolist()})
         for measure, least in search.bounds.items()
         if search.limits.get(measure) == least
     }

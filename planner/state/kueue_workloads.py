@@ -235,6 +235,13 @@ class Workloads(Sequence[Workload]):
         """Yield those that neither wait nor hold quota: finished or deactivated."""
         return self._where(lambda one: not one.is_pending and not one.holds_quota)
 
+    def unfinished(self) -> Iterator[Entry]:
+        """Yield what is known of those that are not finished."""
+        for place, one in enumerate(self.entries):
+            runs_or_waits = isinstance(one, Facts) and (one.holds_quota or one.is_pending)
+            if runs_or_waits or not self[place].is_true("Finished"):
+                yield one
+
     def unusual(self) -> Iterator[Workload]:
         """Yield those of which facts would not tell all: only they can be evicted, say."""
         return (one for one in self.entries if isinstance(one, Workload))

@@ -130,14 +130,9 @@ def test_relaxation_keeps_every_legal_set() -> None:
 
 def holds(relaxation: Relaxation, take: IntArray) -> bool:
     """Say whether counts per class satisfy all rows, given one witness of each choice."""
-    single = {
-        row.slack[0][0]: row for row in relaxation.rows if row.coefficients.any() and row.slack
-    }
+    single = {row.slack[0][0]: row for row in relaxation.rows if row.amounts.size and row.slack}
     plain = [row for row in relaxation.rows if not row.slack]
-    return all(int(row.coefficients @ take) >= row.bound for row in plain) and all(
-        any(
-            int(single[z].coefficients @ take) + single[z].slack[0][1] >= single[z].bound
-            for z in choice
-        )
+    return all(row.value(take) >= row.bound for row in plain) and all(
+        any(single[z].value(take) + single[z].slack[0][1] >= single[z].bound for z in choice)
         for choice in relaxation.choices
     )

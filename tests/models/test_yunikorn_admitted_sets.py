@@ -108,7 +108,7 @@ def test_rows_of_a_node_hold_for_every_legal_set(name: str, rules: str) -> None:
             counts = np.array(taken)[rows[node].classes]
             assert counts.sum() == sum(taken), line["id"]
             for row in (*rows[node].cover, *rows[node].caps):
-                value = int(row.coefficients @ counts)
+                value = row.value(counts)
                 assert value >= row.bound, (line["id"], row.name)
                 binding += value == row.bound
     assert binding >= 10

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
 import planner
-from planner.proof.box import Box, Row
+from planner.proof.box import Box, Row, add_up
 from planner.state import State
 from tests.cluster import pending, queue, running, state_of
 
@@ -57,3 +59,17 @@ def test_a_row_within_a_box_says_the_same_of_every_set_in_it() -> None:
     for count in range(1, 5):
         whole = sum(a * x for a, x in zip((5, -7, 2**61), (count, 2, 3), strict=True))
         assert (whole >= row.least) == (5 * count >= inside.least)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_beyond_64_bits_are_exact(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - test data
+    amounts = [chance.choice([-1, 1]) * chance.randrange(1, 2**60) for _ in range(9)]
+    most = [chance.randrange(0, 2**20) for _ in amounts]
+    box = Box(np.zeros(9, dtype=np.int64), np.array(most, dtype=np.int64))
+    row = Row(np.arange(9), np.array(amounts, dtype=np.int64), 2**61)
+    added = add_up([(row, 3)], box, {})
+    reached = sum(
+        3 * amount * count for amount, count in zip(amounts, most, strict=True) if amount > 0
+    )
+    assert (added.reached, added.spare) == (reached, reached - 3 * 2**61)

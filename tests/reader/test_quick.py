@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, model_validator
 
 import planner
+from planner.commands.explain.kueue.message import parse_message, resolve
+from planner.commands.lint import lint
 from planner.errors import InputError
 from planner.quota.kueue.snapshot import Admitted, build_snapshot
 from planner.reader import Ignored, Source, read_loaded
@@ -383,5 +385,18 @@ def test_a_cycle_makes_no_object_of_who_runs() -> None:
     state = read(listed(running("r", "a", 2)), explaining=False)
     assert isinstance(state, State)
     run_cycle(state)
+    made = [one.key for one in state.workloads._made.values()]  # noqa: SLF001 - what is asked
+    assert "ns/r" not in made
+
+
+def test_linting_and_naming_by_uid_make_no_object_of_who_runs() -> None:
+    state = read(listed(running("r", "a", 2), queue("a", 2)), explaining=False)
+    assert isinstance(state, State)
+    lint(state)
+    message = (
+        "Preempted to accommodate a workload (UID: uid-r, JobUID: job) due to reclamation within "
+        "the cohort; preemptor path: /r/a; preemptee path: /r/b"
+    )
+    assert resolve(parse_message(message), state).preemptor.workload == "ns/r"
     made = [one.key for one in state.workloads._made.values()]  # noqa: SLF001 - what is asked
     assert "ns/r" not in made

@@ -14,7 +14,7 @@ from planner.solver.bound import best_single_row, lagrangian_bound
 
 
 def row(coefficients: list[int], least: int, *slack: tuple[int, int]) -> Row:
-    return Row("", np.array(coefficients, dtype=np.int64), least, tuple(slack))
+    return Row.of("", np.array(coefficients, dtype=np.int64), least, tuple(slack))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -65,5 +65,5 @@ def test_no_cover_costs_less(seed: int) -> None:
     rows = [row([chance.randint(0, 5) for _ in counts], chance.randint(1, 9)) for _ in range(2)]
     found, _ = best_single_row(rows, costs, counts)
     for point in product(*(range(count + 1) for count in counts)):
-        if all(int(one.coefficients @ point) >= one.bound for one in rows):
+        if all(one.value(np.array(point)) >= one.bound for one in rows):
             assert int(costs @ point) >= found.whole

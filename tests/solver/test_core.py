@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pytest
 
 import planner
+from planner.models.kueue.columns import Columns
+from planner.models.kueue.relaxation import relax
 from planner.models.shared.builder import Builder, Linear
+from planner.models.shared.row import Relaxation
 from planner.plan import Plan
+from planner.problem.kueue import Problem
+from planner.reader import read
 from planner.solver import levels as core
 from planner.solver import search, tie_break
 from planner.solver.deadline import Deadline
 from planner.solver.engine import ATTEMPTS, Attempt, Run, run
+from planner.solver.kueue import rules
+from planner.solver.proving import settle
 from planner.state import State
+from tests.benchmarks.clusters import Form, cluster
 from tests.cluster import (
     PENDING,
     Object,
@@ -153,3 +162,28 @@ def test_the_answer_does_not_depend_on_the_order_of_the_objects(more: list[Objec
     turned = state.model_copy(update={"workloads": tuple(reversed(state.workloads))})
     plans = [planner.solve(each, PENDING, assignment=preempt(state)) for each in (state, turned)]
     assert outcome(plans[0]) == outcome(plans[1])
+
+
+def test_rows_name_only_whom_they_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class stands in the rows of its queue and of the cohorts above, however many queues."""
+    entries: list[float] = []
+
+    def noted(problem: Problem, columns: Columns) -> Relaxation:
+        found = relax(problem, columns)
+        entries.append(sum(row.classes.size for row in found.rows) / len(columns))
+        return found
+
+    monkeypatch.setattr(rules, "relax", noted)
+    monkeypatch.setattr(core, "CORE", 5)
+    planner.solve(read(cluster(Form(400, queues=40))))
+    assert entries
+    # Two levels of cohorts and a queue, on both sides of the tree, each with two resources.
+    assert max(entries) <= 2 * 3 * 2
+
+
+def test_a_large_question_may_ask_a_few_large_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree that a few programs over everything close is not given up because these are large."""
+    monkeypatch.setattr(settle, "SHORT", replace(settle.SHORT, entries=10))
+    certificate = planner.solve(read(cluster(Form(1500)))).certificate
+    assert certificate is not None
+    assert {level.proof for level in certificate.levels} == {"certified"}

@@ -24,7 +24,7 @@ def classes_of(counts: list[int]) -> Classes:
 
 
 def row(coefficients: list[int], bound: int, *slack: tuple[int, int]) -> Row:
-    return Row("", np.array(coefficients, dtype=np.int64), bound, tuple(slack))
+    return Row.of("", np.array(coefficients, dtype=np.int64), bound, tuple(slack))
 
 
 def either(first: list[int], second: list[int], most: int, total: int) -> list[Row]:
@@ -94,7 +94,7 @@ def points(
 ) -> Iterator[tuple[int, ...]]:
     """Yield what keeps all rows, and one of two sums at most so large."""
     for point in product(*(range(count + 1) for count in counts)):
-        covered = all(int(one.coefficients @ point) >= one.bound for one in rows)
+        covered = all(one.value(np.array(point)) >= one.bound for one in rows)
         if covered and min(int(np.dot(each, point)) for each in sums) <= most:
             yield point
 

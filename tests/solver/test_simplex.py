@@ -14,7 +14,7 @@ PRICE = 1000.0
 
 
 def row(coefficients: list[int], bound: int, *slack: tuple[int, int]) -> Row:
-    return Row("", np.array(coefficients, dtype=np.int64), bound, tuple(slack))
+    return Row.of("", np.array(coefficients, dtype=np.int64), bound, tuple(slack))
 
 
 def value(solved: Solved, costs: list[float]) -> float | None:
@@ -56,7 +56,7 @@ def test_by_hand() -> None:
 
 def test_a_witness_stands_after_the_other_columns() -> None:
     """What costs 1 and four times the witness are at least 4."""
-    program = Simplex([1.0, 0.0], [9.0, 1.0], [row([1], 4, (0, 4))], PRICE)
+    program = Simplex([1.0, 0.0], [9.0, 1.0], [row([1], 4, (0, 4))], PRICE, 1)
     assert value(program.solve(), [1.0, 0.0]) == pytest.approx(0)
     program.bound(1, 0.0, 0.0)
     assert value(program.solve(), [1.0, 0.0]) == pytest.approx(4)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
 from planner.proof.box import Box
-from planner.proof.classes import Members
+from planner.proof.classes import Members, by_value
 from planner.proof.kueue.places import Rooms
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
@@ -66,13 +66,10 @@ class Frame:
         UnsupportedError
             If all candidates together hold too much.
         """
-        sizes = self.members.sizes.tolist()
-        together = sum(
-            amount * size
-            for one, size in zip(self.first, sizes, strict=True)
-            for amount in one.usage.values()
-        )
-        if together > _MOST:
+        alike, usages = self._usages
+        each = [sum(usage.values()) for usage in usages]
+        pairs = zip(alike.tolist(), self.members.sizes.tolist(), strict=True)
+        if sum(each[number] * size for number, size in pairs) > _MOST:
             raise UnsupportedError(
                 self.setting.preemptor.workload.key,
                 "candidates hold more than can be added up exactly",
@@ -80,11 +77,22 @@ class Frame:
             )
 
     @cached_property
+    def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:
+        """(K,) the number of what a member of each class holds, and that, told once."""
+        numbers: dict[tuple[tuple[int, int], ...], int] = {}
+        of: dict[int, int] = {}  # most that hold the same share the mapping
+        for one in self.first:
+            if id(one.usage) not in of:
+                held = tuple(sorted(one.usage.items()))
+                of[id(one.usage)] = numbers.setdefault(held, len(numbers))
+        alike = np.array([of[id(one.usage)] for one in self.first], dtype=np.int64)
+        return alike, [dict(held) for held in numbers]
+
+    @cached_property
     def below(self) -> Mapping[int, IntArray]:
         """The classes at or below each node that has any."""
         found: dict[int, list[IntArray]] = {}
-        for queue in np.unique(self.queue).tolist():
-            classes = np.flatnonzero(self.queue == queue)
+        for queue, classes in by_value(self.queue, np.arange(self.queue.size)).items():
             for node in self.tree.path(queue):
                 found.setdefault(node, []).append(classes)
         return {node: np.sort(np.concatenate(parts)) for node, parts in found.items()}
@@ -92,7 +100,7 @@ class Frame:
     @cached_property
     def tops(self) -> tuple[int, ...]:
         """The nodes off the path just below it: each is compared with its sibling on the path."""
-        sides = (self.setting.side(queue) for queue in np.unique(self.queue).tolist())
+        sides = (self.setting.side(queue) for queue in sorted({*self.queue.tolist()}))
         return tuple(sorted({side[-1] for side in sides if side}))
 
     @cached_property
@@ -103,7 +111,9 @@ class Frame:
     def held(self, fr: int) -> IntArray:
         """(K,) what one member of each class holds of a flavor-resource."""
         if fr not in self._held:
-            self._held[fr] = np.array([one.usage.get(fr, 0) for one in self.first], dtype=np.int64)
+            alike, usages = self._usages
+            amounts = np.array([usage.get(fr, 0) for usage in usages], dtype=np.int64)
+            self._held[fr] = amounts[alike]
         return self._held[fr]
 
     @property
@@ -115,9 +125,9 @@ class Frame:
     def _shape(self) -> IntArray:
         numbers: dict[Any, int] = {}
         mark = self.setting.floor.mark
-        told = ((one.queue, tuple(sorted(one.usage.items())), mark(one)) for one in self.first)
-        restricted = self.restricted.tolist()
-        keys = zip(told, restricted, strict=True)
+        marks = map(mark, self.first)
+        alike, restricted = self._usages[0].tolist(), self.restricted.tolist()
+        keys = zip(self.queue.tolist(), alike, marks, restricted, strict=True)
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
     @cached_property
@@ -143,7 +153,7 @@ class Frame:
 
     def touched(self, box: Box) -> set[int]:
         """Return the nodes off the path that certainly have a victim at or below them."""
-        queues = np.unique(self.queue[box.least > 0]).tolist()
+        queues = {*self.queue[box.least > 0].tolist()}
         certain = {node for queue in queues for node in self.setting.side(queue)}
         return certain | {node for node in box.touched if node not in self.setting.path}
 
@@ -203,24 +213,43 @@ class Frame:
 
     def remove(self, counts: IntArray, before: Usage) -> Usage:
         """Return some usage without so many members of each class."""
-        usage, taken = before.copy(), np.flatnonzero(counts)
+        usage, cells = before.copy(), self._cells
+        sums = np.zeros(len(cells.where), dtype=np.int64)
+        np.add.at(sums, cells.number, cells.amounts * counts[cells.classes])
         gone: dict[int, dict[int, int]] = {}
-        for fr in self._frs:
-            for queue, amount in self._sums(fr, taken, counts[taken]):
-                gone.setdefault(queue, {})[fr] = amount
+        changed = np.flatnonzero(sums)
+        for cell, amount in zip(changed.tolist(), sums[changed].tolist(), strict=True):
+            queue, fr = cells.where[cell]
+            gone.setdefault(queue, {})[fr] = amount
         for queue, amounts in gone.items():
             usage.remove(queue, amounts)
         return usage
 
     @cached_property
-    def _frs(self) -> Sequence[int]:
-        """Whatever a candidate holds of."""
-        return sorted({fr for one in self.first for fr in one.usage})
+    def _cells(self) -> _Cells:
+        alike, usages = self._usages
+        size = 1 + max((fr for usage in usages for fr in usage), default=0)
+        amounts = [(fr, amount) for usage in usages for fr, amount in sorted(usage.items())]
+        ends = np.cumsum([0, *(len(usage) for usage in usages)])
+        lengths = np.diff(ends)[alike]
+        classes = np.repeat(np.arange(alike.size), lengths)
+        # Entry by entry: the first of what its class holds, and how many came before it there.
+        within = np.arange(classes.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        entry = ends[alike][classes] + within
+        told = np.array(amounts, dtype=np.int64).reshape(len(amounts), 2)[entry]
+        pairs, number = np.unique(self.queue[classes] * size + told[:, 0], return_inverse=True)
+        where = [divmod(pair, size) for pair in pairs.tolist()]
+        return _Cells(classes, number, told[:, 1], where)
 
-    def _sums(self, fr: int, classes: IntArray, counts: IntArray) -> Iterator[tuple[int, int]]:
-        """Yield queues and how much so many members of some classes hold there."""
-        held = self.held(fr)[classes]
-        sums = np.zeros(len(self.tree.nodes), dtype=np.int64)
-        np.add.at(sums, self.queue[classes], held * counts)
-        for queue in np.unique(self.queue[classes[held > 0]]).tolist():
-            yield queue, int(sums[queue])
+
+class _Cells(NamedTuple):
+    """What one member of each class holds, entry by entry.
+
+    ``classes`` and ``amounts`` are those of each entry, ``number`` that of its cell; ``where`` has
+    the queue and the flavor-resource of each cell.
+    """
+
+    classes: IntArray
+    number: IntArray
+    amounts: IntArray
+    where: Sequence[tuple[int, int]]

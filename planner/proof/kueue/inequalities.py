@@ -6,6 +6,7 @@ Source: docs/semantics/kueue.md §3, §5.1 and §5.6; docs/design/theory.md §2.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,14 @@ from planner.proof.kueue.frame import Frame, IntArray
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.amount import add, subtract
 
-Linear = tuple[IntArray, dict[str, int]]
-"""An amount as coefficients of all classes, (K,), and of further quantities by name."""
+_NOBODY: Final = np.zeros(0, dtype=np.int64)
+
+
+class Freed(NamedTuple):
+    """What some classes hold, none of them twice, and multiples of further quantities."""
+
+    classes: list[IntArray]
+    further: dict[str, int]
 
 
 def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
@@ -36,7 +43,7 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
     path, usage, tree = frame.setting.path, frame.setting.snapshot.usage, frame.tree
     passing = _Passing(frame)
     for fr, asked in sorted(frame.setting.request.items()):
-        need, reached = asked, passing.nothing()
+        need, reached = asked, Freed([], {})
         for node in path if asked > 0 else ():
             passing.reach(reached, node, fr)
             quota, kept = tree.subtree[node][fr], tree.kept[node][fr]
@@ -54,7 +61,7 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
                 missing = need + max(0, used - kept) - cap
             # Where nothing is missing every set satisfies the row: it would say nothing.
             if UNLIMITED not in {cap, quota} and missing > 0:
-                yield f"{tree.frs[fr]} at {frame.name(node)}", _row(reached, missing)
+                yield f"{tree.frs[fr]} at {frame.name(node)}", passing.row(reached, fr, missing)
     yield from passing.rows.items()
 
 
@@ -70,46 +77,44 @@ class _Passing:
         self.frame = frame
         self.rows: dict[str, Row] = {}
 
-    def nothing(self) -> Linear:
-        """Return 0."""
-        return np.zeros(len(self.frame.first), dtype=np.int64), {}
+    def row(self, freed: Freed, fr: int, least: int) -> Row:
+        """Return the row that so much is freed."""
+        classes = np.sort(np.concatenate([_NOBODY, *freed.classes]))
+        held = self.frame.held(fr)[classes]
+        return Row(classes[held != 0], held[held != 0], least, dict(freed.further))
 
-    def reach(self, total: Linear, node: int, fr: int) -> None:
+    def reach(self, freed: Freed, node: int, fr: int) -> None:
         """Add what victims below a node of the path free there, but for what the path brings."""
-        frame = self.frame
-        if node == frame.setting.queue:
-            own = frame.queue == node
-            total[0][own] += frame.held(fr)[own]
-        self._add_children(total, node, fr)
+        if node == self.frame.setting.queue:
+            freed.classes.append(np.flatnonzero(self.frame.queue == node))
+        self._add_children(freed, node, fr)
 
-    def _add_children(self, total: Linear, node: int, fr: int) -> None:
+    def _add_children(self, freed: Freed, node: int, fr: int) -> None:
         for child in self.frame.tree.children[node]:
             if child in self.frame.below and child not in self.frame.setting.path:
-                amounts, extra = self._passed_up(child, fr)
-                np.add(total[0], amounts, out=total[0])
-                total[1].update(extra)
+                self._pass_up(freed, child, fr)
 
-    def _passed_up(self, node: int, fr: int) -> Linear:
-        """Return what victims below a node off the path free above it, at most."""
+    def _pass_up(self, freed: Freed, node: int, fr: int) -> None:
+        """Add what victims below a node off the path free above it, at most."""
         frame = self.frame
         kept, used = frame.tree.kept[node][fr], frame.before.amount[node][fr]
         # It uses nothing of its parent, so nothing that is freed there reaches it.
         if kept == UNLIMITED or used <= kept:
-            return self.nothing()
-        freed = self.nothing()
-        if frame.tree.nodes[node].is_queue:
-            own = frame.below[node]
-            freed[0][own] = frame.held(fr)[own]
-        self._add_children(freed, node, fr)
-        below = frame.below[node]
+            return
+        below, is_queue = frame.below[node], frame.tree.nodes[node].is_queue
         held = sum((frame.held(fr)[below] * frame.members.sizes[below]).tolist())
-        # Even if all go the part that is kept does not take any: what is freed passes up in full.
-        if kept == 0 or held <= used - kept:
-            return freed
-        name = f"{frame.tree.frs[fr]} freed by {frame.name(node)}"
-        frame.ranges[name] = 0, used - kept
-        self.rows[name] = _row((freed[0], {**freed[1], name: -1}), 0)
-        return self.nothing()[0], {name: 1}
+        # Unless it binds, the part that is kept takes nothing: what is freed passes up in full.
+        binds = kept != 0 and held > used - kept
+        here = Freed([], {}) if binds else freed
+        if is_queue:
+            here.classes.append(below)
+        self._add_children(here, node, fr)
+        if binds:
+            name = f"{frame.tree.frs[fr]} freed by {frame.name(node)}"
+            frame.ranges[name] = 0, used - kept
+            here.further[name] = -1
+            self.rows[name] = self.row(here, fr, 0)
+            freed.further[name] = 1
 
 
 def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
@@ -184,13 +189,7 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     below, what = frame.below[node], f"{frame.tree.frs[fr]} of {frame.name(node)}"
     held = frame.held(fr)[below]
     room = frame.before.amount[node][fr] - frame.enough(node, fr) - 1
-    sizes = np.unique(held[(most[below] > 0) & (held > 0)]).tolist()
+    sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
     if sum((held * most[below]).tolist()) > room + max(sizes, default=0):
         holders = Holders(below, held, sizes)
         yield from all_but_last(f"excess {what}", what, holders, room, frame.ranges)
-
-
-def _row(total: Linear, least: int) -> Row:
-    amounts, extra = total
-    classes = np.flatnonzero(amounts)
-    return Row(classes, amounts[classes], least, dict(extra))

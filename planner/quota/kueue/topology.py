@@ -105,7 +105,7 @@ class Topologies:
     anywhere there is room, not only where Kueue itself would place them.
     """
 
-    configuration: Configuration = field(default_factory=Configuration)
+    configuration: Configuration = field(default_factory=Configuration.blank)
     topologies: Mapping[str, Topology] = field(default_factory=dict)
     flavors: Mapping[str, ResourceFlavor] = field(default_factory=dict)
     checks: Mapping[str, AdmissionCheck] = field(default_factory=dict)

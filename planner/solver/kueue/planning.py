@@ -30,7 +30,7 @@ from planner.plan import (
     Verification,
     Victim,
 )
-from planner.problem.array import BoolArray
+from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
@@ -271,10 +271,13 @@ class Planning:
         )
 
     @cached_property
-    def _place(self) -> dict[int, int]:
-        """Each candidate's place in the scheduler's order, from 1."""
-        candidates = self.in_candidate_order(self.candidates.nonzero()[0].tolist())
-        return {position: place for place, position in enumerate(candidates, start=1)}
+    def _place(self) -> IntArray:
+        """(W,) each candidate's place in the scheduler's order, from 1; others are behind all."""
+        candidates = self.candidates.nonzero()[0]
+        ordered = candidates[np.argsort(self.problem.order[candidates], kind="stable")]
+        place = np.full(self.candidates.size, ordered.size + 1, dtype=np.int64)
+        place[ordered] = np.arange(1, ordered.size + 1)
+        return place
 
     @property
     def scheduler(self) -> str:
@@ -319,8 +322,7 @@ class Planning:
 
         One that is no candidate by these rules has its place behind all that are.
         """
-        behind = len(self._place) + 1
-        place = {position: self._place.get(position, behind) for position in positions}
+        place = {position: int(self._place[position]) for position in positions}
         return describe_victims(self.problem, self.table, self.snapshot, positions, codes, place)
 
     def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
@@ -466,8 +468,12 @@ class Planning:
         """Return what each candidate costs: nobody else's cost is in a bound."""
         positions = self.candidates.nonzero()[0]
         totals = np.sum([self.table.separable[term][positions] for term in terms], axis=0)
-        keys = (self.problem.workloads[position].key for position in positions.tolist())
-        return dict(zip(keys, totals.tolist(), strict=True))
+        return dict(zip(self._candidate_keys, totals.tolist(), strict=True))
+
+    @cached_property
+    def _candidate_keys(self) -> Sequence[str]:
+        workloads = self.problem.workloads
+        return [workloads[position].key for position in self.candidates.nonzero()[0].tolist()]
 
     def _verify(self, plan: Plan) -> Verification:
         return verify_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)

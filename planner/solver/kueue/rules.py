@@ -57,11 +57,8 @@ class KueueRules:
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little of some flavor-resource."""
-        counts = classes.sizes.tolist()
-        return any(
-            sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
-            for row in self.rows(classes)
-        )
+        counts = classes.sizes
+        return any(row.value(counts) < row.bound for row in self.rows(classes))
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a separable cost from below by the best single row."""

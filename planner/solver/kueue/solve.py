@@ -53,7 +53,7 @@ def _solver_free_bound(
     candidates = np.flatnonzero(eligible)
     frs = [fr for fr in problem.needed if problem.request[fr] > problem.available[fr]]
     rows = [
-        Row("", problem.holding[candidates, fr], problem.request[fr] - problem.available[fr])
+        Row.of("", problem.holding[candidates, fr], problem.request[fr] - problem.available[fr])
         for fr in frs
     ]
     costs: IntArray = np.zeros(len(candidates), dtype=np.int64)

@@ -60,11 +60,14 @@ NOTHING: Final = 1e-12
 class Effort:
     """How much a tree may take: steps, and entries of all linear programs asked for it.
 
-    A program counts ``ASKED`` entries besides its own, for what it takes to ask at all.
+    A program counts ``ASKED`` entries besides its own, for what it takes to ask at all. So many
+    of the ``largest`` may be asked in any case: narrowing the whole of a million workloads takes
+    a few, and each has as many entries as all programs of a thousand.
     """
 
     steps: int
     entries: int
+    largest: int = 0
 
 
 ASKED: Final = 200
@@ -112,6 +115,7 @@ class _Growth:
     part: Entries | None = None
     doubtful: int | None = None
     entries: int = 0
+    largest: int = 0
 
     def run(self) -> Grown:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
@@ -139,11 +143,13 @@ class _Growth:
 
     @property
     def _is_too_much(self) -> bool:
-        beyond = len(self.steps) >= self.effort.steps or self.entries > self.effort.entries
+        entries = max(self.effort.entries, self.effort.largest * self.largest)
+        beyond = len(self.steps) >= self.effort.steps or self.entries > entries
         return beyond or self.deadline.passed
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
-        self.entries += ASKED + look.classes.size
+        entries = ASKED + look.classes.size
+        self.entries, self.largest = self.entries + entries, max(self.largest, entries)
         return suggest(look, guide)
 
     def _narrowed_root(self, box: Box) -> Box:
@@ -225,18 +231,18 @@ class _Growth:
         What narrowed like questions is tried first. The measure that leaves least guides the
         search from then on.
         """
+        look = BoxRows(self.question, box)
         for multipliers in self.known:
-            look = BoxRows(self.question, box)
             known = multipliers.keys() <= look.rows.keys()
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
                 yield Narrowing(narrow=dict(multipliers))
                 (box,) = self.question.parts(box, Narrowing(narrow=dict(multipliers)))
+                look = BoxRows(self.question, box)
         most_gone = 0
         # From the measure in question, which comes last, back to the caps.
         for bounded in reversed(self.question.bounds):
             if bounded.most == 0 and bounded.is_of_a_priority:
                 continue  # the box has nobody of it to begin with
-            look = BoxRows(self.question, box)
             if _width(box) <= FEW or bounded.name not in look.rows:
                 continue
             found = self._suggest(look, bounded.name)
@@ -246,7 +252,7 @@ class _Growth:
                 (part,) = self.question.parts(box, Narrowing(narrow=multipliers))
                 if _width(box) - _width(part) > most_gone:
                     most_gone, self.guide = _width(box) - _width(part), bounded.name
-                box = part
+                box, look = part, BoxRows(self.question, part)
 
 
 def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
@@ -362,7 +368,7 @@ def _counts_queues(question: Question) -> bool:
 def _queue_hardly_touched(rules: Rules, box: Box, point: Floats) -> CaseSplit | None:
     """Split a queue of which a point takes few: touched or not decides how many queues are."""
     taken = np.bincount(rules.queue, weights=point)
-    certain = {*box.touched, *np.unique(rules.queue[box.least > 0]).tolist()}
+    certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
     doubtful = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
     if not doubtful:
         return None

@@ -54,11 +54,14 @@ class Entries(NamedTuple):
         listed = list(rows.values())
         row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
         classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
-        amounts = np.concatenate([[], *(row.amounts.astype(float) for row in listed)])
+        amounts = np.concatenate([_NONE, *(row.amounts for row in listed)]).astype(float)
         if most is None:
             return cls(rows, row_of, classes, amounts)
         open_ = most[classes] > 0
         return cls(rows, row_of[open_], classes[open_], amounts[open_])
+
+
+_NOTHING_KNOWN: Final = Entries.of({})
 
 
 class BoxRows:
@@ -73,9 +76,8 @@ class BoxRows:
         rows = question.rows(box).items()
         self.rows: Mapping[str, Row] = {name: row for name, row in rows if _says_something(row)}
         self.ranges = question.ranges(box)
-        part = Entries.of({}) if known is None else known
-        same = part.rows.items() if known is not None else ()
-        kept = {name for name, row in same if self.rows.get(name) is row}
+        part = _NOTHING_KNOWN if known is None else known
+        kept = {name for name, row in part.rows.items() if self.rows.get(name) is row}
         new = Entries.of({name: row for name, row in self.rows.items() if name not in kept})
         # A row of the known ones that does not hold here in just that form is left without entries.
         self.names: Sequence[str] = [*part.rows, *new.rows]
@@ -186,7 +188,7 @@ class _Program:
         column[self.open] = np.arange(self.open.size)
         # The quantities of binding rows are the columns after the classes.
         inside = binding[look.extra_row]
-        used = np.unique(look.extra_quantity[inside])
+        used = np.array(sorted({*look.extra_quantity[inside].tolist()}), dtype=np.int64)
         of_quantity = np.full(len(look.quantities), -1, dtype=np.int64)
         of_quantity[used] = self.open.size + np.arange(used.size)
         self.ends = look.extra_ends[used]

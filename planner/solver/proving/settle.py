@@ -180,7 +180,7 @@ class Certifier:
 THOROUGH: Final = Effort(steps=50_000, entries=10**12)
 """What a tree may take where it may take as long as it needs."""
 
-SHORT: Final = Effort(steps=2000, entries=1_500_000)
+SHORT: Final = Effort(steps=2000, entries=1_500_000, largest=20)
 """What it may take elsewhere: a few seconds."""
 
 Limits = Sequence[tuple[Measure, int]]

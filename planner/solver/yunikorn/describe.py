@@ -209,7 +209,7 @@ def explain_infeasible(
     shortest: tuple[int, str] | None = None
     for node, rows in node_rows(problem, classes, rules).items():
         mine = counts[rows.classes]
-        short = [r.name for r in rows.cover if int((r.coefficients * mine).sum()) < r.bound]
+        short = [r.name for r in rows.cover if r.value(mine) < r.bound]
         if not short:
             return (
                 f"no set of the {count} candidates is legal: what would be needed leaves a queue "

@@ -121,7 +121,7 @@ class YuniKornRules:
 def _is_short(rows: NodeRows, counts: IntArray) -> bool:
     """Say whether all candidates of a node together are not enough."""
     mine = counts[rows.classes]
-    return any(int((row.coefficients * mine).sum()) < row.bound for row in rows.cover)
+    return any(row.value(mine) < row.bound for row in rows.cover)
 
 
 def _with_member(bound: Bound, reduced: int) -> int:

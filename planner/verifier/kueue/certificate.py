@@ -175,16 +175,18 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    priced = [(fr, weight) for fr, weight in weights.items() if weight]
+    prices: dict[int, int] = {}  # those that hold alike share the mapping
     for workload in setting.candidates:
-        cost = costs.get(workload.key)
+        cost, usage = costs.get(workload.key), workload.usage
         if cost is None:
             findings.append(f"no cost is known for {workload.key}")
             continue
+        price = prices.get(id(usage))
+        if price is None:
+            price = sum(weight * usage.get(fr, 0) for fr, weight in weights.items())
+            prices[id(usage)] = price
         # Multiplied by the denominator, and never divided by it, all of this stays in integers.
-        reduced = bound.denominator * cost
-        for fr, weight in priced:
-            reduced -= weight * workload.usage.get(fr, 0)
+        reduced = bound.denominator * cost - price
         # A candidate whose usage is worth more than it costs lowers the bound; the others may as
         # well stay. Nothing else of legality is used, which is why the bound holds for every plan.
         if reduced < 0:

@@ -93,15 +93,17 @@ def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
 
     A job's UID names a preemptor too, where the workload was made anew since.
     """
-    keys = {workload.metadata.uid: workload.key for workload in state.workloads}
-    jobs = {
-        uid: workload.key
-        for workload in state.workloads
-        if (uid := workload.metadata.labels.get(_JOB_UID))
-    }
+    keys = {one.uid: one.key for one in state.workloads.entries}
 
     def named(party: Party) -> Party:
-        key = party.workload or keys.get(party.uid or "") or jobs.get(party.job_uid or "")
+        key = party.workload or keys.get(party.uid or "")
+        if not key and party.job_uid:
+            of_job = [
+                workload.key
+                for workload in state.workloads
+                if workload.metadata.labels.get(_JOB_UID) == party.job_uid
+            ]
+            key = of_job[-1] if of_job else None
         return party.model_copy(update={"workload": key})
 
     return message.model_copy(

@@ -58,7 +58,7 @@ def _later(facts: Facts) -> Snapshot:
     """Return the snapshot at a time when nobody waits for its backoff: that passes by itself."""
     ends = (
         one.status.requeue_state.requeue_at
-        for one in facts.state.workloads
+        for one in facts.state.workloads.pending()
         if one.status.requeue_state is not None and one.status.requeue_state.requeue_at is not None
     )
     return replace(facts.snapshot, now=max((facts.snapshot.now, *ends)))

@@ -161,11 +161,7 @@ def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
 def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
     """KL-18: the annotation counts only with the feature gate PriorityBoost."""
     state = facts.state
-    marked = [
-        one.key
-        for one in state.workloads
-        if BOOST in one.metadata.annotations and not one.is_true("Finished")
-    ]
+    marked = [one.key for one in state.workloads.unfinished() if one.boost is not None]
     if not marked or state.configuration.gate("PriorityBoost"):
         return
     for queue in facts.queues[:MAX_SIMILAR]:

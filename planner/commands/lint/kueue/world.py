@@ -63,9 +63,7 @@ class Facts:
         classes = (*state.workload_priority_classes, *state.priority_classes)
         named = {one.value for one in classes if not one.metadata.name.startswith(_OF_KUBERNETES)}
         used = {
-            effective_priority(one, state.configuration)
-            for one in state.workloads
-            if not one.is_true("Finished")
+            effective_priority(one, state.configuration) for one in state.workloads.unfinished()
         }
         return sorted(named | used)
 

@@ -77,11 +77,8 @@ class RelaxedRules:
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little of some flavor-resource."""
-        counts = classes.sizes.tolist()
-        return any(
-            sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
-            for row in self.rows(classes)
-        )
+        counts = classes.sizes
+        return any(row.value(counts) < row.bound for row in self.rows(classes))
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a separable cost from below by the best single cover row."""
@@ -137,8 +134,8 @@ def bounds_in_any_order(
 def state_rows(builder: Builder, take: Sequence[int], rows: Sequence[Row]) -> None:
     """State rows over the victims of each class in a model."""
     for row in rows:
-        terms = zip(take, row.coefficients.tolist(), strict=True)
-        builder.add(Linear({index: c for index, c in terms if c}) >= row.bound)
+        terms = zip(row.classes.tolist(), row.amounts.tolist(), strict=True)
+        builder.add(Linear({take[k]: amount for k, amount in terms}) >= row.bound)
 
 
 EFFORT: Final = 1.0
