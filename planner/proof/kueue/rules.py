@@ -90,7 +90,7 @@ class KueueRules(Frame):
         if split == "attempt":
             parts = [self._of_attempt(box, borrowing) for borrowing in self.attempts]
         elif split == "domain" and at is not None and at in self.rooms.groups:
-            domains = self.rooms.open_domains(at)
+            domains = self.rooms.open_domains(at, box)
             parts = [replace(box, domain={**box.domain, at: domain}) for domain in domains]
         elif split == "below":
             node = self._node(at)

@@ -139,7 +139,7 @@ class _Growth:
         return beyond or self.deadline.passed
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
-        self.entries += ASKED + look.classes.size
+        self.entries += ASKED + look.size
         return suggest(look, guide)
 
     def _narrowed_root(self, box: Box) -> Box:

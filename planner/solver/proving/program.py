@@ -128,6 +128,25 @@ class BoxRows:
         found: list[int] = np.flatnonzero(lower < self.least + doubt).tolist()
         return found
 
+    @cached_property
+    def open(self) -> NDArray[np.int64]:
+        """The classes left open that may help some binding row: any other may as well stay."""
+        helps = np.zeros(self.box.least.size, dtype=np.bool_)
+        helps[self.classes[self.binds[self.row_of] & (self.amounts > 0)]] = True
+        return np.flatnonzero(helps & (self.box.least < self.box.most))
+
+    @cached_property
+    def binds(self) -> NDArray[np.bool_]:
+        """Whether a row may be broken by something in the box, by its number."""
+        binds = np.zeros(len(self.names), dtype=np.bool_)
+        binds[self.binding] = True
+        return binds
+
+    @cached_property
+    def size(self) -> int:
+        """How many entries a program over the classes left open has."""
+        return int((self.binds[self.row_of] & np.isin(self.classes, self.open)).sum())
+
     def entries(self, row: int) -> tuple[NDArray[np.int64], Floats]:
         """Return the classes of a row and their amounts, by its number."""
         part = slice(*np.searchsorted(self.row_of, [row, row + 1]).tolist())
@@ -179,9 +198,7 @@ class _Program:
 
     def __init__(self, look: BoxRows, guide: str) -> None:
         self.look, box, rows = look, look.box, len(look.names)
-        binding = np.zeros(rows, dtype=np.bool_)
-        binding[look.binding] = True
-        self.open = np.flatnonzero(box.least < box.most)
+        binding, self.open = look.binds, look.open
         column = np.full(box.least.size, -1, dtype=np.int64)
         column[self.open] = np.arange(self.open.size)
         # The quantities of binding rows are the columns after the classes.
