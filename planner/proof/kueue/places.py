@@ -216,6 +216,10 @@ class Rooms:
                 self.ranges[slices] = 0, highest - before // aim.size
                 missing = aim.size - before % aim.size
                 yield slices, _row({}, {**extra, slices: -missing}, 0)
+                # Each after the first takes all of its pods.
+                if missing < aim.size:
+                    further = {**extra, slices: -aim.size}
+                    yield f"{slices} by all", _row({}, further, missing - aim.size)
                 more[slices] = 1
         where = "" if domain is None else f" in {self._said(group, domain)}"
         yield f"room for {group.name}{where}", _row({}, more, group.slices - certain)

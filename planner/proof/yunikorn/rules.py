@@ -74,7 +74,7 @@ class YuniKornRules(Frame):
         self._rows: dict[int, list[NamedRow]] = {}
         held = {t: self.held(t) for t in self.ask}
         self.turns = Turns(asking.leaf, self.ask, self.leaves, self.queue, held, members.sizes)
-        self.ranges: Mapping[str, tuple[int, int]] = self.turns.ranges
+        self.ranges = self.turns.ranges
 
     @cached_property
     def _only_host(self) -> int | None:

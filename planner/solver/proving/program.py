@@ -71,7 +71,7 @@ class BoxRows:
     def __init__(self, question: Question, box: Box, known: Entries | None = None) -> None:
         self.box = box
         rows = question.rows(box).items()
-        self.rows: Mapping[str, Row] = {name: row for name, row in rows if _says_something(row)}
+        self.rows: Mapping[str, Row] = {name: row for name, row in rows if row.says_something}
         self.ranges = question.ranges(box)
         part = Entries.of({}) if known is None else known
         same = part.rows.items() if known is not None else ()
@@ -156,10 +156,6 @@ class BoxRows:
         """Say whether rows contradict one another with these multipliers, exactly."""
         pairs = [(self.rows[name], m) for name, m in multipliers.items()]
         return is_contradiction(pairs, self.box, self.ranges)
-
-
-def _says_something(row: Row) -> bool:
-    return bool(row.classes.size or row.extra) or row.least > 0
 
 
 GUIDE: Final = 1e-4
