@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import planner
+from planner.quota.snapshot import Snapshot, build_snapshot
 from planner.state.kueue_topology import HOST
-from tests.cluster import PENDING, Object, configuration
+from tests.cluster import PENDING, Object, configuration, queue
 from tests.reference.topology.racks import (
     RACK,
     flavor,
@@ -161,3 +164,29 @@ def test_of_racks_alike_the_one_whose_victims_come_first_is_freed(first: str) ->
     )
     plan = planner.solve(state, PENDING, "min-count", certify=False)
     assert (plan.status, plan.keys) == ("optimal", ("ns/new",))
+
+
+@pytest.mark.parametrize(
+    ("queue_name", "kinds"), [("q", [True]), ("plain", [False])], ids=["placed", "by quota"]
+)
+def test_a_state_is_added_up_once(
+    monkeypatch: pytest.MonkeyPatch, queue_name: str, kinds: list[bool]
+) -> None:
+    """With nodes for a queue that places pods, without them for another one."""
+    built: list[bool] = []
+
+    def build(*args: Any, placing: bool = False) -> Snapshot:
+        built.append(placing)
+        return build_snapshot(*args, placing=placing)
+
+    monkeypatch.setattr("planner.quota.snapshot.build_snapshot", build)
+    quota = queue("plain", {"gpu": 2})
+    for group in quota[0]["spec"]["resourceGroups"]:
+        group["flavors"][0]["name"] = "other"
+    others = [
+        *flavor("other", ""),
+        *quota,
+        *waits(pods("main", 2, {"gpu": 1}), queue_name=queue_name),
+    ]
+    assert planner.solve(state_of(TREE, RUNNING, room(), others), PENDING).status
+    assert built == kinds
