@@ -134,6 +134,16 @@ class Box:
             replace(self, sums={**self.sums, f"sum {number} at least": more}),
         )
 
+    def dividing(self, quantity: str, most: int) -> tuple[Box, Box]:
+        """Return the parts with at most so much of a further quantity that is whole, and more."""
+        nobody = self.least[:0]
+        at_most = Row(nobody, nobody, -most, {quantity: -1})
+        more = Row(nobody, nobody, most + 1, {quantity: 1})
+        return (
+            replace(self, sums={**self.sums, f"{quantity} at most": at_most}),
+            replace(self, sums={**self.sums, f"{quantity} at least": more}),
+        )
+
     def without(self, classes: NDArray[np.int64]) -> Box:
         """Return the part with nobody of some classes."""
         most = self.most.copy()

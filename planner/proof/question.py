@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Protocol
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.terms import TermTable
-from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step
+from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
 from planner.proof.box import Box, Row, is_contradiction, narrowed
 from planner.proof.classes import Members
 from planner.proof.measures import Bounded, Measures
@@ -57,6 +57,11 @@ class Rules(Protocol):
     @property
     def ranges(self) -> dict[str, tuple[int, int]]:
         """The least and the largest value of every further quantity of the rows."""
+        ...
+
+    @property
+    def whole(self) -> Collection[str]:
+        """The further quantities that are whole in every legal set."""
         ...
 
     def fixed_rows(self, most: NDArray[np.int64]) -> Mapping[str, Row]:
@@ -282,11 +287,17 @@ class Question:
         if isinstance(step, Narrowing):
             pairs = self._weighed(box, step.narrow)
             return (self._within(narrowed(pairs, box, self.ranges(box))),)
+        if abs(step.most) >= _NOWHERE:
+            message = f"nothing is {step.most}"
+            raise ValueError(message)
+        if isinstance(step, WholeSplit):
+            named = {name for row in self.rows(box).values() for name in row.extra}
+            if step.whole not in named.intersection(self.rules.whole):
+                message = f"{step.whole} is no quantity that is whole"
+                raise ValueError(message)
+            return box.dividing(step.whole, step.most)
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
             message = f"there are no such classes: {step.of}"
-            raise ValueError(message)
-        if abs(step.most) >= _NOWHERE:
-            message = f"no class has {step.most} members"
             raise ValueError(message)
         first, *others = step.of
         if others:

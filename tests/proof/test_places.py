@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import planner
 from planner.objective.profiles import PROFILES
-from planner.plan.proof import ByRows, Narrowing
+from planner.plan.proof import ByRows, Narrowing, WholeSplit
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
 from tests.cluster import PENDING, Object
@@ -41,6 +43,43 @@ def test_a_second_slice_takes_all_of_its_pods() -> None:
     (tree,) = [tree for tree in plan.certificate.trees if tree.claim == "count"]
     assert (len(plan.keys), [type(step) for step in tree.steps]) == (7, [ByRows])
     assert planner.check(state, plan).accepted
+
+
+def half_a_slice() -> planner.State:
+    """Return a state of two racks that lack two pods each for a slice of two."""
+    nodes = [part for n in range(4) for part in node(f"n{n}", f"r{n // 2}", gpu=1)]
+    running = [part for n in range(4) for part in runs(f"w{n}", {"gpu": 1}, {f"n{n}": 1})]
+    asked = {"podSetSliceRequiredTopology": RACK, "podSetSliceSize": 2}
+    wanted = waits(pods("main", 2, {"gpu": 1}, asked))
+    return state_of(topology(), flavor(), nodes, running, room(), wanted)
+
+
+COSTS = {"ns/w0": 1, "ns/w1": 9, "ns/w2": 5, "ns/w3": 6}
+
+
+def test_no_part_of_a_slice_is_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a slice in each rack would cost 1 and 5, a whole one costs 10."""
+    monkeypatch.setattr("planner.solver.proving.grow.WITHOUT_PROGRAM", 0)
+    state = half_a_slice()
+    plan = planner.solve(state, PENDING, "min-cost", COSTS, certify=True)
+    assert sorted(plan.keys) == ["ns/w0", "ns/w1"]
+    assert plan.certificate is not None
+    (tree,) = [tree for tree in plan.certificate.trees if tree.claim == "cost"]
+    (split,) = [step for step in tree.steps if isinstance(step, WholeSplit)]
+    assert (split.whole.startswith("more slices of main in r"), split.most) == (True, 0)
+    assert planner.check(state, plan, costs=COSTS).accepted
+    for forged in ("way 1 for main on n0", "more slices of main in r7"):
+        steps = [
+            one if one is not split else one.model_copy(update={"whole": forged})
+            for one in tree.steps
+        ]
+        trees = [
+            one if one is not tree else one.model_copy(update={"steps": tuple(steps)})
+            for one in plan.certificate.trees
+        ]
+        certificate = plan.certificate.model_copy(update={"trees": tuple(trees)})
+        other = plan.model_copy(update={"certificate": certificate})
+        assert not planner.check(state, other, costs=COSTS).accepted, forged
 
 
 def test_in_a_narrower_box_nothing_is_said_of_leaves_where_nobody_goes() -> None:

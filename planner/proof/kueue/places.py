@@ -83,6 +83,7 @@ class Rooms:
         self._given: dict[str, Given] = {}
         self._now: dict[tuple[str, str], Numbers] = {}
         self.ranges = ranges
+        self.whole: set[str] = set()
         self._rows: dict[tuple[str, int | None], Mapping[str, Row]] = {}
 
     def given(self, flavor: str) -> Given:
@@ -214,6 +215,7 @@ class Rooms:
             if highest > before // aim.size:
                 slices = f"more slices of {group.name} in {self._named(group, of)}"
                 self.ranges[slices] = 0, highest - before // aim.size
+                self.whole.add(slices)
                 missing = aim.size - before % aim.size
                 yield slices, _row({}, {**extra, slices: -missing}, 0)
                 # Each after the first takes all of its pods.

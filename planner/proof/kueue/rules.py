@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -43,6 +43,11 @@ class KueueRules(Frame):
     def certain(self, box: Box) -> Iterator[IntArray]:
         """Yield groups of classes of which at least one has a victim."""
         yield from (self.below[node] for node in box.touched)
+
+    @property
+    def whole(self) -> Collection[str]:
+        """Slices that are had besides: nobody places a part of one."""
+        return self.rooms.whole
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows of every legal set with at most so many victims of each class."""

@@ -8,7 +8,7 @@ prove nothing: whoever uses them rounds them to integers and checks the sum exac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import inf, lcm
@@ -166,13 +166,15 @@ GUIDE: Final = 1e-4
 class Suggestion:
     """Multipliers per row, in doubles; what is missed in all; a point where that is least: (K,).
 
-    ``least`` is what the program minimises: what is missed, and a little of the measure.
+    ``least`` is what the program minimises: what is missed, and a little of the measure;
+    ``quantities`` are the further ones at that point.
     """
 
     multipliers: Mapping[str, float]
     missed: float
     point: Floats
     least: float = 0.0
+    quantities: Mapping[str, float] = field(default_factory=dict)
 
 
 def suggest(look: BoxRows, guide: str) -> Suggestion | None:
@@ -202,7 +204,7 @@ class _Program:
         used = np.unique(look.extra_quantity[inside])
         of_quantity = np.full(len(look.quantities), -1, dtype=np.int64)
         of_quantity[used] = self.open.size + np.arange(used.size)
-        self.ends = look.extra_ends[used]
+        self.used, self.ends = used, look.extra_ends[used]
         self.scale: Floats = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
         free = column[look.classes] >= 0
         fixed = look.amounts[~free] * box.least[look.classes[~free]]
@@ -270,7 +272,15 @@ class _Program:
         told = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
         multipliers = {name: value / unit for name, value, unit in told if value > 0}
         objective = best.primal_solution.objective_value
-        return Suggestion(multipliers, float(values[width:].sum()), point, objective)
+        names = (self.look.quantities[q] for q in self.used.tolist())
+        further = values[classes:width] * self.scale
+        return Suggestion(
+            multipliers,
+            float(values[width:].sum()),
+            point,
+            objective,
+            dict(zip(names, further.tolist(), strict=True)),
+        )
 
     def _model(self) -> ModelProto:
         from ortools.math_opt.model_pb2 import ModelProto  # noqa: PLC0415
