@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,6 +68,13 @@ class Classes:
         chosen = set(positions)
         counts = [len(chosen.intersection(members)) for members in self.members]
         return counts if sum(counts) == len(chosen) else None
+
+
+class Parts(NamedTuple):
+    """Groups of classes, and whether each answer has a part in one of them that is one, too."""
+
+    groups: Sequence[Sequence[int]] = ()
+    are_all: bool = False
 
 
 def new_takes(builder: Builder, classes: Classes) -> list[int]:

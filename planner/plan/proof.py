@@ -20,6 +20,13 @@ class CountSplit(Record):
     most: int
 
 
+class WholeSplit(Record):
+    """A further quantity of the rows that is whole is at most so much, or more: two parts."""
+
+    whole: str
+    most: int
+
+
 class CaseSplit(Record):
     """One part for each case that the verifier itself derives from the state.
 
@@ -53,7 +60,7 @@ class ByLaws(Record):
     law: str
 
 
-Split = CountSplit | CaseSplit | Narrowing
+Split = CountSplit | WholeSplit | CaseSplit | Narrowing
 """A step that leaves one part or more, each to be closed by the steps that follow."""
 
 Step = Split | ByRows | ByLaws

@@ -8,7 +8,7 @@ multiples of rows add up to something that no set in the box satisfies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import mul
 from typing import Any, Final
@@ -48,6 +48,18 @@ class Row:
         if unit <= 1:
             return self
         return Row(self.classes, self.amounts // unit, -(-self.least // unit))
+
+    @property
+    def says_something(self) -> bool:
+        """Whether a set may break it at all."""
+        return bool(self.classes.size or self.extra) or self.least > 0
+
+    def without(self, nothing: Collection[str]) -> Row:
+        """Return the same row without further quantities that are 0."""
+        if self.extra.keys().isdisjoint(nothing):
+            return self
+        extra = {name: c for name, c in self.extra.items() if name not in nothing}
+        return Row(self.classes, self.amounts, self.least, extra).rounded()
 
     def within(self, box: Box) -> Row:
         """Return the same row over the classes that a box leaves open.
@@ -123,6 +135,16 @@ class Box:
         return (
             replace(self, sums={**self.sums, f"sum {number} at most": at_most}),
             replace(self, sums={**self.sums, f"sum {number} at least": more}),
+        )
+
+    def dividing(self, quantity: str, most: int) -> tuple[Box, Box]:
+        """Return the parts with at most so much of a further quantity that is whole, and more."""
+        nobody = self.least[:0]
+        at_most = Row(nobody, nobody, -most, {quantity: -1})
+        more = Row(nobody, nobody, most + 1, {quantity: 1})
+        return (
+            replace(self, sums={**self.sums, f"{quantity} at most": at_most}),
+            replace(self, sums={**self.sums, f"{quantity} at least": more}),
         )
 
     def without(self, classes: NDArray[np.int64]) -> Box:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Protocol
@@ -11,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.terms import TermTable
-from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step
+from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
 from planner.proof.box import Box, Row, is_contradiction, narrowed
 from planner.proof.classes import Members
 from planner.proof.measures import Bounded, Measures
 
 _NOWHERE: Final = 2**62
 """Behind every place in the candidate order."""
+
+_REMEMBERED: Final = 8
+"""Boxes whose rows are kept: a tree is walked depth first, and asks for those of a few."""
 
 
 IntArray = NDArray[np.int64]
@@ -51,8 +55,13 @@ class Rules(Protocol):
         ...
 
     @property
-    def ranges(self) -> Mapping[str, tuple[int, int]]:
+    def ranges(self) -> dict[str, tuple[int, int]]:
         """The least and the largest value of every further quantity of the rows."""
+        ...
+
+    @property
+    def whole(self) -> Collection[str]:
+        """The further quantities that are whole in every legal set."""
         ...
 
     def fixed_rows(self, most: NDArray[np.int64]) -> Mapping[str, Row]:
@@ -114,27 +123,55 @@ class Question:
     def rows(self, box: Box) -> dict[str, Row]:
         """Return all rows of the sets in question in a box, by name."""
         of_box = {name: row.rounded() for name, row in self.rules.rows(box)}
+        return {**self._always(box), **of_box, **box.sums}
+
+    def _always(self, box: Box) -> Mapping[str, Row]:
+        """Return the rows that do not depend on a box, as they are within the one around it."""
         always = {**self._fixed, **self._measured(box)}
-        for name, (row, within) in box.known.items():
-            # By identity: rows of measures depend on the node, and those of another one do not
-            # count.
-            if always.get(name) is row:
-                always[name] = within
-        return {**always, **of_box, **box.sums}
+        if not box.known:
+            return always
+        key = id(box.known), self._need(box)
+        if key not in self._written:
+            for name, (row, within) in box.known.items():
+                # By identity: rows of measures depend on the node, and those of another one do
+                # not count.
+                if always.get(name) is row:
+                    always[name] = within
+            told = {name: row for name, row in always.items() if row.says_something}
+            if len(self._written) >= _REMEMBERED:
+                self._written.pop(next(iter(self._written)))
+            self._written[key] = box.known, told  # as long as it is kept, no other has its id
+        return self._written[key][1]
 
     def _within(self, box: Box) -> Box:
-        """Return a box that knows its rows over the classes which it leaves open."""
-        known = {}
-        for name, row in {**self._fixed, **self._measured(box)}.items():
+        """Return a box that knows its rows over the classes which it leaves open.
+
+        Quantities that can only be 0 there are left out.
+        """
+        now = {**self._fixed, **self._measured(box)}
+        found = {}
+        for name, row in now.items():
             before = box.known.get(name)
             within = before[1] if before is not None and before[0] is row else row
-            known[name] = row, within.within(box).rounded()
-        return replace(box, known=known)
+            found[name] = within.within(box).rounded()
+        ranges = self.ranges(box)
+        while True:
+            nothing = {
+                name
+                for row in found.values()
+                if row.least == 0 and not row.classes.size
+                if all(c < 0 and ranges[name][0] == 0 for name, c in row.extra.items())
+                for name in row.extra
+            }
+            if not nothing:
+                break
+            found = {name: row.without(nothing) for name, row in found.items()}
+        return replace(box, known={name: (row, found[name]) for name, row in now.items()})
 
     def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:
         """Return the bounds of every further quantity of the rows."""
         measures = self._measures(self._need(box))
-        ranges = {**self.rules.ranges, **measures.ranges}
+        ranges = ChainMap[str, tuple[int, int]]({}, measures.ranges, self.rules.ranges)
         for classes in self.rules.certain(box):
             name = measures.queue_of(classes)
             if name in ranges:
@@ -182,6 +219,12 @@ class Question:
             members = self.rules.members
             self._by_need[need] = Measures(self.table, members.first, members.sizes, need)
         return self._by_need[need]
+
+    @cached_property
+    def _written(
+        self,
+    ) -> dict[tuple[int, tuple[int, ...]], tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]]:
+        return {}
 
     @cached_property
     def _by_need(self) -> dict[tuple[int, ...], Measures]:
@@ -247,6 +290,15 @@ class Question:
         if isinstance(step, Narrowing):
             pairs = self._weighed(box, step.narrow)
             return (self._within(narrowed(pairs, box, self.ranges(box))),)
+        if abs(step.most) >= _NOWHERE:
+            message = f"nothing is {step.most}"
+            raise ValueError(message)
+        if isinstance(step, WholeSplit):
+            named = {name for row in self.rows(box).values() for name in row.extra}
+            if step.whole not in named.intersection(self.rules.whole):
+                message = f"{step.whole} is no quantity that is whole"
+                raise ValueError(message)
+            return box.dividing(step.whole, step.most)
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
             message = f"there are no such classes: {step.of}"
             raise ValueError(message)

@@ -22,12 +22,15 @@ from planner.plan import Proof
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import OutOfTime
 from planner.solver.engine import Outcome, Run, within
-from planner.solver.search import Search
+from planner.solver.search import Counts, Search
 from planner.solver.tie_break import break_ties
 from planner.stage import begin
 
 CORE = 300
 """Classes up to which the exact model is solved whole."""
+
+MOST_TOGETHER: Final = 300
+"""Classes up to which all are searched together, though an answer is in one part of them."""
 
 MOST_CLASSES: Final = 2000
 """Classes up to which a search is asked about anew, by two engines."""
@@ -88,8 +91,6 @@ def minimise(search: Search, measure: Measure) -> Least:
     """Find the least value of a separable measure, and prove it as far as time permits."""
     core = _start(search, search.active, measure, search.known_value(measure))
     bound = core.bound
-    if _is_found_in_parts(search, measure):
-        return _unproved(search, measure, core, Run("unknown"))
     partly = True
     while True:
         known = search.known_value(measure)
@@ -155,9 +156,6 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
     """Look for any answer among some classes: a promising core first, then all of them."""
     if search.rules.is_hopeless(search.classes.subset(classes)):
         return "infeasible"
-    for part in _parts(search):
-        if search.run_on(part).outcome == "optimal":
-            return "optimal"
     core = _start(search, classes, ("count",))
     if core.bound.whole > sum(search.classes.count(k) for k in classes):
         return "infeasible"  # proved: more would have to go than there are
@@ -168,27 +166,6 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
         if found.outcome == "optimal":
             return "optimal"
     return search.run_on(classes).outcome
-
-
-def _is_found_in_parts(search: Search, measure: Measure) -> bool:
-    """Look for the least value in one part after the other; say whether there are parts."""
-    parts = _parts(search)
-    for part in parts:
-        search.run_on(part, measure, attempts=within(CORE_EFFORT, search.attempts))
-    return bool(parts) and search.known_value(measure) is not None
-
-
-def _parts(search: Search) -> list[list[int]]:
-    """Return active classes by parts that may each hold an answer, where all are too many.
-
-    A search of one part after the other proves nothing: that is left to trees. Beyond this size
-    two engines would not be asked either.
-    """
-    if len(search.active) <= MOST_CLASSES:
-        return []
-    active = set(search.active)
-    parts = ([k for k in part if k in active] for part in search.rules.parts(search.classes))
-    return [part for part in parts if part]
 
 
 def _start(
@@ -285,6 +262,9 @@ class Answer:
 def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
     """Solve the levels in order; the last one makes the answer canonical."""
     search.levels = with_names(levels)
+    found = _best_of_parts(search, levels)
+    if found is not None:
+        return found
     if search.incumbent is None:
         outcome = find_any(search, search.active)
         if outcome in ("infeasible", "unknown"):
@@ -296,6 +276,56 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
         if stable is not None:
             return stable
     return _settle(search, _solve_in_turn(search, levels))
+
+
+def _best_of_parts(search: Search, levels: Sequence[Measure]) -> Answer | None:
+    """Solve one part after the other, where there are parts and together they are many.
+
+    Each is looked at as long as it may hold an answer that is better than the best of those
+    before it, or equal and earlier in the candidate order.
+    """
+    if len(search.active) <= MOST_TOGETHER:
+        return None
+    parts, are_all = search.rules.parts(search.classes)
+    among, proved = set(search.active), are_all
+    for part in parts:
+        alone = search.fork()
+        alone.active, alone.incumbent = [k for k in part if k in among], None
+        outcome = (
+            "unknown" if search.deadline.passed else _solve_part(alone, levels, search.incumbent)
+        )
+        proved = proved and outcome in {"optimal", "infeasible"}
+        if alone.incumbent is not None and _comes_first(search, alone.incumbent):
+            search.incumbent = alone.incumbent
+    if not parts or search.incumbent is None:
+        return None
+    found: list[LevelResult] = []
+    for measure, value in zip(search.levels, search.values(search.incumbent), strict=True):
+        search.limit(measure, value)
+        least = Least("optimal", value, value) if proved else Least("feasible", value)
+        found.append(LevelResult(measure, least))
+    return Answer("optimal" if proved else "feasible", tuple(found))
+
+
+def _solve_part(part: Search, levels: Sequence[Measure], best: Counts | None) -> Outcome:
+    """Solve a part as long as it may be as good as the best answer of others."""
+    if best is not None:
+        *values, names = part.values(best)
+        return solve_below(part, levels, [*values, names + 1]).outcome
+    outcome = find_any(part, part.active)
+    if outcome != "optimal":
+        return outcome
+    return _settle(part, _solve_in_turn(part, levels)).outcome
+
+
+def _comes_first(search: Search, counts: Counts) -> bool:
+    """Say whether an answer is better than the best so far, or equal and canonical."""
+
+    def rank(some: Counts) -> tuple[list[int], list[int]]:
+        order = search.rules.order[list(search.classes.take(some))]
+        return search.values(some), sorted(order.tolist())
+
+    return search.incumbent is None or rank(counts) < rank(search.incumbent)
 
 
 def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:

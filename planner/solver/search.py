@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes
+from planner.models.shared.classes import Classes, Parts
 from planner.models.shared.measure import Measured, express
 from planner.models.shared.row import Row
 from planner.objective.profiles import Measure
@@ -59,7 +59,7 @@ class Rules(Protocol):
         """
         ...
 
-    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:
+    def parts(self, classes: Classes) -> Parts:
         """Return groups of classes that may each hold an answer by themselves; none if unknown."""
         ...
 

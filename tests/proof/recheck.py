@@ -74,7 +74,8 @@ def points(box: Box) -> Iterator[Counts]:
 
 
 def _has_sums(box: Box, point: Counts) -> bool:
-    return all(_left(row, point) >= row.least for row in box.sums.values())
+    """Say whether a set has the sums of a box; of further quantities it says nothing."""
+    return all(row.extra or _left(row, point) >= row.least for row in box.sums.values())
 
 
 def _left(row: Row, point: Counts) -> int:

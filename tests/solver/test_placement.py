@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import planner
+from planner.quota.kueue.snapshot import Snapshot, build_snapshot
 from planner.state.kueue_topology import HOST
-from tests.cluster import PENDING, Object, configuration
-from tests.reference.topology.racks import flavor, node, pods, room, runs, state_of, topology, waits
+from tests.cluster import PENDING, Object, configuration, queue
+from tests.reference.topology.racks import (
+    RACK,
+    flavor,
+    node,
+    pods,
+    room,
+    runs,
+    state_of,
+    topology,
+    waits,
+)
 from tests.report.rendering import plain, table
 
 TREE = [*topology(), *flavor(), *node("n1", "r", gpu=2), *node("n2", "r", gpu=4)]
@@ -113,3 +126,67 @@ def test_reports_say_where_the_pods_go() -> None:
     assert "pods             main flavor=default on=n1=2" in plain.render(plan)
     shown = table.render(plan, width=120).splitlines()
     assert any(row.split() == ["main", "default", "2", "n1", "2"] for row in shown)
+
+
+def in_racks(*running: list[Object]) -> planner.State:
+    """Return a state of two racks of one node, where the incoming workload wants one of them."""
+    parts = [*node("n1", "a", gpu=4), *node("n2", "b", gpu=4), *room()]
+    wanted = waits(pods("main", 2, {"gpu": 2}, {"required": RACK}), priority=5)
+    return state_of(topology(), flavor(), parts, *running, wanted)
+
+
+@pytest.fixture
+def rack_by_rack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let states of any size be searched domain by domain."""
+    monkeypatch.setattr("planner.solver.levels.MOST_TOGETHER", 0)
+
+
+@pytest.mark.usefixtures("rack_by_rack")
+def test_rack_by_rack_the_priority_is_lowered_until_none_is_lower() -> None:
+    state = in_racks(
+        runs("high", {"gpu": 2}, {"n1": 2}, priority=3),
+        runs("low", {"gpu": 2}, {"n2": 1}, priority=1),
+        runs("middle", {"gpu": 2}, {"n2": 1}, priority=2),
+    )
+    plan = planner.solve(state, PENDING, certify=False)
+    assert (plan.status, plan.keys) == ("optimal", ("ns/low", "ns/middle"))
+    assert plan.certificate is not None
+    assert plan.certificate.ties == "solver"
+
+
+@pytest.mark.usefixtures("rack_by_rack")
+@pytest.mark.parametrize("first", ["n1", "n2"])
+def test_of_racks_alike_the_one_whose_victims_come_first_is_freed(first: str) -> None:
+    """The newest come first in Kueue's order: they are as good as any."""
+    state = in_racks(
+        runs("new", {"gpu": 2}, {first: 2}, minute=20),
+        runs("old", {"gpu": 2}, {"n1" if first == "n2" else "n2": 2}, minute=10),
+    )
+    plan = planner.solve(state, PENDING, "min-count", certify=False)
+    assert (plan.status, plan.keys) == ("optimal", ("ns/new",))
+
+
+@pytest.mark.parametrize(
+    ("queue_name", "kinds"), [("q", [True]), ("plain", [False])], ids=["placed", "by quota"]
+)
+def test_a_state_is_added_up_once(
+    monkeypatch: pytest.MonkeyPatch, queue_name: str, kinds: list[bool]
+) -> None:
+    """With nodes for a queue that places pods, without them for another one."""
+    built: list[bool] = []
+
+    def build(*args: Any, placing: bool = False) -> Snapshot:
+        built.append(placing)
+        return build_snapshot(*args, placing=placing)
+
+    monkeypatch.setattr("planner.quota.snapshot.build_snapshot", build)
+    quota = queue("plain", {"gpu": 2})
+    for group in quota[0]["spec"]["resourceGroups"]:
+        group["flavors"][0]["name"] = "other"
+    others = [
+        *flavor("other", ""),
+        *quota,
+        *waits(pods("main", 2, {"gpu": 1}), queue_name=queue_name),
+    ]
+    assert planner.solve(state_of(TREE, RUNNING, room(), others), PENDING).status
+    assert built == kinds

@@ -81,7 +81,9 @@ class Rooms:
         self.groups: Mapping[str, Group] = {group.name: group for group in floor.groups}
         self._members = members
         self._given: dict[str, Given] = {}
+        self._now: dict[tuple[str, str], Numbers] = {}
         self.ranges = ranges
+        self.whole: set[str] = set()
         self._rows: dict[tuple[str, int | None], Mapping[str, Row]] = {}
 
     def given(self, flavor: str) -> Given:
@@ -120,28 +122,47 @@ class Rooms:
 
     def _slots(self, group: Group, counts: IntArray) -> Slots:
         """Return what leaves take with so many members of each class gone."""
-        given = self.given(group.flavor)
-        back: dict[int, dict[str, int]] = {}
-        taken = counts[given.classes] > 0
-        for name in {name for one in group.members for name in one.amounts}:
-            if name in given.amounts:
-                amounts = given.amounts[name][taken] * counts[given.classes[taken]]
-                for leaf, amount in zip(
-                    given.leaves[taken].tolist(), amounts.tolist(), strict=True
-                ):
-                    row = back.setdefault(leaf, {})
-                    row[name] = row.get(name, 0) + amount
-        return self.floor.nodes.slots(group, back, {})
+        workers = group.workers.amounts
+        leader = None if group.leader is None else group.leader.amounts
+        left = {name: self._left(group, name, counts) for name in (*workers, *(leader or ()))}
+        suited = np.array(self.floor.nodes.suited_to(group.workers), dtype=np.bool_)
+        pods = _fitting(workers, left, suited)
+        if leader is None:
+            return Slots(pods, pods, [0] * len(pods))
+        lead = [int(count > 0) for count in _fitting(leader, left, suited)]
+        fewer = {name: left[name] - leader.get(name, 0) for name in workers}
+        both = zip(lead, pods, _fitting(workers, fewer, suited), strict=True)
+        return Slots(pods, [few if takes else most for takes, most, few in both], lead)
+
+    def _left(self, group: Group, name: str, counts: IntArray) -> Numbers:
+        """Return what leaves have left of a resource with so many of each class gone: (L,)."""
+        given, nodes, flavor = self.given(group.flavor), self.floor.nodes, group.flavor
+        if (flavor, name) not in self._now:
+            before = [
+                nodes.left(flavor, leaf, name) for leaf in range(len(nodes.tree(flavor).nodes))
+            ]
+            freed = given.amounts.get(name, np.zeros(0, dtype=np.int64)).tolist()
+            reach = sum(map(abs, freed)) * int(self._members.sizes.max(initial=1))
+            reach += max(map(abs, before), default=0)
+            self._now[flavor, name] = np.array(before, np.int64 if reach < _INT64 else object)
+        left: Numbers = self._now[flavor, name].copy()
+        if name in given.amounts and name in nodes.tree(flavor).column_of:
+            freed = given.amounts[name].astype(left.dtype)
+            np.add.at(left, given.leaves, freed * counts[given.classes])
+        return left
 
     # Rows.
 
-    def open_domains(self, name: str) -> Sequence[int]:
-        """Return the domains at the required level that may hold a group; none if it asks none."""
+    def open_domains(self, name: str, box: Box) -> Sequence[int]:
+        """Return the domains of the required level that may hold a group in some set of a box.
+
+        None if it asks for none.
+        """
         group = self.groups[name]
         if group.aim is None or not group.aim.required:
             return ()
         tree = self.floor.nodes.tree(group.flavor)
-        held = held_by(tree, group, self._slots(group, self._members.sizes))
+        held = held_by(tree, group, self._slots(group, box.most))
         return [domain for domain, most in enumerate(held) if most >= group.slices]
 
     def fixed_rows(self) -> Mapping[str, Row]:
@@ -198,10 +219,15 @@ class Rooms:
             if highest > before // aim.size:
                 slices = f"more slices of {group.name} in {self._named(group, of)}"
                 self.ranges[slices] = 0, highest - before // aim.size
+                self.whole.add(slices)
                 # The first slice more takes what the last one lacks, each further one a whole
                 # slice: counted by that lesser number for all, the row is weaker, but linear.
                 missing = aim.size - before % aim.size
                 yield slices, _row({}, {**extra, slices: -missing}, 0)
+                # Each after the first takes all of its pods.
+                if missing < aim.size:
+                    further = {**extra, slices: -aim.size}
+                    yield f"{slices} by all", _row({}, further, missing - aim.size)
                 more[slices] = 1
         where = "" if domain is None else f" in {self._said(group, domain)}"
         yield f"room for {group.name}{where}", _row({}, more, group.slices - certain)
@@ -301,6 +327,17 @@ class Rooms:
         tree = self.floor.nodes.tree(group.flavor)
         level = group.aim.level if group.aim else 0
         return ",".join(tree.values[level][domain])
+
+
+def _fitting(
+    wanted: Mapping[str, int], left: Mapping[str, Numbers], suited: NDArray[np.bool_]
+) -> list[int]:
+    """Return how many times amounts fit into what each of some leaves has left: (L,)."""
+    found: Numbers = np.where(suited, MOST, 0)
+    for name, amount in wanted.items():
+        if amount:
+            found = np.minimum(found, np.maximum(left[name], 0) // amount)
+    return [*map(int, found.tolist())]
 
 
 def _is_part(part: Mapping[int, int], of: Mapping[int, int]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -43,6 +43,11 @@ class KueueRules(Frame):
     def certain(self, box: Box) -> Iterator[IntArray]:
         """Yield groups of classes of which at least one has a victim."""
         yield from (self.below[node] for node in box.touched)
+
+    @property
+    def whole(self) -> Collection[str]:
+        """Slices that are had besides: nobody places a part of one."""
+        return self.rooms.whole
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows of every legal set with at most so many victims of each class."""
@@ -90,7 +95,7 @@ class KueueRules(Frame):
         if split == "attempt":
             parts = [self._of_attempt(box, borrowing) for borrowing in self.attempts]
         elif split == "domain" and at is not None and at in self.rooms.groups:
-            domains = self.rooms.open_domains(at)
+            domains = self.rooms.open_domains(at, box)
             parts = [replace(box, domain={**box.domain, at: domain}) for domain in domains]
         elif split == "below":
             node = self._node(at)

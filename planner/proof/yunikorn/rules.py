@@ -9,7 +9,7 @@ docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -73,7 +73,7 @@ class YuniKornRules(Frame):
         self._rows: dict[int, list[NamedRow]] = {}
         held = {t: self.held(t) for t in self.ask}
         self.turns = Turns(asking.leaf, self.ask, self.leaves, self.queue, held, members.sizes)
-        self.ranges: Mapping[str, tuple[int, int]] = self.turns.ranges
+        self.ranges = self.turns.ranges
 
     @cached_property
     def _only_host(self) -> int | None:
@@ -148,6 +148,11 @@ class YuniKornRules(Frame):
             yield mine[box.most[mine] > 0]  # YK-10: there is a victim
 
     # Inequalities.
+
+    @property
+    def whole(self) -> Collection[str]:
+        """No quantity here has to be whole."""
+        return ()
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows of every legal set with at most so many victims of each class."""

@@ -211,7 +211,7 @@ def take_snapshot(
     *,
     placing: bool = False,
 ) -> Snapshot:
-    """Return the snapshot of a state; the one that was built last is used again if it fits.
+    """Return the snapshot of a state; the last one of its kind is used again if it fits.
 
     Parameters
     ----------
@@ -225,10 +225,11 @@ def take_snapshot(
         Whether pods need a place on nodes, too, where a flavor has a topology; else quota only.
     """
     clock, wanted = now or state.now, tuple(extra)
-    found = _LAST.find(state, clock, wanted, placing=placing)
+    last = _LAST_PLACING if placing else _LAST
+    found = last.find(state, clock, wanted)
     if found is None:
         found = build_snapshot(state, clock, wanted, placing=placing)
-        _LAST.keep(state, found)
+        last.keep(state, found)
     return found
 
 
@@ -248,7 +249,7 @@ class _Last:
         self._kept = ref(state, self._forget), snapshot
 
     def find(
-        self, state: State, clock: datetime, wanted: Iterable[FlavorResource], *, placing: bool
+        self, state: State, clock: datetime, wanted: Iterable[FlavorResource]
     ) -> Snapshot | None:
         """Return the snapshot of a state at a moment with an index for all that is wanted."""
         kept = self._kept
@@ -256,9 +257,7 @@ class _Last:
             return None
         snapshot = kept[1]
         same_clock = (snapshot.now, snapshot.now.tzinfo) == (clock, clock.tzinfo)
-        if not same_clock or snapshot.topologies.looked_at != placing:
-            return None
-        return snapshot if snapshot.fr_index.keys() >= {*wanted} else None
+        return snapshot if same_clock and snapshot.fr_index.keys() >= {*wanted} else None
 
     def _forget(self, gone: ReferenceType[State]) -> None:
         kept = self._kept
@@ -267,6 +266,7 @@ class _Last:
 
 
 _LAST: Final = _Last()
+_LAST_PLACING: Final = _Last()
 
 
 def build_snapshot(

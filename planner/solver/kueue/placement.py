@@ -40,7 +40,8 @@ def snapshot_for(
         If the workload cannot be planned for.
     """
     wanted = tuple(extra)
-    if not _is_placing(state):
+    gate = state.configuration.gate("TopologyAwareScheduling")
+    if not gate or not may_be_placed(state, pending):
         return take_snapshot(state, now, wanted)
     snapshot = take_snapshot(state, now, wanted, placing=True)
     preemptor = find_preemptor(state, snapshot, pending)
@@ -49,9 +50,25 @@ def snapshot_for(
     return snapshot.at_will() if placement == "any" else snapshot
 
 
-def _is_placing(state: State) -> bool:
-    gate = state.configuration.gate("TopologyAwareScheduling")
-    return gate and any(flavor.spec.topology_name for flavor in state.resource_flavors)
+def may_be_placed(state: State, key: str) -> bool:
+    """Say whether topology may matter to a workload, by it and its queue alone (§1).
+
+    It may, where these are not found: a snapshot says what is missing.
+    """
+    placed = {one.name for one in state.resource_flavors if one.spec.topology_name}
+    if not placed:
+        return False
+    workload = state.workloads.find(key)
+    if workload is None or any(pods.asks_for_placement for pods in workload.spec.pod_sets):
+        return True
+    where = workload.metadata.namespace, workload.spec.queue_name
+    names = {
+        local.spec.cluster_queue
+        for local in state.local_queues
+        if (local.metadata.namespace, local.metadata.name) == where
+    }
+    queues = [queue for queue in state.cluster_queues if queue.name in names]
+    return not queues or any(not placed.isdisjoint(queue.flavor_names) for queue in queues)
 
 
 def concerns(snapshot: Snapshot, preemptor: Preemptor) -> bool:

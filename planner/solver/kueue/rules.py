@@ -10,7 +10,7 @@ from planner.models.kueue.build import assemble
 from planner.models.kueue.columns import Columns
 from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.relaxation import cover_rows, relax
-from planner.models.shared.classes import Classes
+from planner.models.shared.classes import Classes, Parts
 from planner.models.shared.row import Row
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray, IntArray
@@ -75,26 +75,31 @@ class KueueRules:
         """Say whether the verifier accepts the victims."""
         return self.judge(positions)
 
-    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:
+    def parts(self, classes: Classes) -> Parts:
         """Return the classes of each domain of a required level, where quota is not short.
 
-        One domain has to hold all pods: who gives nothing back there need not go.
+        One domain has to hold all pods: who gives nothing back there need not go. Under fair
+        sharing that is not so, as whoever goes from the preemptor's own side lowers its share.
+        Domains that lack least come first.
         """
-        places = self.problem.places
+        problem, places = self.problem, self.problem.places
         alone = places is not None and len(places.rooms) == 1
         room = places.rooms[0] if places is not None and alone else None
         if places is None or room is None or room.aim is None or not room.aim.required:
-            return ()
+            return Parts()
         # Where quota is short as well, others may have to go besides those of one domain.
         if self.rows(classes):
-            return ()
+            return Parts()
         domains, level = places.domains[room.flavor], room.aim.level
         found: dict[int, list[int]] = {}
         for k, kind in enumerate(places.kind[classes.first].tolist()):
-            here = {domains.at(leaf, level) for flavor, leaf in places.gives[kind]}
+            here = {domains.at(leaf, level) for _, leaf in places.gives[kind]}
             for domain in here:
                 found.setdefault(domain, []).append(k)
-        return [found[domain] for domain in sorted(found)]
+        now = places.as_it_is.slices if places.as_it_is else [0] * domains.count(level)
+        nearest = sorted(found, key=lambda domain: (-now[domain], domain))
+        are_all = problem.fair is None and problem.fits_within_nominal
+        return Parts([found[domain] for domain in nearest], are_all)
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
         """Return groups of classes: sets of the same number of each are refused, too.

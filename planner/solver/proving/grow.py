@@ -14,7 +14,16 @@ from typing import Final
 
 import numpy as np
 
-from planner.plan.proof import ByLaws, ByRows, CaseSplit, CountSplit, Narrowing, Split, Step
+from planner.plan.proof import (
+    ByLaws,
+    ByRows,
+    CaseSplit,
+    CountSplit,
+    Narrowing,
+    Split,
+    Step,
+    WholeSplit,
+)
 from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import IntArray, Question, Rules
@@ -148,7 +157,7 @@ class _Growth:
         return beyond or self.deadline.passed
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
-        entries = ASKED + look.classes.size
+        entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
         return suggest(look, guide)
 
@@ -338,7 +347,7 @@ CASES: Final = Part[Callable[[Rules, Box, Suggestion | None], ByCase]]("cases")
 
 def splits(
     question: Question, box: Box, found: Suggestion | None, known: int | None = None
-) -> Sequence[CountSplit | CaseSplit]:
+) -> Sequence[CountSplit | WholeSplit | CaseSplit]:
     """Return splits of a box that has more than one set, the most promising first.
 
     ``found`` is what a linear program suggests, if one was asked; ``known`` a class that is to be
@@ -354,11 +363,23 @@ def splits(
         by_case = _queue_hardly_touched(rules, box, point)
     if by_case is not None:
         return [by_case]
+    halved = None if found is None else _part_of_one(rules, found)
+    if halved is not None:
+        return [halved]
     if point is not None:
         by_count = [*_shapes(rules.shape, box, point), *_classes(box, point)]
         if by_count:
             return by_count
     return [_class(box, point, doubtful, known)]
+
+
+def _part_of_one(rules: Rules, found: Suggestion) -> WholeSplit | None:
+    """Split the quantity of which a point has a part of one that is farthest from a whole one."""
+    parts = (
+        (abs(v - round(v)), name, v) for name, v in found.quantities.items() if name in rules.whole
+    )
+    away, name, value = max(parts, default=(0.0, "", 0.0))
+    return WholeSplit(whole=name, most=int(np.floor(value))) if away > FRACTION else None
 
 
 def _counts_queues(question: Question) -> bool:

@@ -52,7 +52,7 @@ def cases(
 
 def _is_open(rules: KueueRules, box: Box, name: str) -> bool:
     """Say whether a group needs one domain, and which is not settled."""
-    return name not in box.domain and bool(rules.rooms.open_domains(name))
+    return name not in box.domain and bool(rules.rooms.open_domains(name, box))
 
 
 def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:

@@ -8,7 +8,7 @@ prove nothing: whoever uses them rounds them to integers and checks the sum exac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import inf, lcm
@@ -74,7 +74,7 @@ class BoxRows:
     def __init__(self, question: Question, box: Box, known: Entries | None = None) -> None:
         self.box = box
         rows = question.rows(box).items()
-        self.rows: Mapping[str, Row] = {name: row for name, row in rows if _says_something(row)}
+        self.rows: Mapping[str, Row] = {name: row for name, row in rows if row.says_something}
         self.ranges = question.ranges(box)
         part = _NOTHING_KNOWN if known is None else known
         kept = {name for name, row in part.rows.items() if self.rows.get(name) is row}
@@ -130,6 +130,25 @@ class BoxRows:
         found: list[int] = np.flatnonzero(lower < self.least + doubt).tolist()
         return found
 
+    @cached_property
+    def open(self) -> NDArray[np.int64]:
+        """The classes left open that may help some binding row: any other may as well stay."""
+        helps = np.zeros(self.box.least.size, dtype=np.bool_)
+        helps[self.classes[self.binds[self.row_of] & (self.amounts > 0)]] = True
+        return np.flatnonzero(helps & (self.box.least < self.box.most))
+
+    @cached_property
+    def binds(self) -> NDArray[np.bool_]:
+        """Whether a row may be broken by something in the box, by its number."""
+        binds = np.zeros(len(self.names), dtype=np.bool_)
+        binds[self.binding] = True
+        return binds
+
+    @cached_property
+    def size(self) -> int:
+        """How many entries a program over the classes left open has."""
+        return int((self.binds[self.row_of] & np.isin(self.classes, self.open)).sum())
+
     def entries(self, row: int) -> tuple[NDArray[np.int64], Floats]:
         """Return the classes of a row and their amounts, by its number."""
         part = slice(*np.searchsorted(self.row_of, [row, row + 1]).tolist())
@@ -141,10 +160,6 @@ class BoxRows:
         return is_contradiction(pairs, self.box, self.ranges)
 
 
-def _says_something(row: Row) -> bool:
-    return bool(row.classes.size or row.extra) or row.least > 0
-
-
 GUIDE: Final = 1e-4
 """What the measure counts beside a row that is missed: it only chooses among points."""
 
@@ -153,13 +168,15 @@ GUIDE: Final = 1e-4
 class Suggestion:
     """Multipliers per row, in doubles; what is missed in all; a point where that is least: (K,).
 
-    ``least`` is what the program minimises: what is missed, and a little of the measure.
+    ``least`` is what the program minimises: what is missed, and a little of the measure;
+    ``quantities`` are the further ones at that point.
     """
 
     multipliers: Mapping[str, float]
     missed: float
     point: Floats
     least: float = 0.0
+    quantities: Mapping[str, float] = field(default_factory=dict)
 
 
 def suggest(look: BoxRows, guide: str) -> Suggestion | None:
@@ -181,9 +198,7 @@ class _Program:
 
     def __init__(self, look: BoxRows, guide: str) -> None:
         self.look, box, rows = look, look.box, len(look.names)
-        binding = np.zeros(rows, dtype=np.bool_)
-        binding[look.binding] = True
-        self.open = np.flatnonzero(box.least < box.most)
+        binding, self.open = look.binds, look.open
         column = np.full(box.least.size, -1, dtype=np.int64)
         column[self.open] = np.arange(self.open.size)
         # The quantities of binding rows are the columns after the classes.
@@ -191,7 +206,7 @@ class _Program:
         used = np.array(sorted({*look.extra_quantity[inside].tolist()}), dtype=np.int64)
         of_quantity = np.full(len(look.quantities), -1, dtype=np.int64)
         of_quantity[used] = self.open.size + np.arange(used.size)
-        self.ends = look.extra_ends[used]
+        self.used, self.ends = used, look.extra_ends[used]
         self.scale: Floats = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
         free = column[look.classes] >= 0
         fixed = look.amounts[~free] * box.least[look.classes[~free]]
@@ -261,7 +276,15 @@ class _Program:
         # Divided by the unit once more: the checker's rows are not scaled.
         multipliers = {name: value / unit for name, value, unit in told if value > 0}
         objective = best.primal_solution.objective_value
-        return Suggestion(multipliers, float(values[width:].sum()), point, objective)
+        names = (self.look.quantities[q] for q in self.used.tolist())
+        further = values[classes:width] * self.scale
+        return Suggestion(
+            multipliers,
+            float(values[width:].sum()),
+            point,
+            objective,
+            dict(zip(names, further.tolist(), strict=True)),
+        )
 
     def _model(self) -> ModelProto:
         from ortools.math_opt.model_pb2 import ModelProto  # noqa: PLC0415

@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared, unkept
-from planner.models.shared.classes import Classes
+from planner.models.shared.classes import Classes, Parts
 from planner.models.shared.row import Row
 from planner.models.yunikorn.build import assemble
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
@@ -107,9 +107,9 @@ class YuniKornRules:
         """Return True: the core's amounts are integers, as the model's are."""
         return True
 
-    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:  # noqa: ARG002 - the protocol's
+    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
         """Return nothing: no group is known to hold an answer by itself."""
-        return ()
+        return Parts()
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> None:
         """Return nothing: of other sets than a refused one nothing is known."""

@@ -20,6 +20,7 @@ from planner.reference.kueue.crash import PlacementCrash
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.slots import LeafCounts, Qualification
+from planner.solver.kueue.placement import may_be_placed
 from planner.state import HOST, State
 from planner.state.kueue_release import NEWEST
 
@@ -31,7 +32,7 @@ def with_nodes(state: State, plan: Plan) -> Plan:
     """Return a plan with the nodes around it, where a topology decides about its pods."""
     if state.release is not NEWEST or plan.kep83 is not None or not state.nodes:
         return plan
-    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
+    if not may_be_placed(state, plan.preemptor):
         return plan
     snapshot = take_snapshot(state, plan.now, placing=True)
     preemptor = find_preemptor(state, snapshot, plan.preemptor)

@@ -23,7 +23,7 @@ from planner.models.kueue.joint import Cut, JointFormulation
 from planner.models.kueue.joint_build import assemble_joint
 from planner.models.kueue.joint_relaxation import joint_cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
-from planner.models.shared.classes import Classes
+from planner.models.shared.classes import Classes, Parts
 from planner.models.shared.row import Relaxation, Row
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
@@ -90,9 +90,9 @@ class RelaxedRules:
         relaxation = Relaxation(self.rows(classes), 0)
         return linear_programming_bound(relaxation, classes, costs, limits)
 
-    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:  # noqa: ARG002 - the protocol's
+    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
         """Return nothing: no group is known to hold an answer by itself."""
-        return ()
+        return Parts()
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> None:
         """Return nothing: of other sets than a refused one nothing is known."""
@@ -196,9 +196,9 @@ class JointRules:
     def _relaxed(self) -> RelaxedRules:
         return RelaxedRules(self.question, self.table, self.admit)
 
-    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:  # noqa: ARG002 - the protocol's
+    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
         """Return nothing: no group is known to hold an answer by itself."""
-        return ()
+        return Parts()
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> None:
         """Return nothing: of other sets than a refused one nothing is known."""
