@@ -17,7 +17,7 @@ def say_some(items: Sequence[str]) -> str:
 
 
 def say_count(count: int) -> str:
-    """Count victims."""
+    """Say how many victims there are."""
     return "1 victim" if count == 1 else f"{count} victims"
 
 

@@ -85,6 +85,11 @@ def concerns(snapshot: Snapshot, preemptor: Preemptor) -> bool:
 
 def unknown(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
     """Say why placement is left out for a workload; empty where it is not (§9, §10)."""
+    return not_replayed(state, snapshot, preemptor) or _unknown_of(snapshot, preemptor)
+
+
+def not_replayed(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
+    """Say why not even Kueue's own decision with placement is known; empty where it is."""
     if state.release is not NEWEST:
         return f"it is known of the newest rules only, not of Kueue {state.release.name}"
     if not state.nodes:
@@ -92,7 +97,7 @@ def unknown(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
     missing = snapshot.topologies.missing(snapshot.queues[preemptor.queue])
     if missing:
         return f"the state has no Topology {missing[0]}"
-    return _unknown_of(snapshot, preemptor)
+    return ""
 
 
 def _unknown_of(snapshot: Snapshot, preemptor: Preemptor) -> str:

@@ -15,7 +15,12 @@ from planner.models.shared.row import Row
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
-from planner.solver.bound import Bound, best_single_row, linear_programming_bound
+from planner.solver.bound import (
+    Bound,
+    best_single_row,
+    falls_short,
+    linear_programming_bound,
+)
 from planner.solver.engine import complete
 
 Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
@@ -57,14 +62,11 @@ class KueueRules:
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little of some flavor-resource."""
-        counts = classes.sizes
-        return any(row.value(counts) < row.bound for row in self.rows(classes))
+        return falls_short(self.rows(classes), classes)
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a separable cost from below by the best single row."""
-        counts = classes.sizes.tolist()
-        bound, _ = best_single_row(self.rows(classes), costs, counts)
-        return bound
+        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
         """Bound a separable cost from below by the linear relaxation."""

@@ -10,9 +10,8 @@ from planner.plan.naming import name_some
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.decision import Decision, decide
-from planner.solver.kueue.placement import unknown
+from planner.solver.kueue.placement import not_replayed
 from planner.solver.kueue.planning import Planning
-from planner.state.kueue_release import NEWEST
 
 MOST_NAMED = 10
 """So many victims are named."""
@@ -40,8 +39,8 @@ def _said(planning: Planning) -> str:
     placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
     if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
         return ""
-    why = unknown(state, snapshot, preemptor)
-    if not state.nodes or topologies.missing(queue) or state.release is not NEWEST:
+    why = not_replayed(state, snapshot, preemptor)
+    if why:
         return f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
     try:
         decision = decide(snapshot, preemptor, planning.fixed)

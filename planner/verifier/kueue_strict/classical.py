@@ -37,7 +37,7 @@ class AttemptOrders:
     stops: bool = False
 
     def __post_init__(self) -> None:
-        """Take stock."""
+        """Note all of them, and the usage that removals begin from."""
         self.ledger = Ledger(self.setting, self.setting.snapshot.usage, self.workloads)
         self.everybody = frozenset(range(len(self.workloads)))
 

@@ -29,7 +29,12 @@ from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
 from planner.quota.kueue.assignment import contested
-from planner.solver.bound import Bound, best_single_row, linear_programming_bound
+from planner.solver.bound import (
+    Bound,
+    best_single_row,
+    falls_short,
+    linear_programming_bound,
+)
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run, within
 from planner.solver.kueue.joint.question import Question
@@ -77,13 +82,11 @@ class RelaxedRules:
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little of some flavor-resource."""
-        counts = classes.sizes
-        return any(row.value(counts) < row.bound for row in self.rows(classes))
+        return falls_short(self.rows(classes), classes)
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a separable cost from below by the best single cover row."""
-        bound, _ = best_single_row(self.rows(classes), costs, classes.sizes.tolist())
-        return bound
+        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
         """Bound a separable cost from below by all cover rows together."""
