@@ -51,6 +51,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " verifier proof scheduler",
         "commands/whatif": "errors state reader quota plan scheduler",
         "commands/boost": "errors quantity state quota reference plan",
+        "commands/apply": "errors objective plan state reader kubectl commands/boost"
+        " commands/check",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
         "commands/simulate": "coverage errors quantity plan quota objective"
@@ -69,7 +71,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "report": "coverage errors term plan quantity laws state quota"
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/explain commands/risk commands/compare commands/simulate"
-        " commands/lint commands/replay scheduler",
+        " commands/lint commands/replay commands/apply scheduler",
         "api": "coverage errors quantity laws commands/check state reader quota"
         " reference problem objective models plan verifier solver commands/replay"
         " commands/explain commands/whatif scheduler",
@@ -78,7 +80,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
-        " kubectl commands/compare commands/import_ commands/generate joint"
+        " kubectl commands/apply commands/compare commands/import_ commands/generate joint"
         " commands/lint",
         FACE: "errors state commands/check reader plan commands/audit commands/risk"
         " commands/simulate commands/generate api joint commands/lint",

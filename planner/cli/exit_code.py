@@ -15,18 +15,21 @@ INFEASIBLE: Final = 3
 NOT_PROVED: Final = 4
 NO_PLAN: Final = 5
 CONDITIONAL: Final = 6
+STOPPED: Final = 7
 OUR_BUG: Final = 70
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
 
 MEANINGS: Final = {
-    OPTIMAL: "proved optimal; replay: all equal; check: all holds",
-    FINDINGS: "findings; replay: something differs; check: something does not hold",
+    OPTIMAL: "proved optimal; replay: all equal; check: all holds; apply: as planned",
+    FINDINGS: "findings; replay: something differs; check: something does not hold; "
+    "apply: refused, or otherwise than planned",
     BAD_INPUT: "bad input or usage",
     INFEASIBLE: "proved infeasible: no legal victim set exists",
     NOT_PROVED: "a legal plan, not proved optimal",
     NO_PLAN: "time limit, and no plan",
     CONDITIONAL: "proved, if what the plan names as not modelled decides nothing",
+    STOPPED: "apply: stopped half-way; the record says how to go on",
     OUR_BUG: "a bug of ours",
 }
 """All codes but those that every program has: 130 after Ctrl-C, 141 after a closed pipe."""
@@ -38,6 +41,7 @@ FROM_BEST_TO_WORST: Final = (
     CONDITIONAL,
     NOT_PROVED,
     NO_PLAN,
+    STOPPED,
     BAD_INPUT,
     OUR_BUG,
 )

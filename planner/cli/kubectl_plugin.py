@@ -8,13 +8,14 @@ kubectl with plugins, "Names with dashes and underscores").
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import snapshot, solve
+from planner.cli import kueue_snapshot, solve
 from planner.cli.exit_code import epilog
 from planner.cli.given import Given
 from planner.cli.main import PlannerCommand
@@ -35,7 +36,7 @@ WIDE: Final = 240
 HELP: Final = """Plan whom Kueue must evict so that a pending workload can start.
 
 This is `planner snapshot`, kept in memory, and `planner solve` of it: the options are those of
-both. Nothing in the cluster changes.
+both. Nothing in the cluster changes; `kubectl preemption-plan apply` carries a plan out.
 """
 EPILOG: Final = f"""\b
 Examples:
@@ -44,8 +45,10 @@ Examples:
   kubectl preemption-plan -n team-a --pending train-llm
   kubectl preemption-plan --context production -A -o yaml
   kubectl preemption-plan --all -o plans.json
+  kubectl preemption-plan --pending team-a/train-llm -o plan.json
+  kubectl preemption-plan apply plan.json --dry-run
 
-{snapshot.RIGHTS}
+{kueue_snapshot.RIGHTS}
 `planner solve --help` and `planner snapshot --help` say more.
 
 """ + epilog()
@@ -60,7 +63,7 @@ class FromCluster(Given):
 
         from planner.reader import read_objects
 
-        dump = snapshot.take(self)
+        dump = kueue_snapshot.take(self)
         digest = sha256(dump.text().encode()).hexdigest()
         said = {"now": self.now, "release": self.release}
         return read_objects(dump.value(), where=SOURCE, digest=digest, **{**said, **how})
@@ -147,8 +150,11 @@ def build() -> click.Command:
 
 
 def main() -> None:
-    """Run the command line; exit with its code."""
-    build().main(prog_name=PROGRAM)
+    """Run the command line; exit with its code. ``apply`` is that of planner."""
+    if sys.argv[1:2] == ["apply"]:
+        planner.main(prog_name=PROGRAM)
+    else:
+        build().main(prog_name=PROGRAM)
 
 
 def _options(context: click.Context, name: str) -> dict[str, click.Parameter]:

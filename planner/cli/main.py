@@ -27,6 +27,7 @@ SECTIONS: Final = {
         "explain": "Say why a workload must go, why another need not, or why nothing.",
         "check": "Check a plan and its proofs, without a solver.",
         "boost": "Find the priority boosts that make Kueue carry out a plan.",
+        "apply": "Carry out a plan in a cluster, step by step.",
     },
     "Know your cluster": {
         "snapshot": "Write what kubectl can read of a cluster into one dump.",
@@ -50,6 +51,12 @@ SECTIONS: Final = {
 """The commands with their line of help, as ``planner --help`` lists them."""
 COMMANDS: Final = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
+_MODULES: Final = {
+    "apply": "kueue_apply",
+    "boost": "kueue_boost",
+    "snapshot": "kueue_snapshot",
+}
+"""The modules of commands for one scheduler only, where they say so."""
 PROGRAM: Final = "planner"
 PREFIX: Final = "PLANNER"
 _OBJECTS: Final = 100_000
@@ -149,7 +156,7 @@ class PlannerGroup(PlannerCommand, click.Group):
         if cmd_name not in self._lazy:
             return None
         # A module cannot be named like a word of Python itself, such as import.
-        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else _MODULES.get(cmd_name, cmd_name)
         command: click.Command = import_module(f"planner.cli.{module}").command
         command.short_help = self._lazy[cmd_name]
         for option in command.params:

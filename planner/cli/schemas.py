@@ -10,6 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
+from planner.commands.apply.record import Applied
 from planner.commands.audit.record import Audit
 from planner.commands.boost.kueue.find import Boosts
 from planner.commands.compare.record import Comparison
@@ -170,6 +171,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "joint": Published("the output of solve --joint --format json", lambda: _written(JointPlan)),
     "check": Published("the output of check --format json", lambda: _written(Checks)),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
+    "applied": Published("the output of apply --format json", lambda: _written(Applied)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),
     "comparison": Published("the output of compare --format json", lambda: _written(Comparison)),

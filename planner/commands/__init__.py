@@ -1,5 +1,6 @@
 """A room for each command that is more than one plan; cli/ asks them, report/ shows what they say.
 
+apply/     a plan carried out in a cluster
 audit/     many states: the scheduler's own answer beside the optimum
 boost/     priority boosts after which Kueue itself takes the victims of a plan
 check/     a plan made by anybody, checked

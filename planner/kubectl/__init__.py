@@ -7,5 +7,6 @@ kueue_dump.py
              what is left out of the objects: bookkeeping, and what may hold secrets; all of it,
              how many there are of each kind, and what was missing
 
-Nothing here changes the cluster: the only verb is ``get``. Secrets are never asked for.
+Nothing here changes the cluster: the only verb is ``get``, but for what ``planner apply`` calls by
+itself. Secrets are never asked for.
 """

@@ -62,7 +62,7 @@ class Kubectl:
         **options: str | None,
     ) -> None:
         named = ((name.replace("_", "-"), value) for name, value in options.items())
-        self._options = [word for name, value in named for word in option(name, value)]
+        self.options = [word for name, value in named for word in option(name, value)]
         found = shutil.which(PROGRAM)
         if found is None:
             raise InputError(
@@ -89,7 +89,7 @@ class Kubectl:
         where = " ".join((PROGRAM, *words[:2]))
         try:
             process = subprocess.Popen(  # noqa: S603 - a list of words, no shell
-                [self._program, *words, *self._options],
+                [self._program, *words, *self.options],
                 stdin=subprocess.DEVNULL,  # it must not ask for passwords
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -32,6 +32,7 @@ ALWAYS: Final = {
     "audit": ("--time-limit", "--jobs"),
     "compare": ("--time-limit", "--jobs"),
     "whatif": ("--time-limit", "--set"),
+    "apply": ("--yes",),
 }
 """Options that every input of a command has: without them it would be long, or of no use."""
 
@@ -155,13 +156,15 @@ def make(stock: Stock, seed: int, number: int) -> Case:
     if kind in CHEAP:
         focus = "options"
     made = chance.choice(stock.made)
-    beside = kind == "check" or (kind in {"audit", "compare"} and focus == "side")
+    beside = kind in {"check", "apply"} or (kind in {"audit", "compare"} and focus == "side")
     chosen = made.seed if beside else chance.choice(_states(stock, kind, chance))
     scene = Scene(chance, stock, kind, focus, made, chosen)
     scene.each = kind in {"solve", PLUGIN} and chance.random() < 0.3
     environment = {"COLUMNS": chance.choice(("", "80", "200", "10", "0", "x"))}
-    if kind in {"snapshot", PLUGIN}:
+    if kind in {"snapshot", PLUGIN, "apply"}:
         environment |= kubectl.serve(scene)
+    if kind == "apply":
+        environment["PLANNER_APPLY_WAIT"] = "0"  # nobody would ever admit the preemptor
     words = [scene.state()] if kind == READ else _words(scene, kind, environment)
     if scene.odd("options"):
         scene.folders.append(IN_THE_WAY)
@@ -181,7 +184,7 @@ def make(stock: Stock, seed: int, number: int) -> Case:
 
 def _states(stock: Stock, kind: str, chance: Random) -> tuple[Seed, ...]:
     """Return the states to choose from: commands that know only Kueue seldom get another."""
-    if kind in {"snapshot", PLUGIN}:
+    if kind in {"snapshot", PLUGIN, "apply"}:
         return stock.kueue
     return stock.kueue if chance.random() < (0.95 if kind == "boost" else 0.65) else stock.yunikorn
 

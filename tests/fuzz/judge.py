@@ -31,6 +31,7 @@ SCHEMA_OF: Final = {
     "compare": ("comparison",),
     "simulate": ("simulation",),
     "replay": ("replay", "live"),
+    "apply": ("applied",),
 }
 """Of which schemas the JSON of a command must follow one; others have one of their own name."""
 
@@ -39,7 +40,10 @@ IN_PART: Final = frozenset({"audit", "compare", "solve", PLUGIN})
 
 LONGEST_LINE: Final = 1500
 _OURS: Final = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Interrupt|Warning)): |Traceback")
-_KINDS: Final = ("error", "warning", "note", "ignored", "snapshot", "import", "generate", "stopped")
+_KINDS: Final = (
+    *("error", "warning", "note", "ignored", "snapshot", "import", "generate", "stopped"),
+    "apply",
+)
 _LINE: Final = re.compile(rf"(?:{'|'.join(_KINDS)}): |  |\d+ pending: ")
 _HELP: Final = re.compile(r"^Usage: ")
 

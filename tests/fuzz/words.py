@@ -339,6 +339,7 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--max-size": SIZE,
     "--now": MOMENT,
     "--at": _of(_one("2025-03-04T16:14:50Z", "2023-01-01T01:00:00Z"), hostile.TIMES),
+    "--wait": _of(_one("0"), ("-1", "nan", "x", "", "1e308x")),
     "--cluster": CLUSTER,
     "--cluster-wait": _of(_one("5", "none"), ("0", "-1", "nan", "1e308", "x")),
     "--costs": _side("costs.json", side.costs_file, ("--objective=min-cost",)),

@@ -6,8 +6,9 @@ Source: Kubernetes API conventions (lists in chunks, kind Status) and the docume
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -32,16 +33,39 @@ VERSIONS = {
 }
 
 
+Hook = Callable[[str, Object], int]
+"""Is told of each patch before it is made, as kind and the object; other than 0 is the status code
+that the server fails with instead."""
+Told = Callable[[str, Object], None]
+"""Is told of each patch after it was made."""
+OK = 200
+
+
 @contextmanager
 def api_server(
-    objects: Iterable[Object], missing: Iterable[str] = (), forbidden: Iterable[str] = ()
+    objects: Iterable[Object],
+    missing: Iterable[str] = (),
+    forbidden: Iterable[str] = (),
+    before: Hook = lambda _, __: 0,
+    after: Told = lambda _, __: None,
 ) -> Iterator[str]:
-    """Serve objects; give the address. Kinds may be missing, or forbidden to list."""
-    api = _Api(list(objects), set(missing), set(forbidden))
+    """Serve objects; give the address. Kinds may be missing, or forbidden to list.
+
+    Patches change the objects themselves; ``before`` and ``after`` each of them a story can do as
+    others would.
+    """
+    api = Server(objects, before, after, missing, forbidden)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            code, body = api.answer(self.path)
+            self._reply(*api.get(self.path))
+
+        def do_PATCH(self) -> None:
+            length = int(self.headers["Content-Length"])
+            patch = json.loads(self.rfile.read(length))
+            self._reply(*api.patch(self.path, self.headers["Content-Type"], patch))
+
+        def _reply(self, code: int, body: Object) -> None:
             data = json.dumps(body).encode()
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
@@ -63,13 +87,25 @@ def api_server(
             thread.join()
 
 
-class _Api:
-    def __init__(self, objects: list[Object], missing: set[str], forbidden: set[str]) -> None:
-        self._objects = objects
-        self._forbidden = forbidden
-        self._kinds = {name: kind for kind, name in RESOURCES.items() if kind not in missing}
+class Server:
+    """What the API server answers, without a network."""
 
-    def answer(self, target: str) -> tuple[int, Object]:
+    def __init__(
+        self,
+        objects: Iterable[Object],
+        before: Hook = lambda _, __: 0,
+        after: Told = lambda _, __: None,
+        missing: Iterable[str] = (),
+        forbidden: Iterable[str] = (),
+    ) -> None:
+        self._objects = objects if isinstance(objects, list) else list(objects)
+        self._before = before
+        self._after = after
+        self._forbidden = set(forbidden)
+        absent = set(missing)
+        self._kinds = {name: kind for kind, name in RESOURCES.items() if kind not in absent}
+
+    def get(self, target: str) -> tuple[int, Object]:
         """Return the status code and the body for a path with its query."""
         path, query = urlsplit(target).path.strip("/"), parse_qs(urlsplit(target).query)
         groups = {"api": "", **{f"apis/{name}": name for name in VERSIONS if name}}
@@ -85,12 +121,33 @@ class _Api:
             return 200, _groups()
         return _failure(404, "NotFound", "the server could not find the requested resource")
 
+    def patch(self, target: str, kind: str, patch: Any) -> tuple[int, Object]:
+        """Change an object, as RFC 7386 and RFC 6902 say, unless it is another version."""
+        code, found = self.get(urlsplit(target).path.removesuffix("/status"))
+        failing = self._before(found["kind"], found) if code == OK else code
+        if failing:
+            return _failure(failing, "InternalError", "something is in the way")
+        changed = copy.deepcopy(found)
+        if "merge-patch" in kind:
+            version = patch.get("metadata", {}).get("resourceVersion")
+            if version not in {None, found["metadata"]["resourceVersion"]}:
+                return _failure(409, "Conflict", "the object has been modified")
+            changed = _merged(changed, patch)
+        elif not all(_operated(changed, one) for one in patch):
+            return _failure(422, "Invalid", "testing value failed")
+        touch(changed)
+        found.clear()
+        found.update(changed)
+        self._after(found["kind"], found)
+        return OK, copy.deepcopy(found)
+
     def _resources(self, group: str) -> Object:
         rows = []
         for name, kind in self._kinds.items():
             plural, _, of_group = name.partition(".")
             if of_group == group:
-                row = {"name": plural, "singularName": "", "kind": kind, "verbs": ["get", "list"]}
+                verbs = ["get", "list", "patch"]
+                row = {"name": plural, "singularName": "", "kind": kind, "verbs": verbs}
                 rows.append({**row, "namespaced": kind in NAMESPACED})
         version = f"{group}/{VERSIONS[group]}".lstrip("/")
         whole = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version}
@@ -125,6 +182,38 @@ class _Api:
         whole = {"kind": f"{kind}List", "apiVersion": version}
         metadata = {"resourceVersion": "1", **rest}
         return 200, {**whole, "metadata": metadata, "items": found[first : first + CHUNK]}
+
+
+def touch(item: Object) -> None:
+    """Give an object the next version."""
+    item["metadata"]["resourceVersion"] = str(int(item["metadata"]["resourceVersion"]) + 1)
+
+
+def _merged(value: Any, patch: Any) -> Any:
+    if not isinstance(patch, dict):
+        return patch
+    found = dict(value) if isinstance(value, dict) else {}
+    for name, one in patch.items():
+        if one is None:
+            found.pop(name, None)
+        else:
+            found[name] = _merged(found.get(name), one)
+    return found
+
+
+def _operated(value: Any, operation: Object) -> bool:
+    """Make one operation of a JSON patch; say whether it could be made."""
+    *path, last = operation["path"].strip("/").split("/")
+    for name in path:
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    place = last if isinstance(value, dict) else len(value) if last == "-" else int(last)
+    if operation["op"] == "test":
+        return bool(value[place] == operation["value"])
+    if operation["op"] == "add" and isinstance(value, list):
+        value.insert(place, operation["value"])
+    else:
+        value[place] = operation["value"]
+    return True
 
 
 def _groups() -> Object:

@@ -4,5 +4,6 @@ plan.py         the plan for a pending workload
 joint.py        a joint plan
 nodes.py        racks and hosts with their slots
 explanation.py  its workloads in an explanation; its texts about a preemption, taken apart
+apply.py        a plan carried out
 boost.py        priority boosts
 """

@@ -12,6 +12,7 @@ from planner.cli.option import max_size_option, output_option, seconds
 from planner.kubectl.kueue_resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
 
 if TYPE_CHECKING:
+    from planner.kubectl.call import Kubectl
     from planner.kubectl.kueue_dump import Dump
 
 
@@ -43,7 +44,7 @@ Exit code 0 means that the dump is written; nothing is written otherwise.
 """
 
 
-@define(
+cluster_options: Final = (
     click.option(
         "--context", metavar="NAME", help="The context of kubectl; by default its current."
     ),
@@ -83,10 +84,11 @@ Exit code 0 means that the dump is written; nothing is written otherwise.
         show_default=True,
         help="For all calls of kubectl together; none: as long as it takes.",
     ),
-    max_size_option,
-    output_option,
-    epilog=EPILOG,
 )
+"""Which cluster is read, and what of it."""
+
+
+@define(*cluster_options, max_size_option, output_option, epilog=EPILOG)
 def command(given: Given) -> int:
     """Write the objects of Kueue in a cluster, and all that matters beside them, as one dump.
 
@@ -98,17 +100,22 @@ def command(given: Given) -> int:
     return OPTIMAL
 
 
+def connect(given: Given) -> Kubectl:
+    """Return a kubectl that asks the cluster of the options, for as long as they permit."""
+    from planner.kubectl.call import Kubectl
+
+    how = given.of("context kubeconfig request_timeout timeout_s=timeout max_bytes=limit_of_bytes")
+    return Kubectl(**how, **{"as": given.impersonated})
+
+
 def take(given: Given) -> Dump:
     """Run kubectl as the options say; warn of what is missing, and say what there is."""
     from planner.cli.output import Progress, say, warn
-    from planner.kubectl.call import Kubectl
     from planner.kubectl.kueue_dump import take_dump
 
-    how = given.of("context kubeconfig request_timeout timeout_s=timeout max_bytes=limit_of_bytes")
-    how["as"] = given.impersonated
     with Progress() as progress:
         what = given.of("namespace configuration without")
-        dump = take_dump(Kubectl(**how), **what, on_call=progress.update)
+        dump = take_dump(connect(given), **what, on_call=progress.update)
     warn(dump.notes)
     parts = [f"{count} {name}" for name, count in dump.counts.items()]
     say("snapshot", ", ".join(parts))

@@ -1,0 +1,217 @@
+"""``planner apply``: a plan carried out in a cluster, step by step."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from planner.cli import kueue_snapshot
+from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
+from planner.cli.given import Given, define
+from planner.cli.option import (
+    complete_objective,
+    costs_option,
+    max_size_option,
+    objective,
+    output_option,
+    page_format_option,
+    seconds,
+)
+from planner.cli.output import is_terminal
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.commands.apply.kueue.carry import Carrying
+    from planner.commands.apply.record import Applied
+    from planner.plan import Plan
+    from planner.state import State
+
+SOURCE: Final = "snapshot"
+GATE: Final = "PriorityBoost"
+UNDO_FIRST: Final = "take back what it left behind with --undo, and plan again"
+FOR_BOOSTS_S: Final = 60.0
+"""How long boosts are looked for."""
+
+EPILOG: Final = """\b
+Examples:
+  planner apply plan.json --dry-run
+  planner apply plan.json --context production
+  planner apply plan.json --by boosts --yes -o record.json
+  planner apply plan.json --undo
+
+It reads the cluster anew, and refuses if it is no longer as the plan has it. Then it holds the
+LocalQueue of the preemptor, evicts the planned victims (or boosts priorities), lifts the hold at
+once, and waits until the preemptor has its quota. Nobody else is touched; at the first surprise it
+stops. A run that was interrupted is gone on with by the same command, or taken back by --undo.
+
+Only Jobs under classical preemption were tried on a live cluster; docs/how-to/apply.md says what
+came of it. 1 means that it was refused, and nothing changed, or that Kueue did something else than
+planned; 7 that it stopped half-way.
+
+"""
+
+
+@define(
+    click.argument("plan", metavar="PLAN"),
+    click.option(
+        "--by",
+        "way",
+        type=click.Choice(["eviction", "boosts"]),
+        default="eviction",
+        show_default=True,
+        help="How: the victims are evicted; or priorities are boosted, so that Kueue itself evicts "
+        "them, until the preemptor is in (feature gate PriorityBoost).",
+    ),
+    click.option("--dry-run", is_flag=True, help="Print the commands, and run none of them."),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask before the first change."),
+    click.option("--undo", is_flag=True, help="Take back what an interrupted run left behind."),
+    click.option(
+        "--wait",
+        metavar="SECONDS",
+        type=seconds,
+        default="120",
+        show_default=True,
+        help="How long the preemptor may take to get its quota.",
+    ),
+    click.option(
+        "--objective",
+        "profile",
+        metavar="NAME",
+        type=objective,
+        shell_complete=complete_objective,
+        help="The objective that the plan was made under: needed if it was a file of your own.",
+    ),
+    costs_option,
+    *kueue_snapshot.cluster_options,
+    max_size_option,
+    page_format_option,
+    output_option,
+    epilog=EPILOG,
+)
+def command(given: Given) -> int:
+    """Carry out a plan in the cluster that kubectl talks to.
+
+    PLAN is what `planner solve --format json` wrote for one pending workload of Kueue. What was
+    done goes to standard output, as a record with every command.
+    """
+    if not (given.yes or given.dry_run or given.undo or is_terminal(sys.stdin)):
+        hint = "--yes carries it out without asking, --dry-run only shows the commands"
+        raise InputError("standard input", "is no terminal: nobody can be asked", hint=hint)
+    from planner.report.kueue.apply import render
+
+    answer = _applied(given, _plan(given))
+    given.show(render, answer)
+    if answer.status in {"stopped", "interrupted"}:
+        return STOPPED
+    return FINDINGS if answer.status in {"refused", "otherwise"} else OPTIMAL
+
+
+def _plan(given: Given) -> Plan:
+    """Read the one plan that is to be carried out."""
+    from planner.cli.plan_file import EXPECTED, read_plans
+    from planner.plan import Plan
+
+    plans = read_plans(given.plan, given.max_size)
+    if len(plans) != 1:
+        raise InputError(given.plan, f"holds {len(plans)} plans", "one: planner solve --pending")
+    if not isinstance(plans[0], Plan):
+        raise InputError(given.plan, "is no plan for Kueue", EXPECTED)
+    return plans[0]
+
+
+def _applied(given: Given, plan: Plan) -> Applied:
+    """Carry it out, unless something speaks against it."""
+    from planner.cli.output import say
+    from planner.commands.apply.kueue.carry import Carrying, Patience
+    from planner.commands.apply.kueue.cluster import Cluster
+    from planner.commands.apply.kueue.fresh import cannot_be_applied, is_what_kueue_does
+    from planner.commands.apply.kueue.ways import Evictions, Surprise
+
+    patience = Patience(wait_s=float("inf") if given.wait is None else given.wait)
+    run = Carrying(
+        plan,
+        Evictions(plan, patience.clock),
+        Cluster(partial(kueue_snapshot.connect, given)),
+        patience=patience,
+        tell=partial(say, "apply"),
+    )
+    try:
+        if given.undo:
+            return run.undo()
+        reason = cannot_be_applied(plan, given.way)
+        if reason:
+            return run.answer("refused", reason)
+        if is_what_kueue_does(plan):
+            return run.answer("nothing", "Kueue evicts just these by itself")
+        return _look_and_go(given, plan, run)
+    except Surprise as surprise:
+        return run.answer("refused", str(surprise))
+
+
+def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
+    """Compare the cluster with the plan, show the steps, ask, and carry it out."""
+    from planner.cli.output import write
+    from planner.commands.apply.kueue.cluster import Live
+    from planner.commands.apply.kueue.fresh import changes, remarks
+    from planner.report.kueue.apply import render
+
+    goes_on = run.goes_on()
+    dump = kueue_snapshot.take(given)
+    run.evictions = {one.eviction for one in map(Live, dump.objects) if one.is_true("Evicted")}
+    if not goes_on:
+        state = _state(dump.value(), plan)
+        with given.naming("costs"):
+            found = changes(state, plan, given.profile, given.read_file("costs"))
+        if found:
+            why = "the cluster is no longer as the plan has it"
+            return run.answer("refused", why, changes=tuple(found), way_on=_again(plan))
+    if given.way == "boosts":
+        if goes_on:
+            return run.answer("refused", "an earlier run is not at its end", way_on=UNDO_FIRST)
+        why = _boost(state, plan, run)
+        if why:
+            return run.answer("refused", why)
+    steps = tuple(map(run.step, run.calls()))
+    notes = tuple(remarks(plan, given.way))
+    preview = run.answer("planned", f"{len(steps)} steps", notes=notes, steps=steps)
+    if given.dry_run:
+        return preview
+    if not given.yes:
+        target = given.target
+        write(render(preview, "table", width=target.width, color=False))
+        if not click.confirm("Carry it out?", err=True):
+            return run.answer("refused", "you said no")
+    return run.run().model_copy(update={"notes": notes})
+
+
+def _state(value: object, plan: Plan) -> State:
+    """Read the cluster with the clock of the plan, by the rules that it was made by."""
+    from planner.cli.kueue_state import of_kueue
+    from planner.reader import read_objects
+    from planner.state.kueue_release import AUTO
+
+    release = plan.kueue.release if plan.kueue else AUTO
+    how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
+    return of_kueue(read_objects(value, where=SOURCE, **how))
+
+
+def _boost(state: State, plan: Plan, run: Carrying) -> str:
+    """Let the run boost priorities; say why it cannot, if it cannot."""
+    from planner.commands.apply.kueue.fresh import digest_of
+    from planner.commands.apply.kueue.ways import BoostedPriorities
+    from planner.commands.boost.kueue.find import find_boosts
+
+    if not state.configuration.gate(GATE):
+        return f"Kueue heeds boosts only with its feature gate {GATE} on; here it is off"
+    boosts = find_boosts(state, plan, gate_on=True, time_limit=FOR_BOOSTS_S)
+    if not boosts.boosts:
+        return boosts.explanation
+    run.treatment = BoostedPriorities(boosts.boosts, digest_of(plan))
+    return ""
+
+
+def _again(plan: Plan) -> str:
+    return f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"

@@ -1,0 +1,288 @@
+"""A plan carried out: the preemptor waits, the victims are treated, the preemptor goes on.
+
+While the LocalQueue of the preemptor is held nothing that waits in it is looked at, so Kueue cannot
+choose others before all victims are treated; and it is lifted at once after that, while they still
+hold their quota, so that nobody else gets it (docs/design/applying.md §3: each other order failed
+on a live cluster). An annotation of the LocalQueue says whose hold it is: what was interrupted can
+be gone on with, or undone, also from another machine.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from typing import Any, Final
+
+from planner.commands.apply.kueue.cluster import (
+    LOCAL_QUEUES,
+    OPEN,
+    WORKLOADS,
+    Call,
+    Cluster,
+    Live,
+    hold,
+    lift,
+)
+from planner.commands.apply.kueue.fresh import digest_of
+from planner.commands.apply.kueue.ways import BOOSTED, Surprise, Treatment, mark_of, unboost
+from planner.commands.apply.record import Applied, ApplyStatus, Step
+from planner.errors import InputError
+from planner.plan import Plan
+
+HELD: Final = "preemption-planner.io/held-for"
+"""The annotation of a LocalQueue that is held for a plan: for which, and for whom."""
+TRIES: Final = 5
+"""How often a change is tried: the status of a workload is written by others, too."""
+GO_ON: Final = "the same command goes on; with --undo it takes back what was done"
+
+
+@dataclass
+class Patience:
+    """How long is waited, by which clock.
+
+    ``wait_s`` is how long, in seconds, the preemptor may take to get its quota; ``poll_s`` how long
+    lies between two looks at it.
+    """
+
+    wait_s: float = 120.0
+    poll_s: float = 2.0
+    seconds: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+
+
+@dataclass
+class Carrying:
+    """One run: what was done so far.
+
+    Parameters
+    ----------
+    plan
+        The plan, whose cluster is still as it has it.
+    treatment
+        What is done to workloads.
+    cluster
+        Where.
+    evictions
+        What was being evicted before, each with since when: what comes later is told from it.
+    patience
+        How long is waited.
+    tell
+        Is called with each step before it is done.
+    """
+
+    plan: Plan
+    treatment: Treatment
+    cluster: Cluster
+    evictions: Collection[tuple[str, str]] = ()
+    patience: Patience = field(default_factory=Patience)
+    tell: Callable[[str], None] = lambda _: None
+    steps: list[Step] = field(default_factory=list)
+    treated: int = 0
+    held: bool = False
+
+    def goes_on(self) -> bool:
+        """Say whether an earlier run of the plan holds the LocalQueue still.
+
+        Raises
+        ------
+        Surprise, InputError
+            If that cannot be told.
+        """
+        return mark_of(self._queue(), HELD).get("plan") == digest_of(self.plan)
+
+    def calls(self) -> list[Call]:
+        """Return all calls as they would be made now: those of each step, to the last.
+
+        Raises
+        ------
+        Surprise
+            If the cluster is not as it has to be.
+        InputError
+            If kubectl fails.
+        """
+        each = (self._hold_call(), *map(self._treatment_of, self.treatment.keys))
+        return [*(call for call in each if call is not None), lift(self._queue_key, HELD)]
+
+    def run(self) -> Applied:
+        """Carry it out, and say what came of it; where it ends early, also how to go on."""
+        try:
+            self.held = True  # also if the answer is lost: to lift looks at whose hold it is
+            self._do(self._hold_call)
+            for key in self.treatment.keys:
+                self._do(partial(self._treatment_of, key))
+                self.treated += 1
+            self._lift()
+            self.tell(f"wait for {self.plan.preemptor}, at most {self.patience.wait_s:g} s")
+            admitted = self._wait()
+            others = tuple(sorted(self._also_evicted()))
+            self._restore()
+        except (Surprise, InputError) as reason:
+            return self._given_up("stopped", str(reason))
+        except KeyboardInterrupt:
+            return self._given_up("interrupted", "it was interrupted")
+        waits = f"does not hold quota after {self.patience.wait_s:g} s"
+        said = [f"{self.plan.preemptor} {'holds quota now' if admitted else waits}"]
+        if others:
+            said.append(f"Kueue evicted others, too: {', '.join(others)}")
+        status: ApplyStatus = "applied" if admitted and not others else "otherwise"
+        more = {"also_evicted": others, "admitted": admitted}
+        return self.answer(status, "; ".join(said), **more)
+
+    def undo(self) -> Applied:
+        """Take back what an earlier run of the plan left behind: its boosts, and its hold.
+
+        Raises
+        ------
+        Surprise, InputError
+            If something is in the way.
+        """
+        ours = digest_of(self.plan)
+        for one in list(self.cluster.workloads()):
+            if mark_of(one, BOOSTED).get("plan") == ours:
+                self._do(partial(self._unboosted, one.key))
+        self._lift()
+        done = len(self.steps)
+        said = "what was left behind is taken back" if done else "nothing was left behind"
+        return self.answer("undone", said)
+
+    def _unboosted(self, key: str) -> Call | None:
+        found = self.cluster.find(WORKLOADS, key)
+        return None if found is None or BOOSTED not in found.annotations else unboost(found)
+
+    def _given_up(self, status: ApplyStatus, why: str) -> Applied:
+        """Take back what can be taken back, and say what is left.
+
+        A victim that is being evicted cannot be called back. The hold stays then: were it lifted,
+        Kueue would choose others beside those that go already.
+        """
+        gone = self.treated if self.treatment.way == "eviction" else 0
+        if self.held and gone:
+            total = len(self.treatment.keys)
+            left = f"{gone} of {total} victims are evicted, and the LocalQueue stays held"
+            return self.answer(status, f"{why}; {left}", way_on=GO_ON)
+        try:
+            self._restore()
+            if self.held:
+                self._lift()
+        except (Surprise, InputError) as more:
+            return self.answer(status, f"{why}; and then: {more}", way_on=GO_ON)
+        left = "all victims are evicted" if gone else "nothing is left of what was done"
+        return self.answer(status, f"{why}; {left}")
+
+    def answer(self, status: ApplyStatus, explanation: str, **more: Any) -> Applied:  # noqa: ANN401
+        """Return what there is to say of the run."""
+        return Applied(
+            preemptor=self.plan.preemptor,
+            plan=digest_of(self.plan),
+            way=self.treatment.way,
+            status=status,
+            explanation=explanation,
+            victims=self.plan.keys,
+            **{"steps": tuple(self.steps), **more},
+        )
+
+    def step(self, call: Call, at: datetime | None = None) -> Step:
+        """Return what there is to say of a call."""
+        return Step(title=call.title, command=self.cluster.command(call), at=at)
+
+    def _do(self, next_call: Callable[[], Call | None]) -> None:
+        """Make a call, anew where the object changed meanwhile; ``None`` says it is done already.
+
+        Also a call whose answer was lost is told from the object that it was to change.
+        """
+        failed = ""
+        for _ in range(TRIES):
+            call = next_call()
+            if call is None:
+                return
+            self.tell(call.title)
+            fault = self.cluster.change(call)
+            if not fault:
+                self.steps.append(self.step(call, self.patience.clock()))
+                return
+            failed = f"{call.title} failed {TRIES} times: {fault}"
+            self.patience.sleep(self.patience.poll_s)
+        raise Surprise(failed)
+
+    @cached_property
+    def _queue_key(self) -> str:
+        """The LocalQueue that the preemptor waits in."""
+        preemptor = self.cluster.find(WORKLOADS, self.plan.preemptor)
+        if preemptor is None:
+            message = f"{self.plan.preemptor} is gone"
+            raise Surprise(message)
+        namespace = self.plan.preemptor.partition("/")[0]
+        return f"{namespace}/{preemptor.at('spec', 'queueName')}"
+
+    def _queue(self) -> Live:
+        found = self.cluster.find(LOCAL_QUEUES, self._queue_key)
+        if found is None:
+            message = f"LocalQueue {self._queue_key} is gone"
+            raise Surprise(message)
+        return found
+
+    def _hold_call(self) -> Call | None:
+        if self.goes_on():
+            return None
+        queue = self._queue()
+        mark = mark_of(queue, HELD)
+        if mark:
+            message = (
+                f"LocalQueue {queue.key} is held for another plan, for {mark.get('preemptor')}: "
+                "planner apply --undo of that plan lifts it"
+            )
+            raise Surprise(message)
+        policy = queue.at("spec", "stopPolicy") or OPEN
+        if policy != OPEN:
+            message = f"LocalQueue {queue.key} is stopped by somebody: its stopPolicy is {policy}"
+            raise Surprise(message)
+        note = {"plan": digest_of(self.plan), "preemptor": self.plan.preemptor}
+        return hold(queue, HELD, json.dumps(note))
+
+    def _treatment_of(self, key: str) -> Call | None:
+        return self.treatment.change(self.cluster, key)
+
+    def _lift(self) -> None:
+        """Let the LocalQueue go on, if the hold of this plan is still there."""
+
+        def call() -> Call | None:
+            return lift(self._queue_key, HELD) if self.goes_on() else None
+
+        self._do(call)
+        self.held = False
+
+    def _wait(self) -> bool:
+        """Wait until the preemptor holds quota; say whether it does."""
+        end = self.patience.seconds() + self.patience.wait_s
+        while True:
+            found = self.cluster.find(WORKLOADS, self.plan.preemptor)
+            if found is None:
+                message = f"{self.plan.preemptor} is gone"
+                raise Surprise(message)
+            if found.holds_quota:
+                return True
+            if self.patience.seconds() >= end:
+                return False
+            self.patience.sleep(self.patience.poll_s)
+
+    def _restore(self) -> None:
+        """Take back what is there only until the preemptor is in."""
+        for key in self.treatment.keys:
+
+            def call(key: str = key) -> Call | None:
+                found = self.cluster.find(WORKLOADS, key)
+                return None if found is None else self.treatment.restore(found)
+
+            self._do(call)
+
+    def _also_evicted(self) -> Iterator[str]:
+        """List who is being evicted since, and is no victim."""
+        for one in self.cluster.workloads():
+            later = one.is_true("Evicted") and one.eviction not in self.evictions
+            if later and one.key not in self.plan.keys:
+                yield one.key

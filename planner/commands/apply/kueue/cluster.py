@@ -1,0 +1,225 @@
+"""Single objects of a live cluster, as they are now, and the calls of kubectl that change them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from planner.errors import InputError, ParseError
+from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
+from planner.kubectl.kueue_resource import is_forbidden, is_missing
+from planner.reader.json_text import parse_json
+from planner.state import API_GROUP
+
+WORKLOADS: Final = f"workloads.{API_GROUP}"
+LOCAL_QUEUES: Final = f"localqueues.{API_GROUP}"
+OPEN: Final = "None"
+"""The stop policy of a LocalQueue that is not stopped, and its default."""
+CLUSTER_ROLE: Final = (
+    "kubectl create clusterrole preemption-planner-apply --verb=get,list,patch "
+    f"--resource={LOCAL_QUEUES} --resource={WORKLOADS} --resource={WORKLOADS}/status"
+)
+"""The command that makes the least ClusterRole for this, beside that of a snapshot."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of kubectl that changes an object: what it is for, and its words."""
+
+    title: str
+    words: tuple[str, ...]
+
+
+class Live:
+    """An object as the API server has it.
+
+    Only what is asked for here is looked at; whatever has another form is taken as missing.
+    """
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        self.value = value
+
+    def at(self, *path: str) -> Any:  # noqa: ANN401 - any JSON
+        """Return what stands at a path; ``None`` if nothing does."""
+        found: Any = self.value
+        for name in path:
+            found = found.get(name) if isinstance(found, dict) else None
+        return found
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.at('metadata', 'namespace')}/{self.at('metadata', 'name')}"
+
+    @property
+    def version(self) -> str:
+        """Its resourceVersion, which changes with every change of the object."""
+        return str(self.at("metadata", "resourceVersion") or "")
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """Its annotations."""
+        return dict(self.at("metadata", "annotations") or {})
+
+    @property
+    def conditions(self) -> list[dict[str, Any]]:
+        """The conditions of its status, in their order."""
+        return [dict(one) for one in self.at("status", "conditions") or ()]
+
+    def condition(self, kind: str) -> dict[str, Any]:
+        """Return the condition of a type; empty if there is none."""
+        return next((one for one in self.conditions if one.get("type") == kind), {})
+
+    def is_true(self, kind: str) -> bool:
+        """Whether a condition is there and True."""
+        return self.condition(kind).get("status") == "True"
+
+    @property
+    def holds_quota(self) -> bool:
+        """Whether it takes quota: reserved, and not finished (docs/semantics/kueue.md §2)."""
+        return (
+            bool(self.at("status", "admission"))
+            and self.is_true("QuotaReserved")
+            and not self.is_true("Finished")
+        )
+
+    @property
+    def eviction(self) -> tuple[str, str]:
+        """Its key, and since when it is being evicted: a later eviction is another one."""
+        return self.key, str(self.condition("Evicted").get("lastTransitionTime", ""))
+
+
+class Cluster:
+    """A live cluster, object by object.
+
+    Parameters
+    ----------
+    connect
+        Makes a kubectl, with its limits of time and bytes, for one call.
+    """
+
+    def __init__(self, connect: Callable[[], Kubectl]) -> None:
+        self._connect = connect
+
+    def find(self, resource: str, key: str) -> Live | None:
+        """Return an object as it is now, or ``None`` if the cluster does not have it.
+
+        Raises
+        ------
+        InputError
+            If kubectl fails.
+        """
+        namespace, _, name = key.partition("/")
+        words = ("get", resource, name, f"--namespace={namespace}", "--output=json")
+        answer = self._connect().call(*words)
+        if answer.code != 0 and is_missing(answer):
+            return None
+        return Live(_object(answer, words))
+
+    def workloads(self) -> Iterator[Live]:
+        """List all workloads as they are now.
+
+        Raises
+        ------
+        InputError
+            If kubectl fails.
+        """
+        words = ("get", WORKLOADS, "--all-namespaces", "--output=json")
+        items = _object(self._connect().call(*words), words).get("items")
+        return (Live(one) for one in items or () if isinstance(one, dict))
+
+    def command(self, call: Call) -> str:
+        """Return the command line of a call, as a shell takes it."""
+        return shlex.join((PROGRAM, *call.words, *self._connect().options))
+
+    def change(self, call: Call) -> str:
+        """Run a call that changes something; say why the server did not do it, if it did not."""
+        answer = self._connect().call(*call.words)
+        if answer.code == 0:
+            return ""
+        if is_forbidden(answer):
+            raise _failure(answer, call.words, f"an administrator grants it: {CLUSTER_ROLE}")
+        return last_words(answer.stderr) or f"exit code {answer.code}"
+
+
+def hold(queue: Live, mark: str, value: str) -> Call:
+    """Keep what waits in a LocalQueue from being looked at; ``mark`` tells whose hold it is.
+
+    What its workloads hold already they keep.
+    """
+    metadata = {"resourceVersion": queue.version, "annotations": {mark: value}}
+    change = {"metadata": metadata, "spec": {"stopPolicy": "Hold"}}
+    return Call(f"hold LocalQueue {queue.key}", _merge(LOCAL_QUEUES, queue.key, change))
+
+
+def lift(key: str, mark: str) -> Call:
+    """Let a LocalQueue go on as before, for only one that is open is ever held.
+
+    Unlike the other calls it names no version: a hold must not stay because somebody else changed
+    something meanwhile.
+    """
+    change = {"metadata": {"annotations": {mark: None}}, "spec": {"stopPolicy": OPEN}}
+    return Call(f"lift the hold of LocalQueue {key}", _merge(LOCAL_QUEUES, key, change))
+
+
+def evict(workload: Live, message: str, now: datetime) -> Call:
+    """Say in the status of a workload that it is evicted.
+
+    The other conditions stay as they are: the patch tests that the object is the one that was
+    read, and then adds its one condition, or replaces it, for there may be one of each type only.
+
+    Source: docs/design/applying.md §3, first row.
+    """
+    condition = {
+        "type": "Evicted",
+        "status": "True",
+        "reason": "Preempted",
+        "message": message,
+        "lastTransitionTime": f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+    }
+    kinds = [one.get("type") for one in workload.conditions]
+    replaced = kinds.index("Evicted") if "Evicted" in kinds else None
+    operations = [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": workload.version},
+        {
+            "op": "add" if replaced is None else "replace",
+            "path": f"/status/conditions/{'-' if replaced is None else replaced}",
+            "value": condition,
+        },
+    ]
+    namespace, _, name = workload.key.partition("/")
+    patch = json.dumps(operations, separators=(",", ":"))
+    words = ("patch", WORKLOADS, name, f"--namespace={namespace}", "--subresource=status")
+    return Call(f"evict {workload.key}", (*words, "--type=json", f"--patch={patch}"))
+
+
+def annotate(workload: Live, values: Mapping[str, str | None], title: str) -> Call:
+    """Set annotations of a workload as it was read; those that are ``None`` are taken away."""
+    metadata = {"resourceVersion": workload.version, "annotations": dict(values)}
+    return Call(title, _merge(WORKLOADS, workload.key, {"metadata": metadata}))
+
+
+def _merge(resource: str, key: str, change: Mapping[str, Any]) -> tuple[str, ...]:
+    namespace, _, name = key.partition("/")
+    patch = json.dumps(change, separators=(",", ":"))
+    return ("patch", resource, name, f"--namespace={namespace}", "--type=merge", f"--patch={patch}")
+
+
+def _object(answer: Answer, words: Sequence[str]) -> dict[str, Any]:
+    if answer.code != 0:
+        hint = f"an administrator grants it: {CLUSTER_ROLE}" if is_forbidden(answer) else ""
+        raise _failure(answer, words, hint)
+    where = shlex.join((PROGRAM, *words[:3]))
+    values = list(parse_json(answer.output, where))
+    if len(values) != 1 or not isinstance(values[0], dict):
+        raise ParseError(where, "printed no JSON object", "what kubectl get -o json prints")
+    return values[0]
+
+
+def _failure(answer: Answer, words: Sequence[str], hint: str) -> InputError:
+    said = last_words(answer.stderr) or f"ended with exit code {answer.code}"
+    return InputError(shlex.join((PROGRAM, *words[:3])), f"failed: {said}", hint=hint)

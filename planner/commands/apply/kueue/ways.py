@@ -1,0 +1,147 @@
+"""What is done to workloads so that Kueue evicts the planned victims, and nobody else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from planner.commands.apply.kueue.cluster import WORKLOADS, Call, Cluster, Live, annotate, evict
+from planner.commands.apply.record import Way
+from planner.commands.boost.kueue.find import WorkloadBoost
+from planner.plan import Plan
+from planner.state.kueue_workload import BOOST_ANNOTATION
+
+BOOSTED: Final = "preemption-planner.io/boosted-for"
+"""The annotation of a workload whose boost is for a plan: which, and what the boost was before."""
+
+
+class Surprise(Exception):  # noqa: N818 - it is what happened
+    """The cluster is not as it has to be for the next step."""
+
+
+class Treatment(Protocol):
+    """One way to have a plan carried out: what is done to each of some workloads."""
+
+    way: Way
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Those that are changed, as namespace/name, in order."""
+        ...
+
+    def change(self, cluster: Cluster, key: str) -> Call | None:
+        """Return the call that changes a workload, or ``None`` if it is as it should be already.
+
+        Raises
+        ------
+        Surprise
+            If it is no longer what it was when the plan was made.
+        """
+        ...
+
+    def restore(self, workload: Live) -> Call | None:
+        """Return the call that takes the change back once the preemptor is in, if one does."""
+        ...
+
+
+class Evictions:
+    """Every victim is said to be evicted, for the preemptor's sake, while nobody else may preempt.
+
+    Kueue takes such workloads first and counts what they free; the controller of its kind stops
+    the job and queues it again (docs/design/applying.md §3).
+    """
+
+    way: Way = "eviction"
+
+    def __init__(self, plan: Plan, clock: Callable[[], datetime]) -> None:
+        self._queues = {one.workload: one.cluster_queue for one in plan.victims if not one.evicted}
+        self._message = f"Evicted to make room for {plan.preemptor}, as planned"
+        self._clock = clock
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The victims, but those that are being evicted anyway."""
+        return tuple(self._queues)
+
+    def change(self, cluster: Cluster, key: str) -> Call | None:
+        """Return the call that says that it is evicted."""
+        found = cluster.find(WORKLOADS, key)
+        if found is None:
+            message = f"{key} is gone"
+            raise Surprise(message)
+        if found.is_true("Evicted"):
+            if found.condition("Evicted").get("message") == self._message:
+                return None  # by an earlier run, or a call whose answer was lost
+            message = f"{key} is being evicted by somebody else"
+            raise Surprise(message)
+        if not found.holds_quota:
+            message = f"{key} holds no quota any more"
+            raise Surprise(message)
+        if found.at("status", "admission", "clusterQueue") != self._queues[key]:
+            message = f"{key} does not run in ClusterQueue {self._queues[key]} any more"
+            raise Surprise(message)
+        return evict(found, self._message, self._clock())
+
+    def restore(self, workload: Live) -> Call | None:  # noqa: ARG002 - Kueue requeues it
+        """Return nothing: Kueue itself takes the condition back when it admits the victim again."""
+        return None
+
+
+class BoostedPriorities:
+    """The priorities change a little, so that Kueue's own algorithm chooses the planned victims.
+
+    A boost stays until it is taken away, and counts in every later preemption: an annotation beside
+    it says what it was before, so that also another run can take it back.
+    """
+
+    way: Way = "boosts"
+
+    def __init__(self, boosts: Iterable[WorkloadBoost], digest: str) -> None:
+        self._boosts = {one.workload: str(one.boost) for one in boosts}
+        self._digest = digest
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The workloads whose priority changes."""
+        return tuple(self._boosts)
+
+    def change(self, cluster: Cluster, key: str) -> Call | None:
+        """Return the call that sets the boost, and notes what it was before."""
+        found = cluster.find(WORKLOADS, key)
+        if found is None:
+            message = f"{key} is gone"
+            raise Surprise(message)
+        if BOOSTED in found.annotations:
+            if mark_of(found, BOOSTED).get("plan") == self._digest:
+                return None
+            message = f"{key} is boosted for another plan: planner apply --undo takes that back"
+            raise Surprise(message)
+        boost = self._boosts[key]
+        note = json.dumps({"plan": self._digest, "before": found.annotations.get(BOOST_ANNOTATION)})
+        values: Mapping[str, str | None] = {BOOST_ANNOTATION: boost, BOOSTED: note}
+        return annotate(found, values, f"boost the priority of {key} by {boost}")
+
+    def restore(self, workload: Live) -> Call | None:
+        """Return the call that gives it the boost back that it had."""
+        if mark_of(workload, BOOSTED).get("plan") != self._digest:
+            return None
+        return unboost(workload)
+
+
+def unboost(workload: Live) -> Call:
+    """Return the call that takes a boost back, as the note beside it says."""
+    before = mark_of(workload, BOOSTED).get("before")
+    text = before if isinstance(before, str) else None
+    values = {BOOST_ANNOTATION: text, BOOSTED: None}
+    return annotate(workload, values, f"take the boost of {workload.key} back")
+
+
+def mark_of(item: Live, mark: str) -> dict[str, Any]:
+    """Return what an annotation of ours says; empty if it is not there, or says something else."""
+    try:
+        value = json.loads(item.annotations.get(mark, ""))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

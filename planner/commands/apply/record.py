@@ -1,0 +1,59 @@
+"""What was done to carry out a plan, and what came of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from planner.plan import Record
+from planner.plan.record import SCHEMA_VERSION
+
+Way = Literal["eviction", "boosts"]
+"""eviction: the victims get the condition Evicted. boosts: priorities change, and Kueue itself
+evicts them."""
+
+ApplyStatus = Literal[
+    "planned", "nothing", "applied", "otherwise", "refused", "stopped", "interrupted", "undone"
+]
+"""planned: nothing was run, as asked. nothing: Kueue evicts the victims by itself. applied: the
+preemptor holds quota, and nobody but the victims was evicted. otherwise: all was done, and Kueue
+did something else than planned. refused: nothing was changed. stopped: some of it was done, and
+then something was in the way. interrupted: so did the user. undone: what an earlier run had left
+behind was taken back."""
+
+
+class Step(Record):
+    """One call of kubectl: what it is for, and the command.
+
+    ``at`` is when it was done, by the clock of this machine; it is not there if it was not.
+    """
+
+    title: str
+    command: str
+    at: datetime | None = None
+
+
+class Applied(Record):
+    """A plan, carried out or not.
+
+    ``plan`` is the digest by which marks in the cluster name the plan. ``changes`` say why it was
+    refused: what is no longer as the plan has it. ``also_evicted`` are workloads beside the victims
+    that were evicted meanwhile, as namespace/name. ``admitted`` says that the preemptor holds
+    quota. ``way_on`` says what to do next, if there is anything to do.
+    """
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    preemptor: str
+    plan: str
+    way: Way
+    status: ApplyStatus
+    explanation: str
+    victims: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    also_evicted: tuple[str, ...] = ()
+    admitted: bool | None = None
+    way_on: str = ""
+    notes: tuple[str, ...] = ()
