@@ -75,7 +75,7 @@ class Term:
         return Text(title.format(priority), unit)
 
 
-TERMS: Final[Mapping[str, Term]] = {
+TERMS: Final[dict[str, Term]] = {
     term.id: term
     for term in (
         Term("D0", "last-tier victims", "workloads", per_workload=True),
@@ -129,7 +129,6 @@ _MORE: Final = Term(
     "0 or 1",
     per_workload=False,
 )
-_PLACES: Final = {term: place for place, term in enumerate(TERMS)}
 _LAST: Final = 2**63
 """Behind every priority."""
 
@@ -180,10 +179,12 @@ def in_order(terms: Mapping[str, int]) -> dict[str, int]:
     if len(plain) == len(terms):
         return plain
 
+    places = {term: place for place, term in enumerate(TERMS)}
+
     def place(term: str) -> tuple[int, int]:
         if term == MORE:
-            return _PLACES[EACH], _LAST
+            return places[EACH], _LAST
         priority = priority_of(term)
-        return (_PLACES[term], 0) if priority is None else (_PLACES[EACH], -priority)
+        return (places[term], 0) if priority is None else (places[EACH], -priority)
 
     return {term: terms[term] for term in sorted(terms, key=place)}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import snapshot, solve
+from planner.cli import kueue_snapshot, solve
 from planner.cli.exit_code import epilog
 from planner.cli.given import Given
 from planner.cli.main import PlannerCommand
@@ -48,7 +48,7 @@ Examples:
   kubectl preemption-plan --pending team-a/train-llm -o plan.json
   kubectl preemption-plan apply plan.json --dry-run
 
-{snapshot.RIGHTS}
+{kueue_snapshot.RIGHTS}
 `planner solve --help` and `planner snapshot --help` say more.
 
 """ + epilog()
@@ -63,7 +63,7 @@ class FromCluster(Given):
 
         from planner.reader import read_objects
 
-        dump = snapshot.take(self)
+        dump = kueue_snapshot.take(self)
         digest = sha256(dump.text().encode()).hexdigest()
         said = {"now": self.now, "release": self.release}
         return read_objects(dump.value(), where=SOURCE, digest=digest, **{**said, **how})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import snapshot
+from planner.cli import kueue_snapshot
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
 from planner.cli.given import Given, define
 from planner.cli.option import (
@@ -85,7 +85,7 @@ planned; 7 that it stopped half-way.
         help="The objective that the plan was made under: needed if it was a file of your own.",
     ),
     costs_option,
-    *snapshot.cluster_options,
+    *kueue_snapshot.cluster_options,
     max_size_option,
     page_format_option,
     output_option,
@@ -134,7 +134,7 @@ def _applied(given: Given, plan: Plan) -> Applied:
     run = Carrying(
         plan,
         Evictions(plan, patience.clock),
-        Cluster(partial(snapshot.connect, given)),
+        Cluster(partial(kueue_snapshot.connect, given)),
         patience=patience,
         tell=partial(say, "apply"),
     )
@@ -159,7 +159,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     from planner.report.kueue.apply import render
 
     goes_on = run.goes_on()
-    dump = snapshot.take(given)
+    dump = kueue_snapshot.take(given)
     run.evictions = {one.eviction for one in map(Live, dump.objects) if one.is_true("Evicted")}
     if not goes_on:
         state = _state(dump.value(), plan)

@@ -51,7 +51,11 @@ SECTIONS: Final = {
 """The commands with their line of help, as ``planner --help`` lists them."""
 COMMANDS: Final = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
-_MODULES: Final = {"apply": "kueue_apply"}
+_MODULES: Final = {
+    "apply": "kueue_apply",
+    "boost": "kueue_boost",
+    "snapshot": "kueue_snapshot",
+}
 """The modules of commands for one scheduler only, where they say so."""
 PROGRAM: Final = "planner"
 PREFIX: Final = "PLANNER"

@@ -9,7 +9,7 @@ from planner.objective.annotation import read_disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.kueue_budget import pod_budgets
 from planner.objective.kueue_sharing import sharing
-from planner.objective.sums import exact_sizes, places, ranks, separable_terms
+from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem, one_of_each_holding
@@ -68,15 +68,17 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
     return TermTable(
         separable=separable_terms(
-            keys,
-            sizes,
-            [workload.pods for workload in problem.workloads],
-            disruptions,
-            rank,
-            places(problem.order, eligible),
-            problem.priority,
-            problem.evicted,
-            costs or {},
+            Losses(
+                keys,
+                sizes,
+                [workload.pods for workload in problem.workloads],
+                disruptions,
+                rank,
+                places(problem.order, eligible),
+                problem.priority,
+                problem.evicted,
+                costs or {},
+            )
         ),
         rank=rank,
         priority=problem.priority,

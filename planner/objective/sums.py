@@ -5,7 +5,9 @@ Source: docs/design/objectives.md §3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 from typing import Final
 
@@ -27,20 +29,11 @@ _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST_SIZE: Final = 2**62
 
 
-def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
-    names: Sequence[str],
-    sizes: Sequence[int],
-    pods: Sequence[int],
-    disruptions: Sequence[Disruption],
-    rank: IntArray,
-    place: IntArray,
-    priority: IntArray,
-    evicted: BoolArray,
-    costs: Mapping[str, int],
-) -> dict[str, IntArray]:
-    """Return what each workload adds to every separable term: (W,) each.
+@dataclass(frozen=True)
+class Losses:
+    """What each of some workloads loses: what the terms add up.
 
-    Parameters
+    Attributes
     ----------
     names
         (W,) under which ``costs`` knows them; one it does not name costs 1.
@@ -50,51 +43,87 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         (W,) how many each of them runs.
     rank, evicted
         As in the table.
-    priority
-        (W,) the priorities themselves.
     place
         (W,) in the scheduler's candidate order, from 1.
+    priority
+        (W,) the priorities themselves.
+    """
+
+    names: Sequence[str]
+    sizes: Sequence[int]
+    pods: Sequence[int]
+    disruptions: Sequence[Disruption]
+    rank: IntArray
+    place: IntArray
+    priority: IntArray
+    evicted: BoolArray
+    costs: Mapping[str, int]
+
+    @cached_property
+    def costing(self) -> IntArray:
+        """1 for each that is not being evicted already: (W,)."""
+        return (~self.evicted).astype(np.int64)
+
+    @cached_property
+    def last_tier(self) -> IntArray:
+        """1 for each of the last tier: (W,)."""
+        return self.of("last_tier")
+
+    @cached_property
+    def running_s(self) -> IntArray:
+        """For how long each runs: (W,)."""
+        return self.of("running_s")
+
+    def array(self, values: Sequence[int]) -> IntArray:
+        """Return a cost of each as an array: (W,)."""
+        return _array(self.names, values)
+
+    def of(self, name: str) -> IntArray:
+        """Return a field of what evicting each loses: (W,)."""
+        return self.array([*map(attrgetter(name), self.disruptions)])
+
+    def worked(self, seconds: IntArray) -> IntArray:
+        """Return the work of some seconds of each, in accelerator-seconds: (W,)."""
+        largest = max(self.sizes, default=0) * int(seconds.max(initial=1))
+        kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's own are exact
+        found = work(np.array(self.sizes, dtype=kind), seconds.astype(kind)).tolist()
+        return self.array(found) * self.costing
+
+
+SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
+    "D0": lambda w: w.last_tier * w.costing,
+    "D2": lambda w: w.costing,
+    "D2p": lambda w: w.array(w.pods) * w.costing,
+    # The exponent is cut as well: 2 to the power of a rank beyond 62 would leave 64 bits.
+    "D3": lambda w: np.minimum(2 ** np.minimum(w.rank, 20), _HIGHEST_WEIGHT) * w.costing,
+    "D4": lambda w: w.worked(w.of("lost_s")),
+    "D5": lambda w: w.worked(w.of("restart_s")),
+    "D6": lambda w: w.of("milestone_cost") * w.costing,
+    "D10": lambda w: w.of("preemptions") * w.costing,
+    "D12": lambda w: w.place * w.costing,
+    "prio": lambda w: w.array([max(0, one + _RAISED) for one in w.priority.tolist()]) * w.costing,
+    "toll": lambda w: w.worked(TOLL_S + w.last_tier * LAST_TIER_TOLL_S),
+    "time": lambda w: w.running_s * w.costing,
+    "early": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
+    # Those that are being evicted count here: to name them without need is what the tie-break
+    # avoids.
+    "count": lambda w: np.ones(len(w.names), dtype=np.int64),
+    "cost": lambda w: w.array(
+        [w.costs.get(name, 1) for name in w.names] if w.costs else [1] * len(w.names)
+    ),
+}
+"""What each workload adds to every term that is a sum over victims: (W,) each."""
+
+
+def separable_terms(losses: Losses) -> dict[str, IntArray]:
+    """Return what each workload adds to every separable term: (W,) each.
 
     Raises
     ------
     UnsupportedError
         If a workload is too large to add its cost up exactly.
     """
-
-    def array(values: Sequence[int]) -> IntArray:
-        return _array(names, values)
-
-    def told(field: str) -> IntArray:
-        return array([*map(attrgetter(field), disruptions)])
-
-    def worked(seconds: IntArray) -> IntArray:
-        largest = max(sizes, default=0) * int(seconds.max(initial=1))
-        kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's own are exact
-        return array(work(np.array(sizes, dtype=kind), seconds.astype(kind)).tolist()) * costing
-
-    costing = (~evicted).astype(np.int64)
-    last_tier, running_s = told("last_tier"), told("running_s")
-    lacking_s = told("min_runtime_s") - running_s
-    return {
-        "D0": last_tier * costing,
-        "D2": costing,
-        "D2p": array(pods) * costing,
-        # The exponent is cut as well: 2 to the power of a rank beyond 62 would leave 64 bits.
-        "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * costing,
-        "D4": worked(told("lost_s")),
-        "D5": worked(told("restart_s")),
-        "D6": told("milestone_cost") * costing,
-        "D10": told("preemptions") * costing,
-        "D12": place * costing,
-        "prio": array([max(0, each + _RAISED) for each in priority.tolist()]) * costing,
-        "toll": worked(TOLL_S + last_tier * LAST_TIER_TOLL_S),
-        "time": running_s * costing,
-        "early": np.maximum(0, lacking_s) * costing,
-        # Those that are being evicted count here: to name them without need is what the tie-break
-        # avoids.
-        "count": np.ones(len(names), dtype=np.int64),
-        "cost": array([costs.get(name, 1) for name in names] if costs else [1] * len(names)),
-    }
+    return {term: of_each(losses) for term, of_each in SUMS.items()}
 
 
 def exact_sizes(names: Sequence[str], sizes: Sequence[int]) -> IntArray:

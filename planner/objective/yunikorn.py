@@ -11,7 +11,7 @@ from planner.errors import LookupFailed, UnsupportedError
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
-from planner.objective.sums import exact_sizes, places, ranks, separable_terms
+from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
@@ -88,15 +88,17 @@ def yunikorn_term_table(
         for one in problem.allocations
     ]
     separable = separable_terms(
-        keys,
-        sizes,
-        [1] * len(keys),
-        disruptions,
-        rank,
-        places(problem.order, eligible),
-        priority,
-        nobody,
-        costs or {},
+        Losses(
+            keys,
+            sizes,
+            [1] * len(keys),
+            disruptions,
+            rank,
+            places(problem.order, eligible),
+            priority,
+            nobody,
+            costs or {},
+        )
     )
     return TermTable(
         separable={term: each for term, each in separable.items() if term not in NOT_TOLD},

@@ -12,6 +12,7 @@ from planner.commands.whatif.edit import edit
 from planner.errors import InputError, UnsupportedError
 from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
 from planner.solver.start import PLANNER, pending_workloads
+from planner.term import text_of
 from tests.scheduler.toy import TOY, Job, ToyPlan, ToyState
 
 
@@ -26,6 +27,23 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_who_is_pending(state: Any) -> None:
     assert pending_workloads(state) == ("wants", "huge")
+
+
+@pytest.mark.usefixtures("state")
+def test_its_states_are_read() -> None:
+    """Whatever it does not take is Kueue's, or nobody's."""
+    value = {"slots": 4, "runs": [["a", 1, 1]], "waits": [["wants", 3, 5]]}
+    found: Any = planner.read(value)
+    assert found == ToyState(4, (Job("a", 1, 1),), (Job("wants", 3, 5),), source="the value")
+    with pytest.raises(InputError, match="an object without a kind stands here"):
+        planner.read({"places": 4})
+
+
+@pytest.mark.usefixtures("state")
+def test_its_words_for_terms() -> None:
+    assert text_of("D2", "toy") == ("jobs stopped", "jobs")
+    assert text_of("victims@7", "toy") == ("jobs of rank 7", "jobs")
+    assert text_of("D3", "toy") == text_of("D3", "kueue") == ("priority weight", "weight")
 
 
 def test_a_plan_beside_the_schedulers_own(state: Any) -> None:

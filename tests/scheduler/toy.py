@@ -17,6 +17,9 @@ from planner.commands.whatif.edit import Setting
 from planner.errors import InputError
 from planner.objective.profiles import Profile
 from planner.plan import Verdict, Verification
+from planner.reader.parse import Document
+from planner.reader.settings import Settings
+from planner.reader.unknown import Ignored
 from planner.scheduler import Scheduler, Words
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, Wanted
@@ -95,6 +98,18 @@ def verdicts(state: ToyState, job: Job, victims: Sequence[Job]) -> Iterator[Verd
         yield Verdict(law=law, title=title, holds=holds, detail="")
 
 
+def read(
+    documents: Sequence[Document], settings: Settings, ignored: Ignored | None
+) -> ToyState | None:
+    """Read a line of jobs; ``None`` where nobody speaks of slots."""
+    del ignored
+    value: Any = documents[0].value
+    if not isinstance(value, dict) or "slots" not in value:
+        return None
+    running, waiting = (tuple(Job(*one) for one in value[part]) for part in ("runs", "waits"))
+    return ToyState(value["slots"], running, waiting, source=settings.source)
+
+
 def pending(state: ToyState) -> tuple[str, ...]:
     return tuple(one.name for one in state.waiting)
 
@@ -159,8 +174,12 @@ def edited(state: ToyState, setting: Setting) -> ToyState:
 
 TOY: Final = Scheduler(
     id="toy",
-    words=Words("Toy", "stop", "job", "Line", "Toy breaks {law}", "nobody does"),
+    words=Words(
+        *("Toy", "stop", "job", "Line", "Toy breaks {law}", "nobody does"),
+        terms={"D2": ("jobs stopped", "jobs"), "victims@": ("jobs of rank {}", "jobs")},
+    ),
     parts={
+        "reader": f"{__name__}:read",
         "planning": __name__,
         "verifier": f"{__name__}:verify",
         "lint": f"{__name__}:findings",

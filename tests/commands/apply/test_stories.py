@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.cli import snapshot
+from planner.cli import kueue_snapshot
 from planner.commands.apply.kueue.carry import HELD
 from planner.commands.apply.kueue.fresh import cannot_be_applied, digest_of, is_what_kueue_does
 from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities
@@ -39,7 +39,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 @pytest.fixture
 def direct(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """Give it, asked by the command line without a process for each call."""
-    monkeypatch.setattr(snapshot, "connect", lambda _: stage)
+    monkeypatch.setattr(kueue_snapshot, "connect", lambda _: stage)
     return stage
 
 

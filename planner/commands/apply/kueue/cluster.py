@@ -13,7 +13,7 @@ from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
 from planner.kubectl.kueue_resource import is_forbidden, is_missing
 from planner.reader.json_text import parse_json
-from planner.state.kueue_workload import API_GROUP
+from planner.state import API_GROUP
 
 WORKLOADS: Final = f"workloads.{API_GROUP}"
 LOCAL_QUEUES: Final = f"localqueues.{API_GROUP}"
