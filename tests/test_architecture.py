@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"
         " solver commands/simulate scheduler",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",
-        "batch": "errors",
+        "batch": "stage errors",
         "commands": "",
         "commands/audit": "coverage errors term batch objective plan reader"
         " commands/replay solver state scheduler",

@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from planner.batch.pool import Pool, can_measure_memory
 from planner.batch.task import Attempt, Limits, Task
 from planner.errors import InputError, UnsupportedError
+from planner.stage import going_on
 
 WAIT_S: Final = 300.0
 """Seconds that a cluster may be without a scheduler or without workers, unless said."""
@@ -467,6 +468,7 @@ class _Call:
                 ended = [self._ended.get(timeout=LOOK_S)]
                 break
             except Empty:
+                going_on()
                 self._look()
         while not self._ended.empty():
             ended.append(self._ended.get())

@@ -23,6 +23,7 @@ from typing import Final
 
 from planner.batch.task import Attempt, Limits, Task, Work, attempt
 from planner.errors import InternalError, UnsupportedError
+from planner.stage import begin, going_on
 
 PROC: Final = Path("/proc")
 
@@ -176,6 +177,9 @@ TRIES: Final = 3
 TICK_S: Final = 0.05
 """Seconds between two looks at limits."""
 
+SIGN_S: Final = 1.0
+"""Seconds after which it is said that the work goes on."""
+
 
 class Pool:
     """At most ``jobs`` processes, each started when first needed, with a task each.
@@ -215,6 +219,7 @@ class Pool:
         InternalError
             If a process cannot start or load the work.
         """
+        begin("waiting for other processes")
         ahead = iter(tasks)
         idle = list(self._slots)
         busy: list[_Slot] = []
@@ -237,7 +242,8 @@ class Pool:
 
     def _look(self, busy: Sequence[_Slot]) -> list[tuple[_Slot, Attempt | None]]:
         """Wait until something happens, and say what: an outcome, or none yet."""
-        ready = set(wait([s.connection for s in busy], TICK_S if self._limits.given else None))
+        ready = set(wait([s.connection for s in busy], TICK_S if self._limits.given else SIGN_S))
+        going_on()
         # Limits are for these alone: whoever has answered is done, however late.
         silent = [slot for slot in busy if slot.connection not in ready]
         news = [(slot, slot.receive()) for slot in busy if slot.connection in ready]

@@ -42,7 +42,8 @@ Families of findings:
 
 Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
 own algorithm, replayed, does what the finding says; where no such state is found, nothing is
-reported. --examples writes these states, for `planner solve` and every other command.
+reported. --examples writes these states, for `planner solve` and every other command. What each
+code means, why it matters and what helps stands on the page of lint codes in the documentation.
 
 The exit code is 1 if something is found that --fail-on names, else 0.
 

@@ -10,6 +10,7 @@ import pytest
 
 from planner.batch import Limits, Progress, Row, Task, Work, cores, engine, pool, run
 from planner.errors import InputError, InternalError
+from planner.stage import told_to
 from tests.batch.runs import HEADER, by_hand, numbers
 from tests.batch.work import (
     HOARD,
@@ -233,3 +234,13 @@ class _Missing:
 
 def _load_missing() -> Work:
     raise ModuleNotFoundError("No module named 'nonesuch'")
+
+
+def test_processes_that_take_long_are_a_stage() -> None:
+    """Whoever listens hears of them before the first row comes, and again while nothing comes."""
+    told: list[str | None] = []
+    with told_to(told.append):
+        assert len(run([Task("a", 1)], double, header=HEADER, jobs=1, limits=Limits(60))) == 1
+    assert told[0] == "waiting for other processes"
+    assert told[1:]
+    assert not any(told[1:])
