@@ -161,8 +161,8 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     goes_on = run.goes_on()
     dump = kueue_snapshot.take(given)
     run.evictions = {one.eviction for one in map(Live, dump.objects) if one.is_true("Evicted")}
+    state = _state(dump.value(), plan)
     if not goes_on:
-        state = _state(dump.value(), plan)
         with given.naming("costs"):
             found = changes(state, plan, given.profile, given.read_file("costs"))
         if found:

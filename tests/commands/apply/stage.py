@@ -135,7 +135,8 @@ class Stage:
 
     def call(self, *words: str) -> Answer:
         """Answer as kubectl would, from the objects."""
-        options = dict(word[2:].partition("=")[::2] for word in words if word.startswith("--"))
+        named = (word[2:].partition("=") for word in words if word.startswith("--"))
+        options = {name: value for name, _, value in named}
         verb, resource, *name = (word for word in words if not word.startswith("--"))
         plural, _, group = resource.partition(".")
         start = f"/apis/{group}/{VERSIONS[group]}" if group else "/api/v1"
