@@ -24,7 +24,7 @@ QUICKSTART = Path("instances/quickstart/cluster.json")
 
 @cache
 def state() -> planner.AnyState:
-    return planner.read(ROOT / QUICKSTART)
+    return planner.read(QUICKSTART)  # from the root, so that no screen has a place of its own
 
 
 @cache

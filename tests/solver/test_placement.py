@@ -179,7 +179,7 @@ def test_a_state_is_added_up_once(
         built.append(placing)
         return build_snapshot(*args, placing=placing)
 
-    monkeypatch.setattr("planner.quota.snapshot.build_snapshot", build)
+    monkeypatch.setattr("planner.quota.kueue.snapshot.build_snapshot", build)
     quota = queue("plain", {"gpu": 2})
     for group in quota[0]["spec"]["resourceGroups"]:
         group["flavors"][0]["name"] = "other"
