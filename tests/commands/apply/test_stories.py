@@ -14,8 +14,9 @@ import pytest
 
 from planner.cli import kueue_snapshot
 from planner.commands.apply.kueue.carry import HELD
+from planner.commands.apply.kueue.cluster import Live
 from planner.commands.apply.kueue.fresh import cannot_be_applied, digest_of, is_what_kueue_does
-from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities
+from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities, mark_of
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.plan import Plan
 from planner.state.kueue_workload import BOOST_ANNOTATION
@@ -316,6 +317,14 @@ def test_boosts_of_a_run_that_died_are_undone(stage: Stage, plan: Plan) -> None:
     stage.carrying(plan).undo()
     assert [stage.workload(key)["metadata"]["annotations"] for key in SMALL[:2]] == [{}, {}]
     assert stage.queue()["spec"]["stopPolicy"] == "None"
+
+
+@pytest.mark.parametrize("odd", [True, 1, "text", [True], {"a": 1}, None])
+def test_what_has_another_form_is_taken_as_missing(odd: object) -> None:
+    found = Live({"metadata": {"annotations": odd}, "status": {"conditions": odd}})
+    assert (found.annotations, found.conditions, found.holds_quota) == ({}, [], False)
+    assert mark_of(found, HELD) == {}
+    assert not Live({"metadata": odd, "status": odd}).is_true("Evicted")
 
 
 def test_plans_that_no_live_kueue_carries_out(plan: Plan) -> None:

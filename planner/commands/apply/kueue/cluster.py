@@ -63,12 +63,16 @@ class Live:
     @property
     def annotations(self) -> dict[str, str]:
         """Its annotations."""
-        return dict(self.at("metadata", "annotations") or {})
+        found = self.at("metadata", "annotations")
+        pairs = found.items() if isinstance(found, dict) else ()
+        return {name: value for name, value in pairs if isinstance(value, str)}
 
     @property
     def conditions(self) -> list[dict[str, Any]]:
         """The conditions of its status, in their order."""
-        return [dict(one) for one in self.at("status", "conditions") or ()]
+        found = self.at("status", "conditions")
+        usual = isinstance(found, list) and all(isinstance(one, dict) for one in found)
+        return found if usual else []
 
     def condition(self, kind: str) -> dict[str, Any]:
         """Return the condition of a type; empty if there is none."""
@@ -130,7 +134,8 @@ class Cluster:
         """
         words = ("get", WORKLOADS, "--all-namespaces", "--output=json")
         items = _object(self._connect().call(*words), words).get("items")
-        return (Live(one) for one in items or () if isinstance(one, dict))
+        listed = items if isinstance(items, list) else []
+        return (Live(one) for one in listed if isinstance(one, dict))
 
     def command(self, call: Call) -> str:
         """Return the command line of a call, as a shell takes it."""
