@@ -37,6 +37,7 @@ from planner.solver.start import (
 )
 from planner.solver.start import solve as solve_started
 from planner.state import AnyState, State, YuniKornState
+from planner.state.kueue_workload import BOOST_GATE
 
 if TYPE_CHECKING:
     from planner.commands.boost.kueue.find import Boosts
@@ -57,7 +58,6 @@ __all__ = [
     "whatif",
 ]
 
-BOOST_GATE: Final = "PriorityBoost"
 VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
 """What checks a plan of a scheduler law by law."""
 

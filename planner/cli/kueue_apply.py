@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from planner.state import State
 
 SOURCE: Final = "snapshot"
-GATE: Final = "PriorityBoost"
 UNDO_FIRST: Final = "take back what it left behind with --undo, and plan again"
 FOR_BOOSTS_S: Final = 60.0
 """How long boosts are looked for."""
@@ -159,19 +158,18 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     from planner.report.kueue.apply import render
 
     goes_on = run.goes_on()
+    if goes_on and given.way == "boosts":
+        return run.answer("refused", "an earlier run is not at its end", way_on=UNDO_FIRST)
     dump = kueue_snapshot.take(given)
     run.evictions = {one.eviction for one in map(Live, dump.objects) if one.is_true("Evicted")}
-    state = _state(dump.value(), plan)
     if not goes_on:
+        state = _state(dump.value(), plan)
         with given.naming("costs"):
             found = changes(state, plan, given.profile, given.read_file("costs"))
         if found:
             why = "the cluster is no longer as the plan has it"
             return run.answer("refused", why, changes=tuple(found), way_on=_again(plan))
-    if given.way == "boosts":
-        if goes_on:
-            return run.answer("refused", "an earlier run is not at its end", way_on=UNDO_FIRST)
-        why = _boost(state, plan, run)
+        why = _boost(state, plan, run) if given.way == "boosts" else ""
         if why:
             return run.answer("refused", why)
     steps = tuple(map(run.step, run.calls()))
@@ -203,9 +201,10 @@ def _boost(state: State, plan: Plan, run: Carrying) -> str:
     from planner.commands.apply.kueue.fresh import digest_of
     from planner.commands.apply.kueue.ways import BoostedPriorities
     from planner.commands.boost.kueue.find import find_boosts
+    from planner.state.kueue_workload import BOOST_GATE
 
-    if not state.configuration.gate(GATE):
-        return f"Kueue heeds boosts only with its feature gate {GATE} on; here it is off"
+    if not state.configuration.gate(BOOST_GATE):
+        return f"Kueue heeds boosts only with its feature gate {BOOST_GATE} on; here it is off"
     boosts = find_boosts(state, plan, gate_on=True, time_limit=FOR_BOOSTS_S)
     if not boosts.boosts:
         return boosts.explanation

@@ -32,6 +32,8 @@ MAIN_POD_SET: Final = "main"
 ANNOTATIONS: Final = "preemption-planner.io/"
 """How the annotations begin that tell the planner something."""
 BOOST_ANNOTATION: Final = f"{API_GROUP}/priority-boost"
+BOOST_GATE: Final = "PriorityBoost"
+"""The feature gate without which boosts do not count."""
 PREEMPTED: Final = "Preempted"
 """The reason of evictions that made room for another workload."""
 DEFAULT_GRACE_S: Final = 30

@@ -19,6 +19,7 @@ from planner.quota.kueue.amount import Arithmetic, arithmetic_of, divide
 from planner.quota.kueue.request import counts_after_reclaim
 from planner.quota.kueue.tree import FlavorResource
 from planner.state import ClusterQueue, Configuration, Workload
+from planner.state.kueue_workload import BOOST_GATE
 from planner.state.kueue_workloads import Entry, Facts, Layout
 
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -177,7 +178,7 @@ def effective_priority(entry: Entry, configuration: Configuration) -> int:
     A boost that is no 32-bit decimal integer counts as 0.
     """
     priority, text = entry.priority, entry.boost
-    if text is not None and configuration.gate("PriorityBoost"):
+    if text is not None and configuration.gate(BOOST_GATE):
         boost = int(text) if _BOOST.fullmatch(text) else 0
         if -(2**31) <= boost < 2**31:
             priority += boost

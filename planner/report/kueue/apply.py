@@ -37,7 +37,7 @@ ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
 
 def document(answer: Applied) -> Document:
     """Return everything there is to say: what came of it, and the commands."""
-    changes: list[Block] = [Paragraph(f"{one}") for one in answer.changes]
+    changes: list[Block] = [Paragraph(one) for one in answer.changes]
     pairs = ((f"# {step.title}", step.command) for step in answer.steps)
     commands = tuple(clean(text) for pair in pairs for text in pair)
     title = "Commands" if answer.status == "planned" else "What was done"

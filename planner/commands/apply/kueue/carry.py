@@ -105,7 +105,8 @@ class Carrying:
         InputError
             If kubectl fails.
         """
-        each = (self._hold_call(), *map(self._treatment_of, self.treatment.keys))
+        changes = (self.treatment.change(self.cluster, key) for key in self.treatment.keys)
+        each = (self._hold_call(), *changes)
         return [*(call for call in each if call is not None), lift(self._queue_key, HELD)]
 
     def run(self) -> Applied:
@@ -114,7 +115,7 @@ class Carrying:
             self.held = True  # also if the answer is lost: to lift looks at whose hold it is
             self._do(self._hold_call)
             for key in self.treatment.keys:
-                self._do(partial(self._treatment_of, key))
+                self._do(partial(self.treatment.change, self.cluster, key))
                 self.treated += 1
             self._lift()
             self.tell(f"wait for {self.plan.preemptor}, at most {self.patience.wait_s:g} s")
@@ -144,15 +145,11 @@ class Carrying:
         ours = digest_of(self.plan)
         for one in list(self.cluster.workloads()):
             if mark_of(one, BOOSTED).get("plan") == ours:
-                self._do(partial(self._unboosted, one.key))
+                self._do(partial(unboost, self.cluster, one.key, ours))
         self._lift()
         done = len(self.steps)
         said = "what was left behind is taken back" if done else "nothing was left behind"
         return self.answer("undone", said)
-
-    def _unboosted(self, key: str) -> Call | None:
-        found = self.cluster.find(WORKLOADS, key)
-        return None if found is None or BOOSTED not in found.annotations else unboost(found)
 
     def _given_up(self, status: ApplyStatus, why: str) -> Applied:
         """Take back what can be taken back, and say what is left.
@@ -227,10 +224,10 @@ class Carrying:
         return found
 
     def _hold_call(self) -> Call | None:
-        if self.goes_on():
-            return None
         queue = self._queue()
         mark = mark_of(queue, HELD)
+        if mark.get("plan") == digest_of(self.plan):
+            return None
         if mark:
             message = (
                 f"LocalQueue {queue.key} is held for another plan, for {mark.get('preemptor')}: "
@@ -243,9 +240,6 @@ class Carrying:
             raise Surprise(message)
         note = {"plan": digest_of(self.plan), "preemptor": self.plan.preemptor}
         return hold(queue, HELD, json.dumps(note))
-
-    def _treatment_of(self, key: str) -> Call | None:
-        return self.treatment.change(self.cluster, key)
 
     def _lift(self) -> None:
         """Let the LocalQueue go on, if the hold of this plan is still there."""
@@ -273,12 +267,7 @@ class Carrying:
     def _restore(self) -> None:
         """Take back what is there only until the preemptor is in."""
         for key in self.treatment.keys:
-
-            def call(key: str = key) -> Call | None:
-                found = self.cluster.find(WORKLOADS, key)
-                return None if found is None else self.treatment.restore(found)
-
-            self._do(call)
+            self._do(partial(self.treatment.restore, self.cluster, key))
 
     def _also_evicted(self) -> Iterator[str]:
         """List who is being evicted since, and is no victim."""

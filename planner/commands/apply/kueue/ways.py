@@ -41,7 +41,7 @@ class Treatment(Protocol):
         """
         ...
 
-    def restore(self, workload: Live) -> Call | None:
+    def restore(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that takes the change back once the preemptor is in, if one does."""
         ...
 
@@ -84,7 +84,7 @@ class Evictions:
             raise Surprise(message)
         return evict(found, self._message, self._clock())
 
-    def restore(self, workload: Live) -> Call | None:  # noqa: ARG002 - Kueue requeues it
+    def restore(self, cluster: Cluster, key: str) -> Call | None:  # noqa: ARG002 - Kueue does
         """Return nothing: Kueue itself takes the condition back when it admits the victim again."""
         return None
 
@@ -123,19 +123,21 @@ class BoostedPriorities:
         values: Mapping[str, str | None] = {BOOST_ANNOTATION: boost, BOOSTED: note}
         return annotate(found, values, f"boost the priority of {key} by {boost}")
 
-    def restore(self, workload: Live) -> Call | None:
+    def restore(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that gives it the boost back that it had."""
-        if mark_of(workload, BOOSTED).get("plan") != self._digest:
-            return None
-        return unboost(workload)
+        return unboost(cluster, key, self._digest)
 
 
-def unboost(workload: Live) -> Call:
-    """Return the call that takes a boost back, as the note beside it says."""
-    before = mark_of(workload, BOOSTED).get("before")
+def unboost(cluster: Cluster, key: str, digest: str) -> Call | None:
+    """Return the call that takes the boost for a plan back, as the note beside it says."""
+    found = cluster.find(WORKLOADS, key)
+    note = {} if found is None else mark_of(found, BOOSTED)
+    if found is None or note.get("plan") != digest:
+        return None
+    before = note.get("before")
     text = before if isinstance(before, str) else None
     values = {BOOST_ANNOTATION: text, BOOSTED: None}
-    return annotate(workload, values, f"take the boost of {workload.key} back")
+    return annotate(found, values, f"take the boost of {key} back")
 
 
 def mark_of(item: Live, mark: str) -> dict[str, Any]:
