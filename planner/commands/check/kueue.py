@@ -119,7 +119,10 @@ class _Checking:
         bounds = certificate.bounds if certificate else ()
         separable, costs = self.table.separable, {}
         for bound in bounds:
-            total = np.sum([separable[each] for each in bound.term.split("+")], axis=0).tolist()
+            parts = bound.term.split("+")
+            if not separable.keys() >= set(parts):
+                continue  # no sum of what workloads cost: CT-03 says so
+            total = np.sum([separable[each] for each in parts], axis=0).tolist()
             costs[bound.term] = {key: total[at] for key, at in self.position.items()}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
         terms = self.table.evaluate(self.facts.positions(plan.keys))

@@ -91,7 +91,7 @@ def check_certificate(
     if certificate is not None:
         verdicts.append(check_removal_order(case, certificate.removal_order))
         verdicts += [
-            check_solver_free_bound(case.setting, bound, costs.get(bound.term, {}))
+            check_solver_free_bound(case.setting, bound, costs.get(bound.term))
             for bound in certificate.bounds
         ]
     return tuple(verdicts)
@@ -150,7 +150,7 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
 
 
 def check_solver_free_bound(
-    setting: Setting, bound: SolverFreeBound, costs: Mapping[str, int]
+    setting: Setting, bound: SolverFreeBound, costs: Mapping[str, int] | None
 ) -> Verdict:
     """CT-03: the bound is what its multipliers give, in exact integers.
 
@@ -167,8 +167,10 @@ def check_solver_free_bound(
     victims), and under fair sharing, by §6.2, what passes FS-02 to FS-05.
     """
     findings = list(_multiplier_faults(setting, bound))
+    if costs is None:
+        findings.append(f"{bound.term} is no sum of what each workload costs")
     weights: Counter[int] = Counter()
-    if findings:
+    if costs is None or findings:
         return judge(SOLVER_FREE_BOUND, findings, "")
     total = 0
     for multiplier in bound.multipliers:
