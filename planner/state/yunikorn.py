@@ -85,6 +85,9 @@ def _read_list(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
 Resource = dict[str, Int64]
 """A sparse resource: a type that is absent is not the same as a type with value 0."""
 
+Held = dict[str, Annotated[Int64, Field(ge=0)]]
+"""What a pod asks for or holds: its requests, which no API server takes below 0."""
+
 Quantities = Annotated[
     Resource,
     BeforeValidator(_read_quantities),
@@ -178,7 +181,7 @@ class Claim(KubernetesObject):
     """What an ask and an allocation have in common."""
 
     allocation_key: str = Field(alias="allocationKey")
-    resource: Resource = Field(
+    resource: Held = Field(
         default_factory=dict, validation_alias=AliasChoices("resource", "resourcePerAlloc")
     )
     priority: Priority = 0

@@ -199,6 +199,13 @@ def test_bad_objects_are_named(tmp_path: Path, bad: Json, place: str) -> None:
     assert error.where == f"{tmp_path / '1.json'}: items[0].{place}"
 
 
+def test_no_pod_holds_less_than_nothing() -> None:
+    """Its cost would be below 0, and the bounds of every plan rest on that none is."""
+    error = error_of(lambda: state_of(running(allocation("a", resource={"vcore": -1}))))
+    assert "applications[0].allocations[0].resource.vcore: " in str(error)
+    assert error.expected == "a whole number of at least 0"
+
+
 @pytest.mark.parametrize("double", [SPARED, pod("team-a/p", "u1")])
 def test_an_object_that_stands_twice(tmp_path: Path, double: Json) -> None:
     error = error_of(lambda: folder_of(tmp_path, running(), listed(double, double)))
