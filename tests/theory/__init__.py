@@ -1,0 +1,1 @@
+"""What docs/explanation/complexity.md proves, tried on small sizes."""
