@@ -9,9 +9,9 @@ from __future__ import annotations
 from planner.proof.box import Box
 from planner.proof.kueue.frame import Frame
 from planner.quota.kueue.amount import add
-from planner.verifier.kep83.removal import remove_kep83
-from planner.verifier.kueue.fair_removal import remove_fairly
-from planner.verifier.kueue.removal import remove_all, usage_with
+from planner.verifier.kep83 import remove_kep83
+from planner.verifier.kueue.case import remove_all, usage_with
+from planner.verifier.kueue.fair_case import remove_fairly
 
 
 def refusal(frame: Frame, box: Box) -> str:

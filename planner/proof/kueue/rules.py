@@ -20,7 +20,7 @@ from planner.proof.kueue.refusal import refusal
 from planner.proof.kueue.shares import may_dominate, share_rows
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kep83 import Kep83Setting
-from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.fair_case import FairSetting
 from planner.verifier.kueue.setting import Setting
 
 

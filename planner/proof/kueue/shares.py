@@ -13,7 +13,7 @@ import numpy as np
 
 from planner.proof.box import Box, Numbers, Row
 from planner.proof.kueue.frame import Frame
-from planner.verifier.kueue.fair_setting import INITIAL_SHARE, FairSetting
+from planner.verifier.kueue.fair_case import INITIAL_SHARE, FairSetting
 
 ROUNDING: Final = 2**48
 """If one share is at most another in doubles, it is in exact numbers by at most one part in this

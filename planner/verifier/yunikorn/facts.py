@@ -24,11 +24,8 @@ from planner.verifier.kueue.certificate import (
     check_status,
 )
 from planner.verifier.wording import compare, judge, say_some
-from planner.verifier.yunikorn.case import YuniKornCase
-from planner.verifier.yunikorn.fence import adjusted_priority
-from planner.verifier.yunikorn.hosting import is_on
-from planner.verifier.yunikorn.removal import replay
-from planner.verifier.yunikorn.victim import Victim
+from planner.verifier.yunikorn.case import Victim, YuniKornCase, replay
+from planner.verifier.yunikorn.hosting import adjusted_priority, is_on
 
 FACTS: Final = Law(
     "CT-05",
