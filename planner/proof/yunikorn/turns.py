@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.proof.all_but_last import Holders, all_but_last
-from planner.proof.box import Row
+from planner.proof.box import Holders, Row, all_but_last
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource
 

@@ -33,8 +33,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, 
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.quota.yunikorn.snapshot import Snapshot
-from planner.state.yunikorn import Allocation, YuniKornState
-from planner.state.yunikorn_quantity import VCORE
+from planner.state.yunikorn import VCORE, Allocation, YuniKornState
 from planner.verifier.wording import say_some
 
 
