@@ -4,7 +4,7 @@ The map of the room:
 
 =========== =======================================================================
 kueue/      the rules of Kueue, one function per law
-kep83/      those of KEP-83, on the same variables
+kep83.py    those of KEP-83, on the same variables
 yunikorn/   those of YuniKorn
 shared/     building blocks that the formulations of several schedulers have in common
 =========== =======================================================================

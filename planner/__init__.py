@@ -96,9 +96,9 @@ if TYPE_CHECKING:
     from planner.commands.explain.yunikorn.record import YuniKornExplanation
     from planner.commands.generate import generate
     from planner.commands.lint import lint
-    from planner.commands.lint.record import Lint
+    from planner.commands.lint.lint import Lint
     from planner.commands.risk import risk
-    from planner.commands.risk.record import Risk
+    from planner.commands.risk.measure import Risk
     from planner.commands.simulate import simulate
     from planner.commands.simulate.record import Simulation
     from planner.commands.whatif.comparison import WhatIf
@@ -137,11 +137,11 @@ else:
         "Front": "planner.plan",
         "InputError": "planner.errors",
         "JointPlan": "planner.plan",
-        "Lint": "planner.commands.lint.record",
+        "Lint": "planner.commands.lint.lint",
         "Plan": "planner.plan",
         "PlannerError": "planner.errors",
         "Profile": "planner.objective.profiles",
-        "Risk": "planner.commands.risk.record",
+        "Risk": "planner.commands.risk.measure",
         "Simulation": "planner.commands.simulate.record",
         "State": "planner.state",
         "Verification": "planner.plan",

@@ -11,7 +11,7 @@ import pytest
 from planner.commands import replay as room
 from planner.commands.replay import (
     Comparison,
-    file,
+    comparison,
     first_difference,
     kueue,
     replay,
@@ -418,7 +418,7 @@ def test_damaged_gzip(tmp_path: Path) -> None:
 def test_endless_line(tmp_path: Path) -> None:
     path = store(tmp_path / "bomb.jsonl.gz", b" " * 10_000)
     with pytest.raises(InputError, match="line 1: is longer than 1000 bytes"):
-        list(file.read_lines(path, None, longest=1000))
+        list(comparison.read_lines(path, None, longest=1000))
 
 
 @pytest.mark.parametrize("name", ["nonesuch", "."])

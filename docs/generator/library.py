@@ -14,8 +14,8 @@ from planner.commands.audit.record import Audit
 from planner.commands.check.plan import Check
 from planner.commands.explain.kueue.record import Explanation
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
-from planner.commands.lint.record import Lint
-from planner.commands.risk.record import Risk
+from planner.commands.lint.lint import Lint
+from planner.commands.risk.measure import Risk
 from planner.commands.simulate.record import Simulation
 from planner.commands.simulate.script import Script
 from planner.commands.whatif.comparison import WhatIf

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from generator.citations import linked
-from planner.commands.lint.record import KINDS, Kind
+from planner.commands.lint.lint import KINDS, Kind
 
 PAGE: Final = "reference/lint.md"
 HEAD: Final = """# Lint codes

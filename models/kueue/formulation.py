@@ -1,18 +1,308 @@
-"""The model of one problem while it is being built: its variables, and what they mean."""
+"""A Kueue problem as a CP-SAT model: its variables and what they mean, then a flat list of laws.
+
+The decision variables say how many victims there are of each class: workloads of the same queue,
+usage, variant and cost are one integer variable.
+
+A queue's usage falls by what its victims hold. A cohort's usage is the sum of what its children
+use beyond what they keep for themselves: max(0, usage - kept). Where the sign is settled by the
+bounds this stays linear; elsewhere it costs one auxiliary variable.
+
+Removals never raise usage, so the victims below a node can be removed legally in some order if
+and only if some last victim of each touched node, nested along the tree, still finds the node in
+the state the law asks for (docs/design/theory.md §2.2 and §2.3). The choice of last victims is part
+of the model: of a queue one of its classes, of a cohort the last victim of one touched child.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from math import gcd
 
-from planner.models.kueue.columns import Columns
-from planner.models.kueue.last_victim import LastVictims
+import numpy as np
+
+from planner.laws import RULE_SETS
+from planner.models.kueue import fair_sharing, laws, places
 from planner.models.kueue.places import Standing
-from planner.models.kueue.usage import TreeUsage
-from planner.models.shared.builder import Builder, Linear, variable
-from planner.models.shared.classes import Classes
+from planner.models.shared.builder import ZERO, Builder, Linear, constant, negation, variable
+from planner.models.shared.classes import Classes, group, new_takes
+from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
+from planner.quantity import UNLIMITED
+from planner.quota.kueue.tree import NO_PARENT
+
+
+@dataclass(frozen=True)
+class Columns:
+    """K classes with what the laws ask of them.
+
+    ``restricted_workloads`` is (W,): what no attempt with borrowing may take.
+    """
+
+    problem: Problem
+    classes: Classes
+    restricted_workloads: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def count(self, k: int) -> int:
+        """Return how many candidates class k has."""
+        return self.classes.count(k)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """(K,) how many candidates each class has."""
+        return self.classes.sizes
+
+    @cached_property
+    def below(self) -> Mapping[int, IntArray]:
+        """The classes at or below each node that has any."""
+        found: dict[int, list[IntArray]] = {}
+        by_queue = np.argsort(self.queue, kind="stable")
+        ends = np.flatnonzero(np.diff(self.queue[by_queue])) + 1
+        for classes in np.split(by_queue, ends) if len(self) else ():
+            node = int(self.queue[classes[0]])
+            while node != NO_PARENT:
+                found.setdefault(node, []).append(classes)
+                node = self.problem.parent[node]
+        return {node: np.sort(np.concatenate(parts)) for node, parts in found.items()}
+
+    @cached_property
+    def queue(self) -> IntArray:
+        """(K,) the queue of each class."""
+        return self.problem.queue[self.classes.first]
+
+    @cached_property
+    def holding(self) -> IntArray:
+        """(K, F) what one member of each class holds."""
+        return self.problem.holding[self.classes.first]
+
+    @cached_property
+    def restricted(self) -> BoolArray:
+        """(K,) whether a class is out of bounds while borrowing."""
+        return self.restricted_workloads[self.classes.first]
+
+
+def build_classes(
+    problem: Problem,
+    eligible: BoolArray,
+    restricted: BoolArray,
+    costs: Sequence[IntArray],
+) -> Classes:
+    """Group the eligible workloads into classes.
+
+    Parameters
+    ----------
+    eligible
+        (W,) workloads that no law excludes.
+    restricted
+        (W,) workloads that no attempt with borrowing may take.
+    costs
+        Each (W,): what must be equal within a class besides queue, usage and places on nodes.
+    """
+    positions = np.flatnonzero(eligible)
+    # In the scheduler's order, so that the first members of a class are its canonical victims.
+    positions = positions[np.argsort(problem.order[positions], kind="stable")]
+    key = np.column_stack(
+        [
+            problem.queue[positions],
+            restricted[positions].astype(np.int64),
+            # Whoever is being evicted already costs nothing new, and comes first in the order.
+            problem.evicted[positions].astype(np.int64),
+            *(cost[positions] for cost in costs),
+            *([] if problem.places is None else [problem.places.kind[positions]]),
+            problem.holding[positions],
+        ]
+    )
+    return group(positions, key)
+
+
+class TreeUsage:
+    """The usage expressions of one model, made when first asked for.
+
+    Parameters
+    ----------
+    request
+        (F,) what to count at the preemptor's queue besides, nothing by default.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        problem: Problem,
+        columns: Columns,
+        take: Sequence[int],
+        request: Sequence[int] | None = None,
+    ) -> None:
+        self._builder = builder
+        self._problem = problem
+        self._columns = columns
+        self._request = request or [0] * len(problem.frs)
+        self._children = problem.children
+        self._by_queue: dict[int, list[tuple[int, int]]] = {}
+        for k, taken in enumerate(take):
+            self._by_queue.setdefault(int(columns.queue[k]), []).append((k, taken))
+        self.after = cache(self._after)
+        self.local_free = cache(self._local_free)
+
+    def _after(self, node: int, fr: int) -> Linear:
+        """Return the usage of a node after all removals."""
+        before = self._problem.usage[node][fr]
+        if node == self._problem.own_queue:
+            before += self._request[fr]
+        if node in self._by_queue:
+            holding = self._columns.holding[:, fr].tolist()
+            removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
+            return Linear(removed, before)
+        total = constant(before)
+        # Only what changes is added to the usage of now: all other children cost no terms.
+        for child in self._children[node]:
+            if self._may_change(child):
+                used, kept = self._problem.usage[child][fr], self._problem.kept[child][fr]
+                change = self.stored(child, fr) - max(0, used - kept)
+                if change.terms or change.constant:
+                    total = total + change
+        return total
+
+    def _may_change(self, node: int) -> bool:
+        """Say whether a node has candidates, or the preemptor's request."""
+        return node in self._columns.below or node in self._problem.path
+
+    def _local_free(self, node: int, fr: int) -> Linear:
+        """Return what the node keeps and does not use: max(0, kept - usage)."""
+        kept = self._problem.kept[node][fr]
+        if kept == 0:
+            return ZERO
+        return self._builder.positive_part(-self.after(node, fr) + kept)
+
+    def stored(self, node: int, fr: int) -> Linear:
+        """Return what the node uses of its parent: max(0, usage - kept).
+
+        It is usage - kept + max(0, kept - usage), so one auxiliary variable serves both.
+        """
+        kept = self._problem.kept[node][fr]
+        if kept == UNLIMITED:
+            return ZERO
+        return self.after(node, fr) - kept + self.local_free(node, fr)
+
+
+class LastVictims:
+    """The last victims of one formulation; variables are made when a law first needs them."""
+
+    def __init__(self, formulation: Formulation) -> None:
+        self._formulation = formulation
+        self._builder: Builder = formulation.builder
+        self._problem = formulation.problem
+        self._below = formulation.columns.below
+        self.touched = cache(self._touched)
+        self.back = cache(self._back)
+        self._last_of_queue = cache(self._choose_class)
+        self._last_of_cohort = cache(self._choose_child)
+
+    def side_nodes(self) -> Iterator[int]:
+        """Yield the nodes off the preemptor's path that have candidates, parents first."""
+        for node in range(len(self._problem.parent)):
+            if node not in self._problem.path and node in self._below:
+                yield node
+
+    def with_last(self, node: int, fr: int) -> Linear:
+        """Return the usage of a node after all removals but that of its last victim."""
+        return self._formulation.usage.after(node, fr) + self.back(node, fr)
+
+    def require_over_quota(self, node: int, frs: Iterable[int]) -> None:
+        """Require touched => the last victim finds the node over its quota in some fr.
+
+        Nothing is added where some fr stays over quota whatever is removed.
+        """
+        builder, usage = self._builder, self._formulation.usage
+        quota = self._problem.quota[node]
+        bounded = [fr for fr in frs if quota[fr] != UNLIMITED]
+        if any(builder.bounds(usage.after(node, fr))[0] > quota[fr] for fr in bounded):
+            return
+        with_last = {fr: self.with_last(node, fr) for fr in bounded}
+        possible = (
+            (usage_then, quota[fr] + 1)
+            for fr, usage_then in with_last.items()
+            if builder.bounds(usage_then)[1] > quota[fr]
+        )
+        builder.any_of([*builder.witnesses(possible), negation(self.touched(node))])
+
+    def _touched(self, node: int) -> int:
+        """Return the literal that says whether there is a victim at or below a node."""
+        if node in self._formulation.classes_of:
+            return self._formulation.touched(node)
+        builder = self._builder
+        below = [self.touched(child) for child in self._children(node)]
+        if builder.is_positive(below):
+            return builder.new(1, 1)
+        touched = builder.new_bool()
+        for child in below:
+            builder.add(variable(touched) >= variable(child))
+        builder.add(Linear(dict.fromkeys(below, 1)) >= variable(touched))
+        return touched
+
+    def _children(self, node: int) -> list[int]:
+        return [c for c in self._problem.children[node] if c in self._below]
+
+    def _back(self, node: int, fr: int) -> Linear:
+        """Return what putting the last victim back adds to the usage of a node."""
+        if node in self._formulation.classes_of:
+            holding = self._formulation.columns.holding[:, fr]
+            last = self._last_of_queue(node)
+            return Linear({v: int(holding[k]) for k, v in last.items() if holding[k]})
+        builder = self._builder
+        passed = {child: self._passed_up(child, fr) for child in self._children(node)}
+        highest = max(builder.bounds(up)[1] for up in passed.values())
+        if highest == 0:
+            return ZERO
+        unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
+        added = Linear({builder.new(0, highest // unit): unit})
+        for child, literal in self._last_of_cohort(node).items():
+            # One literal is true where the cohort is touched, so these rows define the variable.
+            builder.add(added.equals(passed[child]), when=[literal])
+        builder.add(added.equals(0), when=[negation(self.touched(node))])
+        return added
+
+    def _passed_up(self, child: int, fr: int) -> Linear:
+        """Return what putting a child's last victim back adds at its parent.
+
+        stored(usage + back) - stored(usage): less than ``back`` while the child has quota of its
+        own to spare that it never lends.
+        """
+        usage, kept = self._formulation.usage, self._problem.kept[child][fr]
+        if kept == UNLIMITED:
+            return ZERO
+        # Nothing is kept, so all that comes back counts at the parent: no new variable.
+        if kept == 0:
+            return self.back(child, fr)
+        with_last = self._builder.positive_part(self.with_last(child, fr) - kept)
+        return with_last - usage.stored(child, fr)
+
+    def _choose_class(self, queue: int) -> dict[int, int]:
+        """Return a literal per class of a queue: it holds the last victim there."""
+        formulation, builder = self._formulation, self._builder
+        last = {k: builder.new_bool() for k in formulation.classes_of[queue]}
+        for k, literal in last.items():
+            builder.add(variable(formulation.take[k]) >= variable(literal))
+        self._exactly_one_if_touched(queue, last)
+        return last
+
+    def _choose_child(self, cohort: int) -> dict[int, int]:
+        """Return a literal per child of a cohort: it holds the last victim below there."""
+        builder = self._builder
+        last = {child: builder.new_bool() for child in self._children(cohort)}
+        for child, literal in last.items():
+            touched = variable(self.touched(child))
+            # A touched one: its own last victim is then the cohort's, and the choices nest.
+            builder.add(touched >= variable(literal))
+        self._exactly_one_if_touched(cohort, last)
+        return last
+
+    def _exactly_one_if_touched(self, node: int, last: dict[int, int]) -> None:
+        chosen = Linear(dict.fromkeys(last.values(), 1))
+        self._builder.add(chosen.equals(variable(self.touched(node))))
 
 
 @dataclass
@@ -90,3 +380,38 @@ class Formulation:
                     count = self.columns.count(k)
                     self.builder.add(variable(index) <= count * variable(literal))
         return self._touched[queue]
+
+
+def assemble(
+    problem: Problem,
+    columns: Columns,
+    attempts: Sequence[bool],
+    without: Collection[str] = (),
+) -> Formulation:
+    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
+
+    Parameters
+    ----------
+    attempts
+        The attempts that law KQ-08 permits.
+    """
+    builder = Builder()
+    take = new_takes(builder, columns.classes)
+    borrowing = builder.new(int(min(attempts)), int(max(attempts)))
+    formulation = Formulation(problem, columns, builder, take, borrowing)
+    formulation.last_victims = LastVictims(formulation)
+    state_laws(formulation, without)
+    return formulation
+
+
+def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
+    """State the laws in force that tie victims together, in the order of their rule set."""
+    problem = formulation.problem
+    stated = laws.STATED if problem.fair is None else fair_sharing.STATED
+    for law in RULE_SETS[problem.rules]:
+        if law.id in stated and law.id not in without:
+            stated[law.id](formulation)
+    # A rule set of its own: placement is asked for on top of either set of quota rules.
+    for law in RULE_SETS["topology"]:
+        if law.id in places.STATED and law.id not in without:
+            places.STATED[law.id](formulation)

@@ -1,14 +1,18 @@
-"""Several preemptors served one after another: their ways, and the variables of the model.
+"""Several preemptors served one after another as one model: who when, in which way, over whom.
 
 Each step serves one preemptor in one of its ways. What a single plan knows of its state
-beforehand, and a step does not, is part of the way: a way supposes it.
+beforehand, and a step does not, is part of the way: a way supposes it. The laws of a step are those
+of a single plan, over the usage that the step finds: that at the start, less the victims of the
+steps before, plus what the preemptors served before hold. Every row is guarded by the literal of
+the way: it binds only if the entrant is served in this step and way.
 
-Source: docs/semantics/kueue.md §4.3, §5.3, §5.5 and §6.3, for what a way supposes.
+Source: docs/design/theory.md §2.2 and §2.3; what a way supposes: docs/semantics/kueue.md §4.3,
+§5.3, §5.5 and §6.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -17,10 +21,27 @@ import numpy as np
 
 from planner.laws import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
 from planner.models.kueue.candidates import eligible, restricted_while_borrowing
-from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes
+from planner.models.kueue.formulation import (
+    Columns,
+    Formulation,
+    LastVictims,
+    TreeUsage,
+    state_laws,
+)
+from planner.models.kueue.laws import fit_rows
+from planner.models.shared.builder import (
+    ZERO,
+    Builder,
+    Guarded,
+    Linear,
+    constant,
+    negation,
+    variable,
+)
+from planner.models.shared.classes import Classes, new_takes
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
+from planner.quantity import UNLIMITED
 from planner.quota.kueue.tree import FlavorResource
 
 _LATER: Final = frozenset({KQ_OVER_QUOTA.id, FS_BORROWS_CONTESTED.id, FS_BORROWING.id})
@@ -165,3 +186,334 @@ class JointFormulation:
         return Linear(
             {self.serve[step, entrant, w]: 1 for w in ways if (step, entrant, w) in self.serve}
         )
+
+
+class Step:
+    """One entrant served in one step in one way: its laws, and what the way supposes."""
+
+    def __init__(
+        self, joint: JointFormulation, step: int, entrant: int, way: int, literal: int
+    ) -> None:
+        self.joint, self.step = joint, step
+        self.entrant = joint.entrants[entrant]
+        self.number, self.way = way, self.entrant.ways[way]
+        self.problem = self.way.problem
+        self.builder = Guarded(joint.builder, literal)
+        self.before = StateUsage(self, after=False)
+
+    def state(self) -> None:
+        """State that the way is what the scheduler finds, and the laws."""
+        problem = self.problem
+        for fr, amount in self.way.asked.items():
+            rows = fit_rows(problem, self.before, fr, amount)
+            if fr in problem.contested:
+                over = ((row, most + 1) for row, most in rows)
+                # Contested is what is short when the step begins: assignment calls the rest Fit.
+                self.builder.any_of(self.builder.witnesses(over))
+            else:
+                for row, most in rows:
+                    self.builder.add(row <= most)
+        if problem.contested:
+            self._suppositions()
+            formulation = self._formulation()
+            state_laws(formulation)
+            if problem.fair is None:
+                self._under_nominal_without_borrowing(formulation)
+            else:
+                self._victims_from_borrowers(formulation)
+
+    def _formulation(self) -> Formulation:
+        entrant, classes = self.entrant, self.joint.classes
+        chosen = [
+            k
+            for step, k in self.joint.taken
+            if step == self.step and entrant.may_take(self.number, int(classes.first[k]))
+        ]
+        members = [[m - entrant.first for m in classes.members[k]] for k in chosen]
+        local = Classes(members, np.array([each[0] for each in members], dtype=np.int64))
+        columns = Columns(self.problem, local, self.way.restricted)
+        take = [self.joint.taken[self.step, k] for k in chosen]
+        # Under fair sharing there is one attempt, and it borrows.
+        borrowing = self.builder.new(int(self.problem.fair is not None), 1)
+        formulation = Formulation(self.problem, columns, self.builder, take, borrowing)
+        formulation.usage = StateUsage(self, after=True)
+        formulation.usage_with_request = StateUsage(self, after=True, with_request=True)
+        formulation.last_victims = LastVictims(formulation)
+        return formulation
+
+    def _suppositions(self) -> None:
+        """State what the way supposes of the usage before the step."""
+        problem, before, queue = self.problem, self.before, self.problem.own_queue
+        if self.way.advantage_at is not None:
+            self._fits_in_quota(self.way.advantage_at)
+        if problem.fair is not None and problem.fair.within_nominal:
+            for fr in problem.contested:
+                if problem.quota[queue][fr] != UNLIMITED:
+                    used = before.after(queue, fr) + problem.searched[fr]
+                    self.builder.add(used <= problem.quota[queue][fr])
+        for fr in self.way.by_reclaim:
+            rest, some = constant(self.way.asked[fr]), []
+            # Without the root: what fits there only does not count as reclaimed (§4.3).
+            for below, node in zip(problem.path, problem.path[1:-1], strict=False):
+                if UNLIMITED in {problem.kept[below][fr], problem.quota[node][fr]}:
+                    some.append((ZERO, 0))
+                    break
+                rest = rest - before.local_free(below, fr)
+                room = -(rest + before.after(node, fr))
+                some.append((room, -problem.quota[node][fr]))
+            self.builder.any_of(self.builder.witnesses(some))
+
+    def _fits_in_quota(self, position: int) -> None:
+        """State that the request fits in the quota of a node of the path.
+
+        Source: docs/semantics/kueue.md §5.3.
+        """
+        problem, before, node = self.problem, self.before, self.problem.path[position]
+        for fr in problem.within_nominal:
+            rest = constant(problem.searched[fr])
+            for below in problem.path[:position]:
+                if problem.kept[below][fr] == UNLIMITED:
+                    rest = ZERO
+                else:
+                    less = rest - before.local_free(below, fr)
+                    rest = self.builder.positive_part(less)
+            if problem.quota[node][fr] != UNLIMITED:
+                used = before.after(node, fr) + rest
+                self.builder.add(used <= problem.quota[node][fr])
+
+    def _under_nominal_without_borrowing(self, formulation: Formulation) -> None:
+        """KQ-08: an attempt that may not borrow starts below nominal, or may borrow elsewhere.
+
+        Where ``borrowWithinCohort`` is Never, it is not made by a queue at its nominal quota.
+
+        A step that takes own victims only is legal in the attempt with borrowing if it is in the
+        other, so what else decides which attempts are made needs no row.
+
+        Source: kueue ff69552e preemption.go ``classicalPreemptions``; docs/semantics/kueue.md §5.5.
+        """
+        problem = self.problem
+        if problem.policy.borrow_within_cohort.policy != "Never":
+            return
+        without = [negation(formulation.borrowing)]
+        for fr in problem.contested:
+            nominal = problem.quota[problem.own_queue][fr]
+            if nominal != UNLIMITED:
+                used = self.before.after(problem.own_queue, fr)
+                self.builder.add(used <= nominal - 1, when=without)
+
+    def _victims_from_borrowers(self, formulation: Formulation) -> None:
+        """FS-05: a touched queue borrows something contested before the step, except the own."""
+        problem = self.problem
+        for queue in formulation.classes_of:
+            if queue == problem.own_queue:
+                continue
+            borrows = (
+                (self.before.after(queue, fr), problem.quota[queue][fr] + 1)
+                for fr in problem.contested
+                if problem.quota[queue][fr] != UNLIMITED
+            )
+            touched = formulation.touched(queue)
+            self.builder.any_of([*self.builder.witnesses(borrows), negation(touched)])
+
+
+class StateUsage(TreeUsage):
+    """The usage of every node before or after a step."""
+
+    def __init__(self, step: Step, *, after: bool, with_request: bool = False) -> None:
+        nobody = Classes((), np.zeros(0, dtype=np.int64))
+        problem = step.problem
+        # No classes: who has gone and come by now depends on the step, and is added in `_after`.
+        columns = Columns(problem, nobody, step.way.restricted)
+        super().__init__(step.joint.builder, problem, columns, ())
+        self._step = step
+        self._last = step.step + after
+        self._own = problem.searched if with_request else [0] * len(problem.frs)
+
+    def _after(self, node: int, fr: int) -> Linear:
+        problem = self._problem
+        if problem.children[node]:
+            return super()._after(node, fr)
+        total = constant(problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue))
+        return total + self._entered(node, problem.frs[fr]) + self._left(node, fr)
+
+    def _may_change(self, node: int) -> bool:
+        """Return True: victims and preemptors of earlier steps may be anywhere."""
+        del node
+        return True
+
+    def _entered(self, node: int, fr: FlavorResource) -> Linear:
+        """Return what preemptors of a queue hold who were served in steps before."""
+        joint, tree = self._step.joint, self._step.entrant.tree
+        held: dict[int, int] = {}
+        for (at, e, w), literal in joint.serve.items():
+            entrant = joint.entrants[e]
+            way = entrant.ways[w]
+            if at < self._step.step and entrant.tree == tree and way.problem.own_queue == node:
+                held[literal] = way.reserved.get(fr, 0)
+        return Linear({literal: amount for literal, amount in held.items() if amount})
+
+    def _left(self, node: int, fr: int) -> Linear:
+        """Return what victims of a queue give back, as a negative amount."""
+        joint, holding = self._step.joint, self._problem.holding
+        given: dict[int, int] = {}
+        for k, place in joint.classes_at.get((self._step.entrant.tree, node), ()):
+            amount = int(holding[place, fr])
+            for at in range(self._last) if amount else ():
+                if (at, k) in joint.taken:
+                    given[joint.taken[at, k]] = -amount
+        return Linear(given)
+
+
+def assemble_joint(
+    entrants: Sequence[Entrant],
+    classes: Classes,
+    cuts: Iterable[Cut] = (),
+    *,
+    in_order: bool = False,
+) -> JointFormulation:
+    """Build the model of a joint plan.
+
+    Parameters
+    ----------
+    entrants
+        Who may be served, in order of precedence.
+    classes
+        Classes of candidates, by their positions among the workloads of all trees.
+    cuts
+        What was learned of the scheduler's own decisions.
+    in_order
+        Whether they are served in the order given; otherwise any order will do.
+    """
+    joint = JointFormulation(entrants, classes, in_order)
+    builder = joint.builder
+    joint.take = new_takes(builder, classes)
+    joint.admitted = [builder.new_bool() for _ in entrants]
+    _serve_each_once(joint)
+    _take_in_steps(joint)
+    for (step, entrant, way), literal in joint.serve.items():
+        Step(joint, step, entrant, way, literal).state()
+    for cut in cuts:
+        _heed(joint, cut)
+    return joint
+
+
+def _serve_each_once(joint: JointFormulation) -> None:
+    """Let each entrant be served at most once, one in a step, without steps left out between."""
+    builder = joint.builder
+    for step in joint.steps:
+        for e, entrant in enumerate(joint.entrants):
+            if joint.in_order and e != step:
+                continue
+            for w, way in enumerate(entrant.ways):
+                # What is short before the first step is known, so most ways need no variable there.
+                if step or _may_come_first(way):
+                    joint.serve[step, e, w] = builder.new_bool()
+    for e, literal in enumerate(joint.admitted):
+        total = -variable(literal)
+        for step in joint.steps:
+            total = total + joint.served(step, e)
+        builder.add(total.equals(0))
+    busy = [
+        sum((joint.served(step, e) for e in range(len(joint.entrants))), start=ZERO)
+        for step in joint.steps
+    ]
+    for step in joint.steps:
+        builder.add(busy[step] <= 1)
+        # Steps that serve nobody come last, or each plan would stand in the model many times.
+        if step and not joint.in_order:
+            builder.add(busy[step - 1] >= busy[step])
+
+
+def _may_come_first(way: Way) -> bool:
+    """Say whether just the contested are short at the start."""
+    problem = way.problem
+    short = {fr for fr, amount in way.asked.items() if amount > max(0, problem.available[fr])}
+    return short == set(problem.contested)
+
+
+def _take_in_steps(joint: JointFormulation) -> None:
+    """Divide the victims of each class among the steps whose way may take them."""
+    builder = joint.builder
+    for k in range(len(joint.classes)):
+        position, count = int(joint.classes.first[k]), joint.classes.count(k)
+        total = -variable(joint.take[k])
+        for step in joint.steps:
+            may = [
+                literal
+                for (at, e, w), literal in joint.serve.items()
+                if at == step and joint.entrants[e].may_take(w, position)
+            ]
+            if not may:
+                continue
+            joint.taken[step, k] = builder.new(0, count)
+            taken = variable(joint.taken[step, k])
+            # At most one of these literals is true, so this is count or 0.
+            builder.add(taken <= count * Linear(dict.fromkeys(may, 1)))
+            total = total + taken
+        builder.add(total.equals(0))
+
+
+def _heed(joint: JointFormulation, cut: Cut) -> None:
+    """Forbid some ways in one state, in whichever step it is met."""
+    members = [frozenset(each) for each in joint.classes.members]
+    known = frozenset().union(*members)
+    # Somebody of the cut is no candidate any more, so its state is never met.
+    if not cut.gone | (cut.taken or frozenset()) <= known:
+        return
+    tree = joint.entrants[cut.entrant].tree
+    inside = [k for k in range(len(members)) if joint.tree_of[k] == tree]
+    for step in joint.steps:
+        met = [
+            joint.serve[step, cut.entrant, w]
+            for w in cut.forbidden
+            if (step, cut.entrant, w) in joint.serve
+        ]
+        if not met:
+            continue
+        different = [
+            (sum_, len(cut.gone & members[k]))
+            for k in inside
+            for sum_ in [_sum(joint.taken.get((at, k)) for at in range(step))]
+        ]
+        different += _served_before(joint, cut, step, tree)
+        if cut.taken is not None:
+            different += [
+                (_sum([joint.taken.get((step, k))]), len(cut.taken & members[k])) for k in inside
+            ]
+        others = joint.builder.witnesses(_unequal(joint.builder, different))
+        for literal in met:
+            joint.builder.any_of([negation(literal), *others])
+
+
+def _sum(indices: Iterable[int | None]) -> Linear:
+    return Linear({index: 1 for index in indices if index is not None})
+
+
+def _served_before(
+    joint: JointFormulation, cut: Cut, step: int, tree: int
+) -> list[tuple[Linear, int]]:
+    """Return, per entrant of a tree and its flavors, whether it was served; and what was."""
+    found = []
+    for e, entrant in enumerate(joint.entrants):
+        if entrant.tree != tree or e == cut.entrant:
+            continue
+        # By flavors and not by way: what a way supposes leaves no trace in the state after it.
+        for flavors in {way.flavors for way in entrant.ways}:
+            literals = (
+                literal
+                for (at, other, w), literal in joint.serve.items()
+                if at < step and other == e and entrant.ways[w].flavors == flavors
+            )
+            found.append((_sum(literals), int((e, flavors) in cut.before)))
+    return found
+
+
+def _unequal(builder: Builder, pairs: Iterable[tuple[Linear, int]]) -> Iterable[tuple[Linear, int]]:
+    """Yield conditions of which one holds where some expression differs from its value."""
+    for linear, value in pairs:
+        low, high = builder.bounds(linear)
+        # A condition that its bounds exclude would only be a literal that is always false.
+        if high > value:
+            yield linear, value + 1
+        if low < value:
+            yield -linear, 1 - value

@@ -21,8 +21,7 @@ from planner.quantity import UNLIMITED
 from planner.quota.kueue.amount import add, subtract
 
 if TYPE_CHECKING:
-    from planner.models.kueue.formulation import Formulation
-    from planner.models.kueue.usage import TreeUsage
+    from planner.models.kueue.formulation import Formulation, TreeUsage
     from planner.problem.kueue import Problem
 
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()

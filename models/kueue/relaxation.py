@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from planner.models.kueue.columns import Columns
+from planner.models.kueue.formulation import Columns
 from planner.models.shared.row import Relaxation, Row
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem

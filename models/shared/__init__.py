@@ -1,8 +1,7 @@
 """Building blocks that know no scheduler.
 
-builder.py  linear expressions and constraints over CP-SAT's own proto
+builder.py  linear expressions and constraints over CP-SAT's own proto; some bind under a literal
 classes.py  classes of victims that nothing tells apart: the decision variables
-guarded.py  the same, binding only where a literal holds
 measure.py  disruption terms as expressions
 row.py      linear rows that every legal victim set satisfies
 """

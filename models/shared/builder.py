@@ -373,3 +373,26 @@ def refuse_overflow(linear: Linear | _Free, low: int, high: int) -> None:
             f"a sum over {len(linear.terms)} variables leaves 64 bits",
             hint="quantities are too large or too finely divided to be added up exactly",
         )
+
+
+class Guarded(Builder):
+    """The same model as another builder's; every row and clause is enforced by one more literal.
+
+    Definitions of auxiliary variables (``positive_part``) hold whether the literal does or not.
+    """
+
+    def __init__(self, builder: Builder, literal: int) -> None:
+        # The same lists, not copies: a variable made here is one of the other builder's, too.
+        self.proto = builder.proto
+        self.lower = builder.lower
+        self.upper = builder.upper
+        self.literal = literal
+
+    def any_of(self, literals: Iterable[int], when: Iterable[int] = ()) -> None:
+        """Require that at least one literal is true, where the guard holds."""
+        super().any_of(literals, (*when, self.literal))
+
+    def _row(
+        self, linear: Linear, least: int | None, most: int | None, when: Iterable[int]
+    ) -> None:
+        super()._row(linear, least, most, (*when, self.literal))

@@ -23,7 +23,7 @@ from planner.laws import (
     Law,
     Register,
 )
-from planner.models.yunikorn.guaranteed import counting_guarantees
+from planner.models.yunikorn.need import counting_guarantees
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, share_type

@@ -1,19 +1,160 @@
-"""The model of one problem while it is being built: its variables, and what they mean."""
+"""A YuniKorn problem as a CP-SAT model: its variables and what they mean, then a flat list of laws.
+
+The decision variables say how many victims there are of each class: allocations of the same queue,
+node, holding and cost are one integer variable.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
-from planner.laws import Spared
+from planner.errors import UnsupportedError
+from planner.laws import RULE_SETS, YK_FITS_NODE, Spared
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes
-from planner.models.yunikorn.columns import Columns
-from planner.problem.array import IntArray
-from planner.problem.yunikorn import YuniKornProblem
+from planner.models.shared.classes import Classes, group, new_takes
+from planner.models.yunikorn.laws import STATED
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+
+_LARGEST: Final = 2**61
+
+
+@dataclass(frozen=True)
+class Columns:
+    """K classes with what the laws ask of them."""
+
+    problem: YuniKornProblem
+    classes: Classes
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """(K,) how many candidates each class has."""
+        return self.classes.sizes
+
+    @cached_property
+    def queue(self) -> IntArray:
+        """(K,) the queue of each class."""
+        return self.problem.queue[self.classes.first]
+
+    @cached_property
+    def node(self) -> IntArray:
+        """(K,) the node of each class, or -1."""
+        return self.problem.node[self.classes.first]
+
+    @cached_property
+    def holding(self) -> IntArray:
+        """(K, T) what one member of each class holds.
+
+        Raises
+        ------
+        UnsupportedError
+            If all candidates hold too much together to be added up in 64 bits.
+        """
+        holding = self.problem.holding[self.classes.first]
+        # In doubles, where it cannot wrap: only its order of magnitude is asked for.
+        largest = (np.abs(holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
+        if largest > _LARGEST:
+            raise UnsupportedError(
+                "the model",
+                f"what {self.counts.sum()} allocations hold leaves 64 bits",
+                hint="quantities are too large or too finely divided to be added up exactly",
+            )
+        return holding
+
+    @cached_property
+    def free_nodes(self) -> tuple[int, ...]:
+        """The usable nodes with room for the ask without any victims.
+
+        An ask with a required node does without this case: its victims are on that node.
+
+        Source: docs/semantics/yunikorn.md §7 and §15.
+        """
+        return () if self.problem.ask.required_node else self.problem.roomy
+
+    @cached_property
+    def of_node(self) -> dict[int, IntArray]:
+        """The classes that a plan for each usable node may take from: all, where it has room."""
+        everything = np.arange(len(self), dtype=np.int64)
+        by_node = np.argsort(self.node, kind="stable")
+        nodes = np.arange(len(self.problem.nodes) + 1)
+        ends = np.searchsorted(self.node[by_node], nodes).tolist()
+        return {
+            node: everything
+            if node in self.free_nodes
+            else by_node[ends[node] : ends[node + 1]].astype(np.int64)
+            for node in np.flatnonzero(self.problem.usable).tolist()
+        }
+
+    @cached_property
+    def within(self) -> BoolArray:
+        """(Q, Q) whether the second queue is the first one or below it."""
+        size = len(self.problem.queues)
+        within = np.eye(size, dtype=np.bool_)
+        for queue, facts in enumerate(self.problem.queues):  # parents come before their children
+            if facts.parent != NOWHERE:
+                within[:, queue] |= within[:, facts.parent]
+        return within
+
+    def sums(self, groups: Sequence[IntArray], leaves: BoolArray | None = None) -> IntArray:
+        """Add up what all candidates of each group hold at or below each queue: (G, Q, T).
+
+        Parameters
+        ----------
+        groups
+            G groups of classes.
+        leaves
+            (G, Q) the leaves that count, all by default.
+        """
+        held = self.holding * self.counts[:, None]
+        size = len(self.problem.queues)
+        total = np.zeros((len(groups), size, held.shape[1]), dtype=np.int64)
+        for index, these in enumerate(groups):
+            np.add.at(total[index], self.queue[these], held[these])
+        if leaves is not None:
+            total *= leaves[:, :, None]
+        for queue in range(size - 1, 0, -1):  # children come after their parents
+            total[:, self.problem.queues[queue].parent] += total[:, queue]
+        return total
+
+    def below(self, queue: int) -> BoolArray:
+        """(K,) which classes are in a queue or below it."""
+        below: BoolArray = self.within[queue, self.queue]
+        return below
+
+
+def build_classes(
+    problem: YuniKornProblem, eligible: BoolArray, costs: Sequence[IntArray]
+) -> Classes:
+    """Group the eligible allocations into classes.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    eligible
+        (A,) allocations that no law excludes.
+    costs
+        Each (A,): what must be equal within a class besides queue, node and holding.
+    """
+    positions = np.flatnonzero(eligible)
+    positions = positions[np.argsort(problem.order[positions], kind="stable")]
+    key = np.column_stack(
+        [
+            problem.queue[positions],
+            problem.node[positions],
+            *(cost[positions] for cost in costs),
+            problem.holding[positions],
+        ]
+    )
+    return group(positions, key)
 
 
 @dataclass
@@ -60,3 +201,43 @@ class Formulation:
     def freed_below(self, queue: int, t: int) -> Linear:
         """Return what the victims at or below a queue hold of a type."""
         return self.freed(np.flatnonzero(self.columns.below(queue)), t)
+
+
+def assemble(
+    problem: YuniKornProblem,
+    classes: Classes,
+    rules: str,
+    *,
+    spare: Spared,
+    without: Collection[str] = (),
+) -> Formulation:
+    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    classes
+        Classes of allocations that no law excludes.
+    rules
+        A key of `planner.laws.RULE_SETS`, one of YuniKorn.
+    spare
+        Whom YK-01 spares.
+    without
+        Ids of laws.
+    """
+    builder = Builder()
+    columns = Columns(problem, classes)
+    take = new_takes(builder, classes)
+    usable = problem.usable.tolist()
+    only = sum(usable) == 1
+    # A single usable node is chosen by its bounds: rows over it then need no literal.
+    nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
+    # Without a usable node this has no solution, and neither has the problem.
+    builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
+    one_node = YK_FITS_NODE.id not in without
+    formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
+    for law in RULE_SETS[rules]:
+        if law.id in STATED and law.id not in without:
+            STATED[law.id](formulation)
+    return formulation

@@ -1,12 +1,33 @@
 """The laws that tie victims together, one function each, over a formulation.
 
-The laws that exclude single allocations are in candidates.py, YK-05 is in over_guaranteed.py; all
-ids and sources are in planner/laws.py.
+The laws that exclude single allocations are in candidates.py; all ids and sources are in
+planner/laws/yunikorn.py. YK-05 asks for an order of the victims in which each queue is over its
+guaranteed at every turn.
+
+A queue has its turn if nothing is guaranteed on its way, or if one of its guarantees g of a type
+t of the ask is exceeded at that moment. Read an order backwards: victims are put back, each as
+soon as its queue, with the victim itself back, exceeds one of its guarantees. Usage only grows
+that way, so
+
+* whatever can be put back can be put back later, too: victims have a legal order exactly if
+  putting back, in any order, does not get stuck;
+* once one victim of a leaf is back, the rest of that leaf can follow at once.
+
+Hence one victim per leaf is to be chosen, its last, together with the guarantee g that it finds
+exceeded, and an order of the leaves. With ``over(g)`` what is used above g before any removal:
+
+    over(g) - victims(q, t) - victims of leaves below g that come back after q + last(q, t) >= 1
+
+Leaves that can always be put back, whatever goes (nearly all), need no constraint, and the others
+may count on them: they are back first.
+
+Source: docs/semantics/yunikorn.md §5 and §15.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,20 +44,165 @@ from planner.laws import (
     Register,
     Spared,
 )
-from planner.models.shared.builder import Linear, variable
+from planner.models.shared.builder import ZERO, Linear, constant, negation, variable
 from planner.models.yunikorn.need import (
+    Counting,
+    Guarantee,
     above_guaranteed,
+    counting_guarantees,
     is_under_guaranteed,
     missing_on,
     over_limits,
     short_of_guaranteed,
 )
-from planner.models.yunikorn.over_guaranteed import over_guaranteed
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 
 if TYPE_CHECKING:
-    from planner.models.yunikorn.formulation import Formulation
+    from planner.models.yunikorn.formulation import Columns, Formulation
+    from planner.problem.array import BoolArray, IntArray
+
+
+_NONE: Final = 2**62
+"""More than anything holds."""
+
+
+def over_guaranteed(formulation: Formulation) -> None:
+    """YK-05: there is an order of removals in which every victim has its turn."""
+    groups = formulation.groups
+    counting = counting_guarantees(formulation.problem)
+    for classes, leaves in zip(
+        groups, doubtful_leaves(formulation.columns, groups, counting), strict=True
+    ):
+        if leaves.any():
+            turns = _Turns(formulation, classes, np.flatnonzero(leaves).tolist())
+            for leaf in turns.leaves:
+                turns.require(leaf, counting[leaf] or ())
+
+
+def doubtful_leaves(
+    columns: Columns, groups: Sequence[IntArray], counting: Sequence[Counting]
+) -> BoolArray:
+    """Return which leaves might not be put back if all candidates of a group go: (G, Q).
+
+    A leaf is certain if one of its guarantees is exceeded once its smallest candidate is back
+    and all other candidates below the guarantee are gone, but for those of certain leaves.
+    """
+    least = _least_holdings(columns, groups)
+    doubtful = np.zeros(least.shape[:2], dtype=np.bool_)
+    for index, classes in enumerate(groups):
+        doubtful[index, columns.queue[classes]] = True
+    # Without any guaranteed on the way a queue is over it whatever happens.
+    doubtful[:, [queue for queue, counts in enumerate(counting) if counts is None]] = False
+    while True:
+        # Certain leaves are back first, so only what doubtful ones hold may be gone; each leaf
+        # that becomes certain may make others so, until none does.
+        gone = columns.sums(groups, doubtful)
+        certain = np.zeros_like(doubtful)
+        for leaf in np.flatnonzero(doubtful.any(axis=0)).tolist():
+            for g in counting[leaf] or ():
+                back = least[:, leaf, g.type]
+                certain[:, leaf] |= back - gone[:, g.queue, g.type] > g.left
+        if not (doubtful & certain).any():
+            return doubtful
+        doubtful &= ~certain
+
+
+def _least_holdings(columns: Columns, groups: Sequence[IntArray]) -> IntArray:
+    """Return the least that a candidate of each leaf holds: (G, Q, T), _NONE without any."""
+    shape = len(groups), len(columns.problem.queues), columns.holding.shape[1]
+    least = np.full(shape, _NONE, dtype=np.int64)
+    for index, classes in enumerate(groups):
+        np.minimum.at(least[index], columns.queue[classes], columns.holding[classes])
+    return least
+
+
+class _Turns:
+    """The last victims and the order of doubtful leaves in one group of classes."""
+
+    def __init__(self, formulation: Formulation, classes: IntArray, leaves: Sequence[int]) -> None:
+        self.leaves = leaves
+        self._formulation = formulation
+        self._builder = formulation.builder
+        queues = formulation.columns.queue[classes]
+        self._classes = {leaf: classes[queues == leaf] for leaf in leaves}
+        self._last = cache(self._choose_last)
+        self._gone = cache(self._add_up)
+        self._still_gone = cache(self._stay_gone)
+        self._before = cache(self._order)
+        self._rank = cache(lambda _: self._builder.new(0, len(leaves) - 1))
+
+    def require(self, leaf: int, guarantees: Sequence[Guarantee]) -> None:
+        """Require touched => the last victim of a leaf finds some guarantee exceeded."""
+        builder, formulation = self._builder, self._formulation
+        touched = builder.new_bool()
+        for k in self._classes[leaf].tolist():
+            going = variable(formulation.take[k])
+            builder.add(going <= formulation.classes.count(k) * variable(touched))
+        # What is not exceeded now never is: removals only lower usage.
+        exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
+        builder.any_of([*builder.witnesses(exceeded), negation(touched)])
+
+    def _over(self, leaf: int, g: Guarantee) -> Linear:
+        """Return what is used above a guarantee at the turn of a leaf."""
+        over = constant(-g.left) - self._gone(leaf, g.type)
+        over = over + self._last(leaf, g.type)
+        below = self._formulation.columns.within[g.queue]
+        for other in self.leaves:
+            if other != leaf and below[other]:
+                over = over - self._still_gone(other, leaf, g.type)
+        return over
+
+    def _choose_last(self, leaf: int, t: int) -> Linear:
+        """Return what the last victim of a leaf holds of a type; none if it has no victims.
+
+        A literal per size that occurs, of which at most one is true.
+        """
+        builder, formulation = self._builder, self._formulation
+        classes = self._classes[leaf]
+        held = formulation.columns.holding[classes, t]
+        # By size and not by class: which of equal ones is last does not matter here.
+        literals = {builder.new_bool(): size for size in np.unique(held[held > 0]).tolist()}
+        for literal, size in literals.items():
+            of_size = [formulation.take[k] for k in classes[held == size].tolist()]
+            builder.add(Linear(dict.fromkeys(of_size, 1)) >= variable(literal))
+        builder.add(Linear(dict.fromkeys(literals, 1)) <= 1)
+        return Linear(literals)
+
+    def _add_up(self, leaf: int, t: int) -> Linear:
+        """Return what all victims of a leaf hold of a type, as one variable where it is many."""
+        freed = self._formulation.freed(self._classes[leaf], t)
+        if len(freed.terms) <= 1:
+            return freed
+        most = self._builder.bounds(freed)[1]
+        gone = Linear({self._builder.new(0, most // freed.unit): freed.unit})
+        self._builder.add(freed.equals(gone))
+        return gone
+
+    def _stay_gone(self, other: int, leaf: int, t: int) -> Linear:
+        """Return what is gone of another leaf at the turn of a leaf: nothing if it is back first.
+
+        It is bounded from below only.
+        """
+        builder = self._builder
+        gone = self._gone(other, t)
+        most = builder.bounds(gone)[1]
+        if most == 0:
+            return ZERO
+        still = Linear({builder.new(0, most // gone.unit): gone.unit})
+        back = self._before(other, leaf)
+        # Back first, this is no bound, and still may be 0; else it is at least all that is gone.
+        builder.add(still - gone + most * variable(back) >= 0)
+        return still
+
+    def _order(self, first: int, second: int) -> int:
+        """Return the literal that says that one leaf is back before another."""
+        literal = self._builder.new_bool()
+        later = variable(self._rank(second)) - variable(self._rank(first))
+        # Ranks leave no circles; leaves that nobody compares may share one.
+        self._builder.add(later >= 1, when=[literal])
+        return literal
+
 
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()
 """How a law is stated over a formulation, by the law's id."""

@@ -20,7 +20,7 @@ from planner.laws import (
 )
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
-from planner.models.yunikorn.columns import Columns
+from planner.models.yunikorn.formulation import Columns
 from planner.models.yunikorn.need import (
     At,
     above_guaranteed,

@@ -17,7 +17,7 @@ from planner.cli.given import Given, Option, define
 from planner.cli.option import file_option
 from planner.cli.output import STDOUT, check_file, make_folder, print_parts, say, write_file
 from planner.commands.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
-from planner.commands.generate.knobs import KnobOption
+from planner.commands.generate.generate import KnobOption
 from planner.errors import InputError
 
 LINES: Final = ".jsonl"

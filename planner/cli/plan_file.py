@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from planner.errors import InputError, ParseError, SchemaError, UnsupportedError
 from planner.plan import AnyPlan, Tree
-from planner.plan.proof_lines import lines_of, trees_of
+from planner.plan.proof import lines_of, trees_of
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.reader.json_text import parse_json

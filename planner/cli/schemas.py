@@ -16,10 +16,10 @@ from planner.commands.boost.kueue.find import Boosts
 from planner.commands.compare.record import Comparison
 from planner.commands.explain.kueue.record import Explanation, PreemptionMessage
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
-from planner.commands.lint.record import Lint
+from planner.commands.lint.lint import Lint
 from planner.commands.replay import ReplayReport
 from planner.commands.replay.kueue_live import LiveReplay
-from planner.commands.risk.record import Risk
+from planner.commands.risk.measure import Risk
 from planner.commands.simulate import Event, Script, Simulation
 from planner.commands.whatif.comparison import WhatIf
 from planner.plan import AnyPlan, Front, JointPlan

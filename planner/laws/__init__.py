@@ -4,8 +4,7 @@ A law is described once, here: one record has all that is said of it anywhere. `
 as constraints, ``verifier`` as a check of a finished plan, ``reference`` keeps it in the steps of
 the scheduler's own algorithm. Each registers its function by the id of the law; none knows another.
 
-law.py       what a law is
-register.py  functions by the ids of laws
+law.py       what a law is; functions by the ids of laws
 kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
 yunikorn.py  YK-01 to YK-12
 kep83.py     K83-01 to K83-08
@@ -52,8 +51,7 @@ from planner.laws.kueue_strict import (
     ST_STRATEGIES,
 )
 from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
-from planner.laws.law import Law
-from planner.laws.register import Register
+from planner.laws.law import Law, Register
 from planner.laws.yunikorn import (
     YK_FENCE,
     YK_FITS_NODE,

@@ -1,19 +1,12 @@
 """The output schemas: plans with their victims and certificates, and the verifier's verdicts.
 
-base.py      what every piece of output is made of
-naming.py    many names in a sentence
-covered.py   what an answer leaves out of a state, and what that makes of its status
-frame.py     the victims of a plan as a pandas DataFrame
-record.py    what the plans of every scheduler have in common
-proof.py     proof trees: the steps that show that no plan is better
-proof_lines.py
-             the same apart from their plan, a step a line
-excess.py    what a plan takes more of than the scheduler's own
-kueue.py     the plan for a pending workload of Kueue
-kueue_tree.py
-             the tree of cohorts and ClusterQueues around it
-kueue_nodes.py
-             the nodes around it, where a topology decides
+base.py      what every piece of output is made of; many names in a sentence
+covered.py   what an answer leaves out of a state, and what that makes of its status; the victims
+             of a plan as a pandas DataFrame
+record.py    what the plans of every scheduler have in common; what they take more of than the
+             scheduler's own
+proof.py     proof trees: the steps that show that no plan is better; apart from their plan, too
+kueue.py     the plan for a pending workload of Kueue, with the tree and the nodes around it
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
 kueue_joint.py
@@ -22,23 +15,26 @@ kueue_joint.py
 
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered, qualified
-from planner.plan.excess import Excess
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.kueue import (
     OWN,
     Amount,
     Cascade,
     Demand,
+    DomainSlots,
     FlavorChoices,
     Flavors,
     HeldBack,
     KueueFlavors,
     KueueRelease,
+    NodesAround,
     NodeShare,
     Place,
     Placement,
     Plan,
     PodSetPlaces,
+    QuotaNode,
+    QuotaUse,
     Victim,
 )
 from planner.plan.kueue_joint import (
@@ -49,14 +45,13 @@ from planner.plan.kueue_joint import (
     JointStep,
     OneByOneAnswer,
 )
-from planner.plan.kueue_nodes import DomainSlots, NodesAround
-from planner.plan.kueue_tree import QuotaNode, QuotaUse
 from planner.plan.proof import Tree
 from planner.plan.record import (
     SCHEMA_VERSION,
     BoundByRows,
     Cap,
     Certificate,
+    Excess,
     Level,
     Multiplier,
     Proof,

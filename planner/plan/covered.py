@@ -1,14 +1,19 @@
-"""What an answer leaves out of a state, and what that makes of its status."""
+"""What an answer leaves out of a state, what that makes of its status; victims as a DataFrame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Literal, Protocol, Self, TypeVar, get_args
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeVar, get_args
 
 from pydantic import model_validator
 
+from planner.errors import UnsupportedError
 from planner.plan.base import Record
 from planner.scheduler import Part
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 Status = Literal["optimal", "conditional", "feasible", "infeasible", "unknown"]
 """optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
@@ -127,3 +132,40 @@ def qualified(
         said = _SAID & type(answer).model_fields.keys()
         update |= {name: f"{CONDITION}, {getattr(known, name)}" for name in said}
     return answer.model_copy(update=update)
+
+
+class _OfVictims(Protocol):
+    @property
+    def victims(self) -> Sequence[Any]: ...
+
+
+class Evicting(Covered):
+    """An answer with victims."""
+
+    def to_frame(self: _OfVictims) -> DataFrame:
+        """Return a row for each victim, in the order of the plan, indexed by its key.
+
+        The columns are the fields of a victim (``age_s`` in seconds); then what it uses of each
+        flavor-resource, such as ``h100/nvidia.com/gpu``, or resource type, 0 where it uses none
+        (milli-cores of ``cpu`` and ``vcore``, whole units of the rest: bytes, devices, pods); then
+        what it adds to each term of disruption, such as ``D4``, in the unit of the term.
+
+        Raises
+        ------
+        UnsupportedError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an extra
+        except ImportError:
+            hint = "pip install pandas"
+            raise UnsupportedError("to_frame", "pandas is not installed", hint=hint) from None
+        fields = [victim.model_dump(exclude={"usage", "costs"}) for victim in self.victims]
+        used = [{one.place: one.units for one in victim.usage} for victim in self.victims]
+        places = dict.fromkeys(place for uses in used for place in uses)
+        rows = [
+            {**known, **dict.fromkeys(places, 0), **uses, **victim.costs}
+            for known, uses, victim in zip(fields, used, self.victims, strict=True)
+        ]
+        keys = [victim.key for victim in self.victims]
+        return pd.DataFrame(rows, index=pd.Index(keys, name="victim", dtype="object"))

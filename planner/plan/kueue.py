@@ -1,4 +1,4 @@
-"""The plan for a pending workload of Kueue."""
+"""The plan for a pending workload of Kueue, with the tree and the nodes around it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,81 @@ from typing import ClassVar, Final, Literal
 from pydantic import ConfigDict, Field, computed_field, model_validator
 
 from planner.plan.base import Record
-from planner.plan.covered import Assume, Proved, Status, Uncovered
-from planner.plan.excess import Excess, excesses, without_excess
-from planner.plan.frame import Evicting
-from planner.plan.kueue_nodes import NodesAround
-from planner.plan.kueue_tree import QuotaNode
-from planner.plan.record import SCHEMA_VERSION, Certificate
+from planner.plan.covered import Assume, Evicting, Proved, Status, Uncovered
+from planner.plan.record import SCHEMA_VERSION, Certificate, Excess, excesses, without_excess
 from planner.quota.kueue.assignment import Assignment
 from planner.state.kep83 import Kep83
 from planner.state.kueue_configuration import RequestsFrom
 from planner.state.kueue_release import KnownBy
+
+
+class DomainSlots(Record):
+    """A domain of a topology, counted in slots: places of one pod of a podset.
+
+    ``domain`` has its values from the highest level down. Of its ``slots`` so many are ``taken``
+    today; ``freed`` are those that the victims leave, ``used`` those that the preemptor's pods then
+    take, ``reused`` of them for want of others those that were freed. A slot that is only half
+    taken is taken. ``hidden`` counts the domains right below it that are not listed.
+    """
+
+    domain: tuple[str, ...]
+    name: str
+    slots: int
+    taken: int
+    freed: int
+    used: int
+    reused: int
+    hidden: int = 0
+
+
+class NodesAround(Record):
+    """The nodes of one flavor, as the pods of one podset see them, from the highest level down.
+
+    ``slot`` is what one pod asks for. ``placed`` says whether Kueue's own placement finds a place
+    for all podsets once the victims are gone. ``hidden`` counts the domains of the highest level
+    that are not listed.
+    """
+
+    pod_set: str
+    flavor: str
+    slot: str
+    placed: bool
+    domains: tuple[DomainSlots, ...]
+    hidden: int = 0
+
+
+class QuotaUse(Record):
+    """What a ClusterQueue or cohort uses of one flavor-resource, in the scheduler's unit.
+
+    ``nominal`` is its own quota; ``quota`` that of everything at and below it that it may use or
+    lend, which is the same for a ClusterQueue. An absent limit is ``None``, and the largest 64-bit
+    integer means unlimited. A cohort uses what its children use beyond what they never lend.
+    ``before`` is today; ``after`` counts the preemptor's request, with the victims gone.
+    """
+
+    flavor: str
+    resource: str
+    nominal: int
+    quota: int
+    borrowing_limit: int | None
+    lending_limit: int | None
+    before: int
+    after: int
+
+
+class QuotaNode(Record):
+    """A ClusterQueue or cohort of the tree that the preemptor's queue belongs to.
+
+    ``parent`` is the cohort above it. ``touched`` says that the preemptor or a victim has its
+    quota there or below. ``hidden`` counts the nodes right below it that are not listed.
+    """
+
+    name: str
+    kind: Literal["ClusterQueue", "Cohort"]
+    parent: str | None
+    touched: bool
+    hidden: int
+    uses: tuple[QuotaUse, ...]
 
 
 class Amount(Record):

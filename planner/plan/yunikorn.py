@@ -9,10 +9,8 @@ from pydantic import Field, computed_field, model_validator
 
 from planner.laws import Spared
 from planner.plan.base import Record
-from planner.plan.covered import Assume, Proved, Status, Uncovered
-from planner.plan.excess import Excess, excesses, without_excess
-from planner.plan.frame import Evicting
-from planner.plan.record import SCHEMA_VERSION, Certificate
+from planner.plan.covered import Assume, Evicting, Proved, Status, Uncovered
+from planner.plan.record import SCHEMA_VERSION, Certificate, Excess, excesses, without_excess
 
 
 class ResourceAmount(Record):

@@ -18,8 +18,7 @@ from planner.reader.checked import checked
 from planner.reader.items import Item
 from planner.reader.show import Path, place, shown
 from planner.reader.yunikorn_files import YuniKornFiles
-from planner.state.yunikorn import Application, Claim
-from planner.state.yunikorn_pods import Pod, PodPriorityClass
+from planner.state.yunikorn import Application, Claim, Pod, PodPriorityClass
 
 OPT_OUT_UNKNOWN: Final = (
     "the state dump does not say which pods opted out of preemption or may not preempt others: "

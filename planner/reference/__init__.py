@@ -2,6 +2,6 @@
 
 laws.py     which steps keep which law
 kueue/      Kueue's choice of flavors and victims, and its whole cycles
-kep83/      the algorithm of KEP-83
+kep83.py    the algorithm of KEP-83
 yunikorn/   YuniKorn's own choice of victims
 """

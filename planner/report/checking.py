@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import Field
 
 from planner.commands.check.plan import Check, CheckedClaim
-from planner.commands.lint.record import Finding, Lint, Severity
+from planner.commands.lint.lint import Finding, Lint, Severity
 from planner.plan import Record
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import (

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, cast, get_args
 from planner.commands.audit.record import Audit
 from planner.commands.check.plan import Check
 from planner.commands.explain.any import AnyExplanation
-from planner.commands.lint.record import Lint
-from planner.commands.risk.record import Risk
+from planner.commands.lint.lint import Lint
+from planner.commands.risk.measure import Risk
 from planner.commands.simulate.record import Simulation
 from planner.commands.whatif.comparison import WhatIf
 from planner.errors import SchemaError

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from planner.commands.risk.record import Attempt, Exposed, Risk
+from planner.commands.risk.measure import Attempt, Exposed, Risk
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import (
     NOTHING,

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from planner.commands.whatif.comparison import Move, WhatIf
 from planner.plan import AnyPlan
-from planner.plan.naming import name_some
+from planner.plan.base import name_some
 from planner.report.covered import answer_in_words
 from planner.report.document import (
     NOTHING,

@@ -11,7 +11,7 @@ from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import OWN, AnyPlan, Assignment, Flavors, Placement
-from planner.plan.naming import name_some
+from planner.plan.base import name_some
 from planner.problem.array import BoolArray
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline

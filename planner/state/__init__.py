@@ -5,23 +5,18 @@ and the state dump of YuniKorn's core.
 
 base.py               scalars as Kubernetes means them, and the base model
 bounded.py            bounds on the errors in a value
+sharing.py            equal values become one object
 clock.py              nanoseconds and dates
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 kueue_workload.py     a Workload: what it asks for, where it waits, what it holds
 kueue_workloads.py    those of a state: most are kept as a few facts
 devices.py            what claims to devices refer to
-disruption.py         PodDisruptionBudgets
-event.py              Events, which say who was evicted
-pods.py               the parts of a pod template that matter
+pods.py               what matters of pod templates, PodDisruptionBudgets, Events, Kueue's manager
 kueue_configuration.py  Kueue's Configuration
 kueue_release.py      which rules a release of Kueue has
-manager.py            the Deployment of Kueue's manager
-sharing.py            equal values become one object
 kueue_topology.py     topologies, nodes, and the pods that hold them
 kep83.py              the options of KEP-83's rules
-yunikorn.py           a cluster of YuniKorn
-yunikorn_pods.py      what Kubernetes knows of its pods
-yunikorn_quantity.py  quantities as queues.yaml writes them
+yunikorn.py           a cluster of YuniKorn, with its quantities and what Kubernetes knows of pods
 """
 
 from __future__ import annotations
@@ -35,8 +30,6 @@ from pydantic import Field
 
 from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.devices import DeviceClass, ResourceClaimTemplate, ResourceSlice
-from planner.state.disruption import PodDisruptionBudget
-from planner.state.event import Event
 from planner.state.kueue_configuration import Configuration, RequestsFrom
 from planner.state.kueue_release import AUTO, Release
 from planner.state.kueue_topology import (
@@ -59,7 +52,7 @@ from planner.state.kueue_workload import (
     remarks_of,
 )
 from planner.state.kueue_workloads import Changes, Facts, Held, Layout, Workloads
-from planner.state.manager import Deployment
+from planner.state.pods import Deployment, Event, PodDisruptionBudget
 from planner.state.queues import (
     AdmissionCheck,
     ClusterQueue,

@@ -1,13 +1,28 @@
-"""The parts of a pod template that decide what a workload asks for and where it may run."""
+"""What Kubernetes says of pods: templates, disruption budgets, events, and Kueue's manager.
+
+A pod template decides what a workload asks for and where it may run. Events say what a cluster did,
+for as long as it remembers. The image of the manager's Deployment tells the release, its arguments
+feature gates.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from datetime import datetime
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from planner.state.base import Int64, Quantity, Schema
+from planner.state.base import (
+    Condition,
+    Count,
+    Int64,
+    KubernetesObject,
+    Metadata,
+    Quantity,
+    Schema,
+    Time,
+)
 
 ResourceList = dict[str, Quantity]
 """Amounts per resource. The API server takes negative ones; Kueue counts them as 0."""
@@ -151,3 +166,91 @@ class PodTemplate(Schema):
 
     metadata: TemplateMetadata = TemplateMetadata.blank()
     spec: PodSpec = PodSpec.blank()
+
+
+Percentage = Annotated[str, StringConstraints(pattern=r"^(100|[0-9]{1,2})%$")]
+"""A share of the pods that a budget covers."""
+
+
+class BudgetSpec(Schema):
+    """Which pods a budget covers, and how many must stay or may go. Without selector: none."""
+
+    selector: LabelSelector | None = None
+    min_available: Count | Percentage | None = Field(default=None, alias="minAvailable")
+    max_unavailable: Count | Percentage | None = Field(default=None, alias="maxUnavailable")
+
+
+class BudgetStatus(Schema):
+    """How many evictions the cluster permits now; nothing where it has not said so yet."""
+
+    disruptions_allowed: Count | None = Field(default=None, alias="disruptionsAllowed")
+    conditions: tuple[Condition, ...] = ()
+
+
+class PodDisruptionBudget(KubernetesObject):
+    """A PodDisruptionBudget: it covers pods of its own namespace."""
+
+    metadata: Metadata
+    spec: BudgetSpec = BudgetSpec.blank()
+    status: BudgetStatus = BudgetStatus.blank()
+
+
+class EventObject(Schema):
+    """What an event is about."""
+
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+class Event(KubernetesObject):
+    """An Event, as ``kubectl get events`` prints it; only those about victims are looked at."""
+
+    metadata: Metadata
+    reason: str = ""
+    message: str = ""
+    about: EventObject = Field(default=EventObject.blank(), alias="involvedObject")
+    last_seen: Time | None = Field(default=None, alias="lastTimestamp")
+    seen: Time | None = Field(default=None, alias="eventTime")
+
+    @property
+    def at(self) -> datetime | None:
+        """When it was last seen."""
+        return self.last_seen or self.seen or self.metadata.creation_timestamp
+
+
+class ManagerContainer(Schema):
+    """A container of the manager."""
+
+    image: str = ""
+    args: tuple[str, ...] = ()
+
+
+class ManagerPod(Schema):
+    """The pod of the manager."""
+
+    containers: tuple[ManagerContainer, ...] = ()
+
+
+class ManagerTemplate(Schema):
+    """The template of that pod."""
+
+    spec: ManagerPod = ManagerPod.blank()
+
+
+class DeploymentSpec(Schema):
+    """What a Deployment runs."""
+
+    template: ManagerTemplate = ManagerTemplate.blank()
+
+
+class Deployment(KubernetesObject):
+    """A Deployment; only that of Kueue's manager matters."""
+
+    metadata: Metadata
+    spec: DeploymentSpec = DeploymentSpec.blank()
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"

@@ -1,15 +1,20 @@
 """The frozen schema of a YuniKorn cluster: queues.yaml and the core's full state dump.
 
-Amounts are integers in the core's own units: milli-cores for ``vcore``, base units for all else.
-Times are nanoseconds since 1970, as in the dump. What the dump lacks stands under the extra key
-``x`` (docs/semantics/yunikorn.md §14; yunikorn-core be3bb487, webservice/dao).
+Amounts are integers in the core's own units: milli-cores for ``vcore``, base units (bytes, devices,
+pods) for all else. Times are nanoseconds since 1970, as in the dump. What the dump lacks stands
+under the extra key ``x``. Kubernetes knows of a pod its PriorityClass, and what it says of
+preemption.
+
+Source: docs/semantics/yunikorn.md §2 and §14; yunikorn-core be3bb487, webservice/dao;
+yunikorn-k8shim 23b6b47f, cache/task.go, cache/context.go and
+cache/external/scheduler_cache_dao.go.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AliasChoices,
@@ -22,8 +27,129 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner.quantity import MAX_INT64
-from planner.state.base import Bool, Int32, Int64, KubernetesObject, Schema
-from planner.state.yunikorn_quantity import format_yunikorn_quantity, parse_yunikorn_quantity
+from planner.state.base import Bool, Int32, Int64, KubernetesObject, Metadata, Schema
+
+VCORE: Final = "vcore"
+MILLI: Final = 1000
+_QUANTITY: Final = re.compile(r"(?P<digits>[0-9]+)(?P<suffix>m|[kMGTPE]|[KMGTPE]i)?")
+_DECIMAL: Final = {"k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+_LONGEST: Final = 40
+_BYTES: Final = frozenset({"memory", "ephemeral-storage"})
+_STEPS: Final = (
+    ("", 1),
+    *((f"{suffix}i", 1024**power) for power, suffix in enumerate("KMGTPE", start=1)),
+    *((suffix, 1000**power) for power, suffix in enumerate("kMGTPE", start=1)),
+)
+
+
+def parse_yunikorn_quantity(text: str, resource: str) -> int | None:
+    """Read a quantity of queues.yaml in the core's unit; None if it is not one.
+
+    Source: docs/semantics/yunikorn.md §2: a plain number of ``vcore`` is cores.
+    """
+    match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None:
+        return None
+    value, suffix = int(match["digits"]), match["suffix"] or ""
+    is_vcore = resource == VCORE
+    if suffix == "m":
+        return value if is_vcore and value <= MAX_INT64 else None
+    if suffix.endswith("i"):
+        value <<= 10 * ("KMGTPE".index(suffix[0]) + 1)
+    else:
+        value *= 1000 ** _DECIMAL.get(suffix, 0)
+    value *= MILLI if is_vcore else 1
+    return value if value <= MAX_INT64 else None
+
+
+def format_yunikorn_quantity(units: int, resource: str) -> str:
+    """Return an amount in YuniKorn's units as queues.yaml writes it: ``64``, ``1500m``, ``16Gi``.
+
+    Bytes get the shortest suffix that is exact.
+    """
+    if resource == "vcore":
+        return f"{units}m" if units % 1000 else str(units // 1000)
+    if resource in _BYTES or resource.startswith("hugepages-"):
+        exact = (f"{units // step}{suffix}" for suffix, step in _STEPS if units % step == 0)
+        return min(exact, key=len)
+    return str(units)
+
+
+ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
+"""The annotation of a pod or a PriorityClass; ``"false"`` opts out of being preempted."""
+
+PreemptionPolicy = Literal["Never", "PreemptLowerPriority"]
+
+
+class PodPriorityClass(KubernetesObject):
+    """A PriorityClass of Kubernetes as the shim reads it."""
+
+    metadata: Metadata
+    value: Int32
+    global_default: bool = Field(default=False, alias="globalDefault")
+    preemption_policy: PreemptionPolicy = Field(
+        default="PreemptLowerPriority", alias="preemptionPolicy"
+    )
+
+    @property
+    def allow_preempt_self(self) -> bool:
+        """Whether its pods may be preempted, unless they say otherwise themselves."""
+        return self.metadata.annotations.get(ALLOW_PREEMPTION) != "false"
+
+    @property
+    def allow_preempt_other(self) -> bool:
+        """Whether its pods may preempt others: Kubernetes copies its policy into them."""
+        return self.preemption_policy != "Never"
+
+
+class PodPreemption(Schema):
+    """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes.
+
+    What binds it is only read to know that it is there: the shim's predicates are not modelled.
+    """
+
+    priority_class_name: str = Field(default="", alias="priorityClassName")
+    preemption_policy: PreemptionPolicy = Field(
+        default="PreemptLowerPriority", alias="preemptionPolicy"
+    )
+    node_selector: dict[str, object] = Field(default_factory=dict, alias="nodeSelector")
+    affinity: dict[str, object] = Field(default_factory=dict)
+    spread: tuple[object, ...] = Field(default=(), alias="topologySpreadConstraints")
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """The fields that bind the pod to some nodes."""
+        fields = {
+            "nodeSelector": self.node_selector,
+            "affinity": self.affinity,
+            "topologySpreadConstraints": self.spread,
+        }
+        return tuple(name for name, value in fields.items() if value)
+
+
+class Pod(KubernetesObject):
+    """A pod of Kubernetes; ``metadata.uid`` is the key of its ask or allocation in the core."""
+
+    metadata: Metadata
+    spec: PodPreemption = PodPreemption.blank()
+
+    @property
+    def name(self) -> str:
+        """Its namespace and name, such as ``team-a/driver``."""
+        return f"{self.metadata.namespace or 'default'}/{self.metadata.name}"
+
+    @property
+    def allow_preempt_self(self) -> bool | None:
+        """Whether it may be preempted; None if it leaves that to its PriorityClass."""
+        return {"true": True, "false": False}.get(
+            self.metadata.annotations.get(ALLOW_PREEMPTION, "")
+        )
+
+    @property
+    def allow_preempt_other(self) -> bool:
+        """Whether it may preempt others."""
+        return self.spec.preemption_policy != "Never"
+
 
 REQUIRED_NODE_TAG: Final = "yunikorn.apache.org/requiredNode"
 NAMESPACE_TAG: Final = "kubernetes.io/meta/namespace"

@@ -4,7 +4,7 @@ It is written from the specification alone and imports neither the reference nor
 that its agreement with them is evidence.
 
 kueue/      the laws of Kueue: classical preemption and fair sharing
-kep83/      the same for KEP-83, K83-01 to K83-08
+kep83.py    the same for KEP-83, K83-01 to K83-08
 yunikorn/   the same for YuniKorn, YK-01 to YK-12
 kueue_strict/     documented precedence, ST-01 to ST-05, beside the laws of Kueue
 kueue_topology/   room and placement on nodes, KT-01 and KT-02, beside them, too

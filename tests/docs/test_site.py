@@ -16,7 +16,7 @@ import planner
 from planner.cli.exit_code import MEANINGS
 from planner.cli.main import COMMANDS
 from planner.cli.schemas import SCHEMAS, schema_text
-from planner.commands.lint.record import KINDS
+from planner.commands.lint.lint import KINDS
 from planner.laws import RULE_SETS
 from planner.objective.profiles import PROFILES
 from planner.term import TERMS

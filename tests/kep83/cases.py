@@ -10,9 +10,8 @@ from itertools import chain, combinations
 import numpy as np
 from ortools.sat.python import cp_model
 
-from planner.models.kep83.build import assemble
-from planner.models.kep83.candidates import eligible
-from planner.models.kueue.columns import Columns, build_classes
+from planner.models.kep83 import assemble, eligible
+from planner.models.kueue.formulation import Columns, build_classes
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.quota.kueue.assignment import Assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import planner
-from planner.models.kep83.candidates import eligible
-from planner.models.kep83.relaxation import relax
-from planner.models.kueue.columns import Columns, build_classes
+from planner.models.kep83 import eligible, relax
+from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.shared.row import Relaxation
 from planner.plan import Plan
 from planner.problem.array import IntArray

@@ -14,7 +14,7 @@ import pytest
 
 from planner.quota.kueue.share import Share
 from planner.verifier.kueue.plan import verify_plan
-from planner.verifier.kueue.wording import say_shares
+from planner.verifier.kueue.setting import say_shares
 from tests.cluster import (
     SPARE,
     Object,

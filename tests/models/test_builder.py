@@ -10,8 +10,7 @@ from typing import Final
 import pytest
 
 from planner.errors import UnsupportedError
-from planner.models.shared.builder import Builder, Linear, negation
-from planner.models.shared.guarded import Guarded
+from planner.models.shared.builder import Builder, Guarded, Linear, negation
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Exact, complete, run
 from tests.conftest import TEST_ALL

@@ -9,7 +9,7 @@ import pytest
 import planner
 from planner.plan import AnyPlan, BoundByRows, Certificate, Plan, Reaching, Shown, WeighedRow
 from planner.plan.proof import ByRows, CountSplit
-from planner.proof.sums import bound_by_rows
+from planner.proof.question import bound_by_rows
 from planner.state import State
 from tests.conftest import ROOT, TEST_ALL
 from tests.proof.recheck import recorded

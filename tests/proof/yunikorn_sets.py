@@ -23,8 +23,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.verifier.yunikorn import verify_yunikorn_case
-from planner.verifier.yunikorn.case import YuniKornCase
-from planner.verifier.yunikorn.victim import Victim
+from planner.verifier.yunikorn.case import Victim, YuniKornCase
 from tests.yunikorn.building import (
     Json,
     allocation,

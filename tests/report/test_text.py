@@ -26,7 +26,7 @@ from planner.report.text import (
     word,
 )
 from planner.report.yunikorn.plan import yunikorn_amount
-from planner.state.yunikorn_quantity import format_yunikorn_quantity, parse_yunikorn_quantity
+from planner.state.yunikorn import format_yunikorn_quantity, parse_yunikorn_quantity
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import dataclasses
 
 from planner.laws import RULE_SETS
-from planner.reference.kep83.search import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
+from planner.reference.kep83 import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
 from planner.reference.kueue.candidates import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.kueue.plan import law_behind

@@ -31,7 +31,7 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.state import State
 from planner.state.queues import ResourceGroup
-from planner.verifier.kueue.node_match import obstacle_between
+from planner.verifier.kueue_topology.leaves import obstacle_between
 from tests.brute_force import Gone, Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.solver.truth import value_of

@@ -11,7 +11,7 @@ import pytest
 
 import planner
 from planner.models.kueue.candidates import eligible, restricted_while_borrowing
-from planner.models.kueue.columns import build_classes
+from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import Classes
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem

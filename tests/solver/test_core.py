@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import planner
-from planner.models.kueue.columns import Columns
+from planner.models.kueue.formulation import Columns
 from planner.models.kueue.relaxation import relax
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.row import Relaxation

@@ -14,9 +14,7 @@ from hypothesis import given, settings
 
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue.case import setting_of
-from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
-from planner.verifier.kueue.fair_removal import replay_fairly
-from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.fair_case import FairCase, FairSetting, fair_setting_of, replay_fairly
 from planner.verifier.kueue.plan import verify_case
 from tests.random_trees import Instance, fair_instances, random_instance
 

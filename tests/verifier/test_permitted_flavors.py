@@ -19,7 +19,7 @@ from planner.state import ResourceFlavor, State
 from planner.state.pods import PodSpec
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.flavors import permitted_flavors
-from planner.verifier.kueue.node_match import obstacle_between
+from planner.verifier.kueue_topology.leaves import obstacle_between
 from tests import recorded
 from tests.conftest import recorded_root
 from tests.flavored import GPU, flavor, group, pending, podset, queue, running, state_of

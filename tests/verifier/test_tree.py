@@ -6,7 +6,7 @@ import pytest
 
 from planner import api
 from planner.plan import Plan, QuotaNode
-from planner.verifier.kueue.facts import check_facts
+from planner.verifier.kueue.certificate import check_facts
 from planner.verifier.kueue.plan import match_plan
 from tests.cluster import PENDING
 from tests.solver.test_quota_tree import STATE

@@ -10,10 +10,8 @@ from ortools.sat.python import cp_model
 
 from planner.laws import Spared
 from planner.models.shared.classes import Classes
-from planner.models.yunikorn.build import assemble
 from planner.models.yunikorn.candidates import eligible
-from planner.models.yunikorn.columns import build_classes
-from planner.models.yunikorn.formulation import Formulation
+from planner.models.yunikorn.formulation import Formulation, assemble, build_classes
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.solver.engine import complete
 from tests.yunikorn.building import asking_of

@@ -14,9 +14,11 @@ from planner.reference.yunikorn.generic import (
     NO_CANDIDATE_SCORE,
     OPTED_OUT_SCORE,
     ORIGINATOR_SCORE,
+    Plan,
+    can_help,
+    plan_node,
     score_of,
 )
-from planner.reference.yunikorn.node_plan import Plan, can_help, plan_node
 from tests.yunikorn.building import (
     allocation,
     application,

@@ -14,8 +14,7 @@ from planner.reader.yunikorn import (
     read_queues,
     read_yunikorn_objects,
 )
-from planner.state.yunikorn import QueueConfig
-from planner.state.yunikorn_quantity import parse_yunikorn_quantity
+from planner.state.yunikorn import QueueConfig, parse_yunikorn_quantity
 from tests.yunikorn.building import allocation, ask, decided, two_queues
 
 Json = dict[str, Any]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planner.reference.yunikorn.required_node import RequiredNodeConditions
+from planner.reference.yunikorn.decision import RequiredNodeConditions
 from tests.yunikorn.building import allocation, decided, two_queues
 
 GPU = {"gpu": 1}

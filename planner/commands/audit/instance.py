@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from planner.commands.replay.file import parse_line, read_lines
+from planner.commands.replay.comparison import parse_line, read_lines
 from planner.commands.replay.kueue import state_of_kueue
 from planner.commands.replay.yunikorn import is_yunikorn_line, state_of_yunikorn
 from planner.errors import InputError

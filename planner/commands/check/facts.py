@@ -18,8 +18,7 @@ from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, BoundByRows, Cap, Certificate, Level, Tree, Verdict
 from planner.plan.proof import ByRows
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, TIES, Claims, Stated, level_claim
-from planner.proof.question import Open, Question
-from planner.proof.sums import bound_by_rows
+from planner.proof.question import Open, Question, bound_by_rows
 from planner.verifier.kueue.certificate import CAPS
 from planner.verifier.wording import compare, judge
 

@@ -30,9 +30,8 @@ from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision, decide
 from planner.state import State
-from planner.verifier.kueue.certificate import check_certificate
-from planner.verifier.kueue.facts import check_facts
-from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.certificate import check_certificate, check_facts
+from planner.verifier.kueue.fair_case import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import compare, judge

@@ -3,8 +3,8 @@
 record.py          what is answered, whichever the scheduler
 any.py             an answer of any scheduler
 inquiry.py         a pending workload and its plan, as questions are put to it
-answer.py          a question to its answer, in a few sentences
-counterfactual.py  the best plan that spares a victim, or that takes one; all optimal plans
+answer.py          a question to its answer, in a few sentences; the best plan that spares a victim,
+                   or that takes one; all optimal plans
 picture.py         what a plan does to the nodes
 clash.py           the minimal set of laws that leave no plan; one value of a state changed
 kueue/             the laws, clashes, changes and messages of Kueue

@@ -1,10 +1,9 @@
 """Made-up clusters: seeded, consistent, and as users have them.
 
-knobs.py     what a knob is, with its unit and limits
 names.py     names, identifiers, the clock, and draws that are the same everywhere
 kueue/       queues, workloads and quotas, as the objects that kubectl would print
 yunikorn/    queues, nodes and pods, as the core's state dump
-generate.py  what is asked of a scheduler; a preset, a seed and knobs to a state
+generate.py  what a knob is; what is asked of a scheduler; a preset, a seed and knobs to a state
 
 The same preset, seed and knobs give the same bytes.
 """
@@ -13,10 +12,12 @@ from planner.commands.generate.generate import (
     GENERATED,
     PRESETS,
     RECORDS,
+    Knob,
+    Preset,
     generate,
     generate_objects,
+    knobs_of,
 )
-from planner.commands.generate.knobs import Knob, Preset, knobs_of
 
 __all__ = [
     "GENERATED",

@@ -18,8 +18,15 @@ from planner.commands.import_.job import (
     choose,
     draw,
 )
-from planner.commands.import_.quota import Gang, Ownership, divide, draw_gang
-from planner.commands.import_.sample import Outline, Running, sampled
+from planner.commands.import_.sample import (
+    Gang,
+    Outline,
+    Ownership,
+    Running,
+    divide,
+    draw_gang,
+    sampled,
+)
 from planner.dump import (
     Admission,
     Object,

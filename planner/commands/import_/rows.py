@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
-from planner.commands.replay.file import read_lines
+from planner.commands.replay.comparison import read_lines
 from planner.errors import InputError, ParseError, SchemaError
 from planner.reader.show import shown
 from planner.stage import begin, going_on

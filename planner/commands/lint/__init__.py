@@ -4,13 +4,12 @@ A finding is made by two: a rule reads the configuration, and a search finds a s
 which the scheduler's own algorithm, replayed, does what the rule says. Where the search finds
 none, nothing is reported.
 
-record.py  every kind of finding: code, family, severity, title; findings as records
-lint.py    all rules of a state's scheduler, and examples as files
+lint.py    every kind of finding: code, family, severity, title; findings as records; all rules of a
+           state's scheduler, and examples as files
 kueue/     the rules for Kueue
 yunikorn/  the rules for YuniKorn
 """
 
-from planner.commands.lint.lint import lint
-from planner.commands.lint.record import Example, Finding, Lint
+from planner.commands.lint.lint import Example, Finding, Lint, lint
 
 __all__ = ["Example", "Finding", "Lint", "lint"]

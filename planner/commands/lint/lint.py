@@ -1,16 +1,141 @@
-"""All rules of a state's scheduler, and their examples as files."""
+"""Every kind of finding that there is, all rules of a state's scheduler, and examples as files.
+
+Codes are stable: a code that is no longer found is not used again.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
 
-from planner.commands.lint.record import Finding, Lint
+from pydantic import Field
+
 from planner.coverage.answer import covering
+from planner.plan.base import Record
+from planner.plan.covered import Uncovered
+from planner.plan.record import SCHEMA_VERSION, SchedulerId
 from planner.scheduler import Part
 from planner.state import AnyState
+
+Family = Literal["ping-pong", "impossible", "useless", "starvation", "nodes"]
+"""ping-pong: workloads evict one another, again and again. impossible: a preemption that the
+configuration seems to ask for finds nobody. useless: a setting that changes nothing.
+starvation: a workload waits, and the scheduler never reaches it. nodes: what a topology makes
+of the nodes is not what is asked of it."""
+
+Severity = Literal["error", "warning", "note"]
+"""error: the scheduler refuses the object, or it can never do what it says. warning: it can
+surprise. note: it does nothing."""
+
+
+class Example(Record):
+    """A smallest state in which a finding shows, made of the objects concerned.
+
+    ``state`` is an input of every command that reads a state; ``pending`` is who wants in
+    there, as ``planner solve --pending`` takes it; ``shows`` says what the scheduler's own
+    algorithm, replayed, does in it, step by step.
+    """
+
+    state: dict[str, Any]
+    pending: str
+    shows: tuple[str, ...]
+
+
+class Finding(Record):
+    """Something that a configuration makes possible, impossible or pointless.
+
+    ``objects`` are those concerned as kubectl names them, ``clusterqueue/team-a``, or queues of
+    YuniKorn by their paths, ``queue/root.a``. ``hint`` is a change after which the example does
+    not show it any more.
+    """
+
+    code: str
+    family: Family
+    severity: Severity
+    title: str
+    objects: tuple[str, ...]
+    reason: str
+    hint: str
+    example: Example
+
+
+class Lint(Record):
+    """All findings of a state, in the order of their codes.
+
+    ``coverage`` is what the state holds that is not modelled.
+    """
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    scheduler: SchedulerId
+    digest: str
+    findings: tuple[Finding, ...]
+    coverage: tuple[Uncovered, ...] = ()
+
+
+class Kind(NamedTuple):
+    """A kind of finding."""
+
+    code: str
+    family: Family
+    severity: Severity
+    title: str
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    kind.code: kind
+    for kind in (
+        Kind("KL-01", "ping-pong", "warning", "borrower and lender evict each other"),
+        Kind("KL-02", "ping-pong", "warning", "fair sharing lets queues evict each other"),
+        Kind("KL-03", "impossible", "warning", "lent quota cannot be taken back"),
+        Kind("KL-04", "impossible", "error", "borrowWithinCohort without reclaimWithinCohort"),
+        Kind("KL-05", "impossible", "warning", "threshold below every priority"),
+        Kind("KL-06", "impossible", "warning", "LowerPriority, but one priority only"),
+        Kind("KL-07", "impossible", "warning", "nothing of its own to reclaim"),
+        Kind("KL-08", "impossible", "warning", "an inactive queue keeps what it borrowed"),
+        Kind("KL-09", "impossible", "warning", "weight 0 never preempts while borrowing"),
+        Kind("KL-10", "impossible", "warning", "no quota within reach"),
+        Kind("KL-11", "useless", "note", "cohort policies, but nobody else in the cohort"),
+        Kind("KL-12", "useless", "note", "borrowWithinCohort under fair sharing"),
+        Kind("KL-13", "useless", "note", "borrowWithinCohort, but it cannot borrow"),
+        Kind("KL-14", "useless", "note", "reclaimWithinCohort, but nobody can borrow"),
+        Kind("KL-15", "useless", "note", "threshold not below any priority"),
+        Kind("KL-16", "useless", "note", "weights without fair sharing"),
+        Kind("KL-17", "useless", "note", "fair sharing, but nobody reclaims"),
+        Kind("KL-18", "useless", "note", "priority boost without its feature gate"),
+        Kind("KL-19", "starvation", "warning", "a pending workload that is never reached"),
+        Kind("KL-20", "nodes", "warning", "no domain has room for what is required, even empty"),
+        Kind("KL-21", "nodes", "warning", "nodes without the labels of a topology"),
+        Kind("KL-22", "nodes", "error", "a flavor whose Topology does not exist"),
+        Kind("YL-01", "impossible", "warning", "nothing guaranteed, so it never preempts"),
+        Kind("YL-02", "impossible", "warning", "preemption is switched off"),
+        Kind("YL-03", "impossible", "warning", "a fence leaves no candidates"),
+        Kind("YL-04", "impossible", "error", "guaranteed is more than max"),
+        Kind("YL-05", "impossible", "warning", "more is guaranteed than the nodes have"),
+        Kind("YL-06", "useless", "warning", "a name that begins with another loses protection"),
+        Kind("YL-07", "useless", "warning", "a property that cannot be read"),
+        Kind("YL-08", "useless", "note", "opting out is no protection"),
+        Kind("YL-09", "useless", "note", "a quota preemption delay without the switch"),
+    )
+}
+"""By code, in order."""
+
+
+def finding(code: str, objects: Iterable[str], reason: str, hint: str, example: Example) -> Finding:
+    """Return a finding of a kind."""
+    kind = KINDS[code]
+    return Finding(
+        code=code,
+        family=kind.family,
+        severity=kind.severity,
+        title=kind.title,
+        objects=tuple(dict.fromkeys(objects)),
+        reason=reason,
+        hint=hint,
+        example=example,
+    )
+
 
 RULES: Final = Part[Callable[[AnyState], Iterable[Finding]]]("lint")
 """What yields the findings in a state."""

@@ -1,11 +1,9 @@
 """Recorded answers of the real schedulers against the references, line by line.
 
-file.py          the lines of a file, unpacked and parsed within bounds
-kueue.py         one line of Kueue decided anew and compared
-kueue_answer.py  decisions and cycles of Kueue as they are recorded
-yunikorn.py      one line of YuniKorn decided anew and compared
-kueue_live.py    what a live cluster did between two dumps
-comparison.py    what is said of a line, of a file, and of all files
+kueue.py       one line of Kueue decided anew and compared: a decision, a whole cycle
+yunikorn.py    one line of YuniKorn decided anew and compared
+kueue_live.py  what a live cluster did between two dumps
+comparison.py  the lines of a file, and what is said of a line, of a file, and of all files
 """
 
 from __future__ import annotations
@@ -17,10 +15,12 @@ from planner.commands.replay.comparison import (
     Comparison,
     FileComparison,
     ReplayReport,
+    Watch,
     first_difference,
+    parse_line,
+    read_lines,
     summarise,
 )
-from planner.commands.replay.file import Watch, parse_line, read_lines
 from planner.errors import ParseError, UnsupportedError
 from planner.scheduler import Part
 

@@ -20,8 +20,8 @@ from planner.commands.replay.comparison import (
     agrees_in_some_order,
     difference_from_all,
     first_difference,
+    part_of,
 )
-from planner.commands.replay.file import part_of
 from planner.errors import LookupFailed, SchemaError
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue

@@ -2,8 +2,7 @@
 
 edit.py                texts such as ``clusterqueue/a.fairSharing.weight=2`` applied to a state;
                        how one field of an object gets a new value
-kueue_edit.py          what can be set in a state of Kueue
-kueue_node_edit.py     what can be set of Kueue's nodes, and one node more
+kueue_edit.py          what can be set in a state of Kueue; one node more
 yunikorn_edit.py       what can be set in a state of YuniKorn
 kueue_hypothetical.py  new pending workloads of Kueue, from manifests: Jobs, Pods, templates
 comparison.py          the plans before and after, side by side

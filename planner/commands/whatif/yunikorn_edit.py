@@ -39,8 +39,8 @@ from planner.state.yunikorn import (
     Partition,
     QueueConfig,
     Resource,
+    parse_yunikorn_quantity,
 )
-from planner.state.yunikorn_quantity import parse_yunikorn_quantity
 
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
 KINDS: Final = ("queue", "partition", "application", "ask", "allocation")

@@ -16,7 +16,7 @@ from planner.proof.kueue.places import Rooms
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kep83 import Kep83Setting
-from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.fair_case import FairSetting
 from planner.verifier.kueue.setting import Setting, Variant
 
 IntArray = NDArray[np.int64]

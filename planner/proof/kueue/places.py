@@ -36,8 +36,14 @@ from planner.proof.classes import Members
 from planner.quota.kueue.placing import Group
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue_topology import Floor
-from planner.verifier.kueue_topology.leaves import MOST, Slots, fitting
-from planner.verifier.kueue_topology.room import domains_of, has_room, held_by
+from planner.verifier.kueue_topology.leaves import (
+    MOST,
+    Slots,
+    domains_of,
+    fitting,
+    has_room,
+    held_by,
+)
 
 IntArray = NDArray[np.int64]
 

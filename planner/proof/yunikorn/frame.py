@@ -29,10 +29,9 @@ from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import fits
 from planner.verifier.yunikorn import verify_yunikorn_case
-from planner.verifier.yunikorn.case import REQUIRED_NODE, YuniKornCase
+from planner.verifier.yunikorn.case import REQUIRED_NODE, Victim, YuniKornCase
 from planner.verifier.yunikorn.hosting import room_faults
 from planner.verifier.yunikorn.laws import CHECKS
-from planner.verifier.yunikorn.victim import Victim
 
 SINGLE_LAWS: Final = tuple(
     law.id

@@ -34,9 +34,8 @@ from planner.proof.yunikorn.turns import IntArray, Turns, counting, used_between
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
-from planner.verifier.yunikorn.case import YuniKornCase
+from planner.verifier.yunikorn.case import Victim, YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS
-from planner.verifier.yunikorn.victim import Victim
 
 NamedRow = tuple[str, Row]
 

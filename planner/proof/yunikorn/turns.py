@@ -4,7 +4,7 @@ Source: docs/semantics/yunikorn.md §5 (what is left of the guaranteed) and §15
 YK-05). Read backwards, an order of removals puts victims back: each needs, with itself back, its
 queue to be over one of the guaranteed amounts that count for it, in a type of the ask. Usage only
 grows that way, so whoever can be put back now can be later, too; see
-``planner.verifier.yunikorn.removal``, which judges single sets.
+``planner.verifier.yunikorn.case``, which judges single sets.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.proof.all_but_last import Holders, all_but_last
-from planner.proof.box import Row
+from planner.proof.box import Holders, Row, all_but_last
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource
 

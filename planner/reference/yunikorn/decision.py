@@ -1,25 +1,128 @@
 """What YuniKorn decides for an ask: one entry for generic and required-node preemption.
 
-Source: docs/semantics/yunikorn.md §3 to §11; yunikorn-core be3bb487.
+An ask with a required node, as of a DaemonSet, is preempted for by rules of its own: no delay,
+fence, guaranteed or policy counts.
+
+Source: docs/semantics/yunikorn.md §3 to §11; yunikorn-core be3bb487,
+scheduler/objects/required_node_preemptor.go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cmp_to_key
 from types import MappingProxyType
 from typing import Final, Literal
 
-from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.laws import YK_FITS_NODE, YK_LAST_TIER, YK_MAY_PREEMPT, YK_PREEMPTABLE, YK_PRIORITY
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.quota.yunikorn.resource import (
+    equal,
+    fits,
+    fits_loose,
+    ge_all,
+    gt_zero,
+    minus,
+    plus,
+    share_type,
+)
+from planner.reference.laws import keeps
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.generic import try_preemption
-from planner.reference.yunikorn.preconditions import Preconditions, check
-from planner.reference.yunikorn.predicates import predicates_of
-from planner.reference.yunikorn.required_node import (
-    RequiredNodeConditions,
-    check_required_node,
-    preempt_required_node,
-)
+from planner.reference.yunikorn.preconditions import Preconditions, check, predicates_of
+from planner.state.yunikorn import Allocation, Ask
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredNodeConditions:
+    """What must hold before the required node is made free."""
+
+    reserved: bool
+    fits_headroom: bool
+    can_allocate: bool
+    not_triggered: bool
+
+    @property
+    def attempted(self) -> bool:
+        """Whether the scheduler tries preemption."""
+        return self.reserved and self.fits_headroom and not self.can_allocate and self.not_triggered
+
+
+@keeps(YK_MAY_PREEMPT)
+def check_required_node(asking: Asking, room: NodeRoom) -> RequiredNodeConditions:
+    """Check whether the reserved-allocation pass comes to preemption for the ask."""
+    ask = asking.ask
+    return RequiredNodeConditions(
+        reserved=room.reserved_for(ask.allocation_key),
+        fits_headroom=fits_loose(asking.leaf.headroom, ask.resource),
+        can_allocate=fits(room.available, ask.resource),
+        not_triggered=not ask.triggered_preemption,
+    )
+
+
+@keeps(YK_FITS_NODE)
+def preempt_required_node(
+    cluster: Cluster, ask: Ask, room: NodeRoom, ties: Mapping[str, int]
+) -> tuple[Candidate, ...]:
+    """Return the victims on the required node, in order; none if they would not suffice.
+
+    The free space of the node does not lessen their number.
+    """
+    # Ties first: the sort after it keeps their order where the core has none.
+    held = sorted(_eligible(cluster, ask, room), key=lambda candidate: ties.get(candidate.key, 0))
+    held.sort(key=cmp_to_key(_compare))
+    victims = []
+    taken: dict[str, int] = {}
+    for candidate in held:
+        if ge_all(taken, ask.resource):
+            break
+        taken = plus(taken, candidate.resource)
+        victims.append(candidate)
+    # Free space counts here, but not above: more may go than are needed (§11.1).
+    suffices = ge_all(plus(taken, room.available), ask.resource)
+    return tuple(victims) if suffices else ()
+
+
+@keeps(YK_PREEMPTABLE, YK_PRIORITY)
+def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
+    return [
+        Candidate(allocation, cluster.tree.leaf_of(application), application.application_id)
+        for application in cluster.partition.applications
+        for allocation in application.allocations
+        if allocation.node_id == room.node_id
+        and not allocation.x.not_on_node
+        and not allocation.required_node
+        and allocation.priority <= ask.priority
+        and not allocation.preempted
+        and not allocation.x.released
+        and share_type(ask.resource, allocation.resource)
+    ]
+
+
+@keeps(YK_LAST_TIER)
+def _class_of(allocation: Allocation) -> int:
+    """Rank ordinary allocations first, then those opted out, then originators."""
+    if allocation.originator:
+        return 3
+    return 2 if allocation.opted_out else 1
+
+
+def _compare(left: Candidate, right: Candidate) -> int:
+    """Compare as the core sorts; equal or incomparable sizes have no order there."""
+    a, b = left.allocation, right.allocation
+    for smaller, larger in (
+        (_class_of(a), _class_of(b)),
+        (a.priority, b.priority),
+        (-a.allocation_time, -b.allocation_time),
+    ):
+        if smaller != larger:
+            return -1 if smaller < larger else 1
+    if equal(a.resource, b.resource):
+        return 0
+    # No strict order: of two that are each larger in something both come first.
+    return 1 if gt_zero(minus(a.resource, b.resource)) else -1
+
 
 Kind = Literal["generic", "required-node"]
 NO_TIES: Final[Mapping[str, int]] = MappingProxyType({})

@@ -54,7 +54,7 @@ from planner.report.plan import (
 from planner.report.style import Repeated, Word, field_lines, fields, line
 from planner.report.text import age, plural, short, word
 from planner.report.words import term_rows
-from planner.state.yunikorn_quantity import format_yunikorn_quantity
+from planner.state.yunikorn import format_yunikorn_quantity
 
 DEFAULT_PARTITION: Final = "default"
 HAS_ROOM: Final = "has room without any victims"

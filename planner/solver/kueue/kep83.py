@@ -9,9 +9,7 @@ from typing import ClassVar, Final, Self
 import numpy as np
 
 from planner.errors import UnsupportedError
-from planner.models.kep83.build import assemble
-from planner.models.kep83.candidates import eligible, reasons
-from planner.models.kep83.relaxation import relax, rows
+from planner.models.kep83 import assemble, eligible, reasons, relax, rows
 from planner.models.kueue.formulation import Formulation
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row

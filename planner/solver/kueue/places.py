@@ -14,8 +14,7 @@ from planner.solver.kueue.placement import LEFT_OUT
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import Arrangement
 from planner.verifier.kueue_topology import Floor
-from planner.verifier.kueue_topology.leaves import Slots
-from planner.verifier.kueue_topology.room import has_room
+from planner.verifier.kueue_topology.leaves import Slots, has_room
 
 
 def with_places(

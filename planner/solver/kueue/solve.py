@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
-from planner.models.kueue.columns import build_classes
+from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import Classes, told_apart
 from planner.models.shared.row import Row
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title

@@ -10,9 +10,8 @@ import numpy as np
 from planner.plan.proof import CaseSplit
 from planner.proof.box import Box
 from planner.proof.kueue import KueueRules
-from planner.proof.kueue.inequalities import some_over
-from planner.proof.kueue.refusal import stuck
-from planner.proof.kueue.shares import may_dominate
+from planner.proof.kueue.inequalities import may_dominate, some_over
+from planner.proof.kueue.rules import stuck
 from planner.proof.question import IntArray
 from planner.solver.proving.program import FRACTION, Suggestion
 

@@ -27,8 +27,7 @@ from planner.proof.claims import (
     at_most,
     level_claim,
 )
-from planner.proof.question import Question
-from planner.proof.sums import bound_by_rows
+from planner.proof.question import Question, bound_by_rows
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult

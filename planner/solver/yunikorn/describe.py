@@ -25,8 +25,7 @@ from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.reference.yunikorn.preconditions import Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
-from planner.state.yunikorn import Ask
-from planner.state.yunikorn_quantity import format_yunikorn_quantity
+from planner.state.yunikorn import Ask, format_yunikorn_quantity
 
 RuleSet = Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
 

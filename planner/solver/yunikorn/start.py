@@ -17,7 +17,7 @@ import numpy as np
 from planner.errors import InputError
 from planner.laws import Spared
 from planner.models.shared.classes import told_apart
-from planner.models.yunikorn.columns import build_classes
+from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import spared_by
 from planner.objective.profiles import Measure, Profile
 from planner.objective.wishes import NO_WISHES

@@ -21,16 +21,16 @@ from planner.laws import (
     Register,
 )
 from planner.plan import Verdict
-from planner.verifier.kueue.candidates import (
+from planner.verifier.kueue.case import rules_fault
+from planner.verifier.kueue.classical import (
     judge_fit,
     judge_holdings,
     judge_own_queue,
     say_reason,
     say_refused,
 )
-from planner.verifier.kueue.case import rules_fault
 from planner.verifier.kueue.fair_case import FairCase
-from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.kueue.setting import say_amount, say_node
 from planner.verifier.wording import judge, say_count, say_some
 
 Check = Callable[[FairCase], Verdict]

@@ -18,9 +18,8 @@ from planner.quota.kueue.holding import PodSetHolding
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import replaced_by
 from planner.state.queues import ResourceFlavor, ResourceGroup
-from planner.verifier.kueue.node_match import obstacle_between
-from planner.verifier.kueue.setting import Setting
-from planner.verifier.kueue.wording import say_amount, say_node
+from planner.verifier.kueue.setting import Setting, say_amount, say_node
+from planner.verifier.kueue_topology.leaves import obstacle_between
 from planner.verifier.wording import judge
 
 Check = Callable[[Setting, Assignment], Verdict]

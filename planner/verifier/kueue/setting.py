@@ -1,7 +1,8 @@
 """Who wants in, where, and over whom: what the rules say before anything is removed.
 
 Written from docs/semantics/kueue.md §5.2 (policies), §5.3 (collecting, variants) and §5.5
-(attempts), and from kueue ff69552e pkg/scheduler/preemption/classical.
+(attempts), and from kueue ff69552e pkg/scheduler/preemption/classical. Kueue's objects are put in
+words here, too: amounts in users' units, queues as kubectl names them.
 """
 
 from __future__ import annotations
@@ -11,9 +12,39 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from planner.quantity import format_units
+from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.state.queues import Preemption
 from planner.verifier.kueue_topology import Floor
+
+
+def say_amount(snapshot: Snapshot, fr: int, units: int, *, named: bool = True) -> str:
+    """Write an amount as a quantity, with its resource and flavor unless not ``named``."""
+    flavor_resource = snapshot.tree.frs[fr]
+    quantity = format_units(units, flavor_resource.resource)
+    return f"{quantity} {flavor_resource}" if named else quantity
+
+
+def say_node(snapshot: Snapshot, node: int) -> str:
+    """Name a ClusterQueue or cohort."""
+    kind = "ClusterQueue" if snapshot.tree.nodes[node].is_queue else "Cohort"
+    return f"{kind} {snapshot.queue_name(node)}"
+
+
+def say_shares(*shares: Share) -> list[str]:
+    """Write shares in thousandths, with six digits unless two that differ would look alike.
+
+    Shares of weight 0 are infinite and compare by their ratios.
+    """
+    values = [share.order[1] for share in shares]
+    short = [f"{value:.6g}" for value in values]
+    # A verdict that says "400 is more than 400" would help nobody.
+    texts = short if len(set(short)) == len(set(values)) else [repr(value) for value in values]
+    return [
+        f"infinity (weight 0, ratio {text})" if share.order[0] else text
+        for share, text in zip(shares, texts, strict=True)
+    ]
 
 
 class Variant(StrEnum):

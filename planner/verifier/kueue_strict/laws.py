@@ -22,9 +22,8 @@ from planner.laws import (
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_case import FairCase
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.kueue_strict.classical import AttemptOrders, candidates_of
 from planner.verifier.kueue_strict.fair import FairOrders
-from planner.verifier.kueue_strict.walk import MOST_STATES
+from planner.verifier.kueue_strict.orders import MOST_STATES, AttemptOrders, candidates_of
 from planner.verifier.wording import say_some
 
 

@@ -1,8 +1,8 @@
 """Room and placement on nodes, KT-01 and KT-02, beside the laws of Kueue.
 
 judge.py      the laws, one check each, and what a search asks: do pods find a place?
-leaves.py     what the leaves of a tree take, once victims are gone
-room.py       whether there is room for one group, in closed form
+leaves.py     which nodes take a podset, and what the leaves of a tree take, once victims are gone;
+              whether there is room for one group, in closed form
 placement.py  Kueue's own placement, replayed
 """
 

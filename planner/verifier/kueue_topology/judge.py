@@ -15,9 +15,8 @@ from planner.plan import PodSetPlaces, Verdict
 from planner.quota.kueue.placing import Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.topology import OVERLAPPING
-from planner.verifier.kueue_topology.leaves import Nodes, Slots, taken
+from planner.verifier.kueue_topology.leaves import Nodes, Slots, has_room, slices_at_most, taken
 from planner.verifier.kueue_topology.placement import Leaves, find
-from planner.verifier.kueue_topology.room import has_room, slices_at_most
 from planner.verifier.wording import judge, say_some
 
 Check = Callable[["Floor", Sequence[Admitted], Sequence[PodSetPlaces]], Verdict]

@@ -1,12 +1,11 @@
 """The verifier of YuniKorn plans: law by law, without a solver.
 
-case.py     a plan matched with the state; victim.py says what a victim is
-fence.py    where the fence of an ask is, and what priorities are worth below it
-hosting.py  what stands in the way of an ask on a node
-removal.py  a legal order of removals, constructed backwards and replayed
+case.py     a plan matched with the state, and a legal order of removals, constructed backwards and
+            replayed; YuniKorn's objects in words
+hosting.py  where the fence of an ask is, what priorities are worth below it, and what stands in its
+            way on a node
 laws.py     one check per law, YK-01 to YK-12
 facts.py    what a plan claims: values, bounds, order, and what it says of the state
-wording.py  YuniKorn's objects in words
 """
 
 from __future__ import annotations

@@ -1,22 +1,172 @@
-"""A YuniKorn plan matched with the state: what the laws judge."""
+"""A YuniKorn plan matched with the state: what the laws judge, and in which order victims can go.
+
+An order is built backwards, then replayed removal by removal. YuniKorn's objects are put in words
+here, too: amounts as queues.yaml writes them, queues by their path.
+
+The core takes a victim only while its queue has no guaranteed on its path, or less than nothing
+left of it in some type of the ask (docs/semantics/yunikorn.md §5, ``takeable``). What is left
+only grows while victims go, in every queue. So read backwards, from the state without any
+victim: whoever can be put back now, which is to be the last one to go, can still be put back
+after others. Putting back whatever can be, until nothing moves, therefore finds an order if
+there is one; if some cannot be put back, no order is legal.
+
+Within a queue only the first one to be put back matters: with it the queue is over its
+guaranteed, and all others of that queue follow. Cost: leaves with victims × victims × depth at
+most, and victims × depth as a rule.
+
+Sums must not saturate for this, and amounts not be negative. The replay still accepts nothing but
+a legal order then, but another legal order may be missed.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from planner.laws import YK_FITS_NODE, YK_PREEMPTABLE
+from planner.laws import YK_FITS_NODE, YK_PREEMPTABLE, Spared
 from planner.plan import Proof, YuniKornPlan
+from planner.quantity import format_units
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.quota.yunikorn.snapshot import Snapshot
-from planner.state.yunikorn import YuniKornState
-from planner.verifier.yunikorn.removal import Removal, remove_all
-from planner.verifier.yunikorn.victim import Victim
+from planner.state.yunikorn import VCORE, Allocation, YuniKornState
+from planner.verifier.wording import say_some
+
+
+def say_quantity(resource: str, units: int) -> str:
+    """Write an amount of the core's unit as a quantity: 1500 of ``vcore`` is ``1500m``."""
+    return format_units(units, "cpu" if resource == VCORE else resource)
+
+
+def say_amount(resource: str, units: int) -> str:
+    """Write a quantity with its resource type."""
+    return f"{say_quantity(resource, units)} {resource}"
+
+
+def say_amounts(amounts: Mapping[str, int], types: Iterable[str] | None = None) -> str:
+    """Write amounts of some types, of all without any; "nothing" if there are none."""
+    chosen = sorted(amounts) if types is None else [t for t in sorted(types) if t in amounts]
+    return say_some([say_amount(t, amounts[t]) for t in chosen]) or "nothing"
+
+
+def say_queue(queue: Queue) -> str:
+    """Name a queue."""
+    return f"queue {queue.path}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Victim:
+    """An allocation with the queue and the application that it belongs to."""
+
+    allocation: Allocation
+    queue: Queue
+    application_id: str
+
+    @property
+    def key(self) -> str:
+        """The key of the allocation."""
+        return self.allocation.allocation_key
+
+    @property
+    def resource(self) -> Resource:
+        """What it holds, in the core's units."""
+        return self.allocation.resource
+
+    def is_spared(self, spare: Spared) -> bool:
+        """Say whether YK-01 spares it."""
+        return (
+            self.allocation.opted_out
+            if spare == "opted-out"
+            else (spare == "last-tier" and self.last_tier)
+        )
+
+    @property
+    def last_tier(self) -> bool:
+        """Whether it opted out of preemption, or is the originator of its application."""
+        return self.allocation.opted_out or self.allocation.originator
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What comes of removing the victims.
+
+    ``order`` is a legal order, empty if there is none (or no victim); ``obstacle`` says in words
+    why there is none.
+    """
+
+    order: tuple[Victim, ...]
+    obstacle: str
+
+
+def remove_all(snapshot: Snapshot, victims: Sequence[Victim]) -> Removal:
+    """Find a legal order of removals and replay it; say what stands in the way if none is."""
+    state = snapshot.fresh()
+    for victim in victims:
+        state.remove(victim.queue, victim.resource)
+    waiting: dict[str, list[Victim]] = {}
+    for victim in victims:
+        waiting.setdefault(victim.queue.path, []).append(victim)
+    backwards: list[Victim] = []
+    moved = True
+    while waiting and moved:
+        moved = False
+        for path, group in list(waiting.items()):
+            last = _possible_last(state, group)
+            if last is not None:
+                back = [last, *(victim for victim in group if victim is not last)]
+                for victim in back:
+                    state.add(victim.queue, victim.resource)
+                backwards += back
+                del waiting[path]
+                # One group that goes back may let others follow: guaranteed of a common ancestor
+                # binds both.
+                moved = True
+    if waiting:
+        return Removal((), _say_stuck(state, list(waiting.values())))
+    return replay(snapshot, backwards[::-1])
+
+
+def replay(snapshot: Snapshot, order: Sequence[Victim]) -> Removal:
+    """Remove one victim after the other, up to the first that the core would not take."""
+    state = snapshot.fresh()
+    for victim in order:
+        if not state.takeable(victim.queue):
+            left = _say_left(state, victim.queue)
+            return Removal((), f"at the turn of {victim.key}, {say_queue(victim.queue)} has {left}")
+        state.remove(victim.queue, victim.resource)
+    return Removal(tuple(order), "")
+
+
+def _possible_last(state: Snapshot, group: Sequence[Victim]) -> Victim | None:
+    """Return a victim of a queue that can be the last of them to go, if there is one."""
+    for victim in group:
+        state.add(victim.queue, victim.resource)
+        takeable = state.takeable(victim.queue)
+        state.remove(victim.queue, victim.resource)
+        if takeable:
+            return victim
+    return None
+
+
+def _say_stuck(state: Snapshot, groups: Sequence[Sequence[Victim]]) -> str:
+    """Say of one queue what is left to it before the last of its victims goes."""
+    group = groups[0]
+    victim = group[0]
+    state.add(victim.queue, victim.resource)
+    left = _say_left(state, victim.queue)
+    keys = say_some([one.key for one in group])
+    others = "" if len(group) == 1 else f", with only {victim.key} of them still there"
+    return f"the core would not take {keys}: {say_queue(victim.queue)} has {left}{others}"
+
+
+def _say_left(state: Snapshot, queue: Queue) -> str:
+    left = state.remaining(queue) or {}
+    return f"{say_amounts(left, state.ask)} left of its guaranteed, not less than nothing"
+
 
 REQUIRED_NODE: Final = "yunikorn-required-node"
 LAST_TIER: Final = "D0"

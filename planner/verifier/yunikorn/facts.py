@@ -15,8 +15,7 @@ from planner.laws import Law
 from planner.plan import ResourceAmount, Verdict, YuniKornPlan, YuniKornVictim
 from planner.quota.yunikorn.resource import Resource, plus
 from planner.state.clock import SECOND, from_nanoseconds
-from planner.state.yunikorn import Allocation, Claim
-from planner.state.yunikorn_quantity import parse_yunikorn_quantity
+from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity
 from planner.verifier.kueue.certificate import (
     REMOVAL_ORDER,
     SOLVER_FREE_BOUND,
@@ -24,11 +23,8 @@ from planner.verifier.kueue.certificate import (
     check_status,
 )
 from planner.verifier.wording import compare, judge, say_some
-from planner.verifier.yunikorn.case import YuniKornCase
-from planner.verifier.yunikorn.fence import adjusted_priority
-from planner.verifier.yunikorn.hosting import is_on
-from planner.verifier.yunikorn.removal import replay
-from planner.verifier.yunikorn.victim import Victim
+from planner.verifier.yunikorn.case import Victim, YuniKornCase, replay
+from planner.verifier.yunikorn.hosting import adjusted_priority, is_on
 
 FACTS: Final = Law(
     "CT-05",

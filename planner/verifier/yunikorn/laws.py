@@ -29,16 +29,23 @@ from planner.plan import Verdict
 from planner.quota.yunikorn.resource import fits_raw, share_type
 from planner.quota.yunikorn.snapshot import under
 from planner.verifier.wording import judge, say_count, say_some
-from planner.verifier.yunikorn.case import LastTier, YuniKornCase, rules_fault
-from planner.verifier.yunikorn.fence import (
+from planner.verifier.yunikorn.case import (
+    LastTier,
+    Victim,
+    YuniKornCase,
+    rules_fault,
+    say_amount,
+    say_amounts,
+    say_queue,
+)
+from planner.verifier.yunikorn.hosting import (
     adjusted_priority,
     find_fence,
     has_priority_fence,
     is_inside,
+    placement_faults,
+    room_faults,
 )
-from planner.verifier.yunikorn.hosting import placement_faults, room_faults
-from planner.verifier.yunikorn.victim import Victim
-from planner.verifier.yunikorn.wording import say_amount, say_amounts, say_queue
 
 Check = Callable[[YuniKornCase], Verdict]
 

@@ -9,7 +9,7 @@ import pytest
 
 import planner
 from planner.commands.generate import PRESETS, generate, generate_objects
-from planner.commands.generate.kueue.knobs import KueueKnobs
+from planner.commands.generate.kueue.layout import KueueKnobs
 from planner.dump import as_json
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored, read_objects

@@ -18,8 +18,7 @@ from planner.commands.lint.kueue import starvation
 from planner.commands.lint.kueue.search import AT_REST, loop
 from planner.commands.lint.kueue.starvation import MAX_TRIED
 from planner.commands.lint.kueue.world import Facts
-from planner.commands.lint.lint import files_of
-from planner.commands.lint.record import KINDS
+from planner.commands.lint.lint import KINDS, files_of
 from planner.commands.simulate import simulate
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.commands.lint.record import KINDS
+from planner.commands.lint.lint import KINDS
 from planner.reader.kueue import read_kueue_objects
 from tests.cli.running import call
 from tests.cli.test_mutated import VALUES, paths

@@ -17,8 +17,7 @@ from planner.plan import YuniKornPlan
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.yunikorn import verify_yunikorn_case, verify_yunikorn_plan
-from planner.verifier.yunikorn.case import YuniKornCase
-from planner.verifier.yunikorn.victim import Victim
+from planner.verifier.yunikorn.case import Victim, YuniKornCase
 from tests.verifier.yunikorn.plans import CODE, DESIGN, REQUIRED, victim_of
 from tests.yunikorn.building import SECOND, state_of
 from tests.yunikorn.recorded import NAMES, Line, lines

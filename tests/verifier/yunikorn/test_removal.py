@@ -7,8 +7,7 @@ from itertools import permutations
 
 from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.quota.yunikorn.snapshot import Snapshot
-from planner.verifier.yunikorn.removal import remove_all, replay
-from planner.verifier.yunikorn.victim import Victim
+from planner.verifier.yunikorn.case import Victim, remove_all, replay
 from tests.yunikorn.building import Json, allocation, application, ask, cluster_value, node, queue
 from tests.yunikorn.building import state_of as state_of_value
 

@@ -21,7 +21,7 @@ from planner.commands.explain.kueue.record import (
 )
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
 from planner.plan import Place, PodSetPlaces
-from planner.plan.naming import name_some
+from planner.plan.base import name_some
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology import Taken

@@ -10,16 +10,15 @@ from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.record import YuniKornStanding
 from planner.laws import Law, Register, Spared
 from planner.models.yunikorn.candidates import exclusions, fence_root
-from planner.models.yunikorn.guaranteed import Counting, counting_guarantees, used
 from planner.models.yunikorn.laws import spared_by
-from planner.models.yunikorn.need import missing_on
+from planner.models.yunikorn.need import Counting, counting_guarantees, missing_on, used
 from planner.plan import ResourceAmount
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import fits, share_type
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.state.yunikorn_quantity import format_yunikorn_quantity
+from planner.state.yunikorn import format_yunikorn_quantity
 
 
 def amount(units: int, t: str) -> str:

@@ -23,9 +23,8 @@ from planner.commands.explain.yunikorn.candidacy import (
 )
 from planner.commands.explain.yunikorn.record import YuniKornShortfall
 from planner.laws import RULE_SETS, Law, Register, in_drop_order
-from planner.models.yunikorn.build import assemble
 from planner.models.yunikorn.candidates import eligible, exclusions
-from planner.models.yunikorn.columns import build_classes
+from planner.models.yunikorn.formulation import assemble, build_classes
 from planner.models.yunikorn.need import (
     At,
     above_guaranteed,
@@ -40,7 +39,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome, run
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.state.yunikorn_quantity import format_yunikorn_quantity
+from planner.state.yunikorn import format_yunikorn_quantity
 
 
 def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:

@@ -21,8 +21,7 @@ from planner.commands.explain.yunikorn.record import (
 from planner.commands.whatif.edit import edit
 from planner.errors import LookupFailed
 from planner.laws import RULE_SETS, YK_UNDER_GUARANTEED, Spared
-from planner.models.yunikorn.guaranteed import used
-from planner.models.yunikorn.need import is_under_guaranteed, short_of_guaranteed
+from planner.models.yunikorn.need import is_under_guaranteed, short_of_guaranteed, used
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan
@@ -43,8 +42,7 @@ from planner.solver.yunikorn.start import (
     start,
 )
 from planner.state import YuniKornState
-from planner.state.yunikorn import QueueConfig
-from planner.state.yunikorn_quantity import format_yunikorn_quantity
+from planner.state.yunikorn import QueueConfig, format_yunikorn_quantity
 
 HIGHEST: Final = 2**31 - 1
 """Priorities and offsets are 32-bit integers."""

@@ -1,7 +1,6 @@
 """Clusters of Kueue: what runs first, then the quotas that it follows from.
 
-knobs.py    every knob, and named clusters
-layout.py   what a cluster consists of, and what its workloads ask for
+layout.py   every knob, named clusters, what a cluster consists of, and what its workloads ask for
 draw.py     queues, what runs, the preemptor, the trap of a hard state; quotas that make it legal
 nodes.py    racks of nodes, and where Kueue's own placement puts what runs
 objects.py  the objects that kubectl would print

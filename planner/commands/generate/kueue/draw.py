@@ -26,13 +26,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from planner.commands.generate.kueue.knobs import SCALE_SHAPES, KueueKnobs
 from planner.commands.generate.kueue.layout import (
     CPU,
     GPU,
     GPUS_OF_A_NODE,
     MEMORY,
     SCALE,
+    SCALE_SHAPES,
+    KueueKnobs,
     Layout,
     Place,
     Quota,

@@ -1,4 +1,10 @@
-"""What a cluster consists of, and what its workloads ask for."""
+"""The knobs of clusters of Kueue, named clusters, and what a cluster consists of.
+
+``kueue-baseline`` and ``kueue-large-scale`` have the cohorts, queues, requests, priorities,
+policies and numbers of kueue test/performance/scheduler/configs/{baseline,large-scale}/
+generator.yaml (cc13fff8, f6517b0c). There workloads come and go and 20 cores are the quota of a
+queue; here all of them run in one moment, so that quotas are what is in use.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,204 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import gcd
-from typing import Final
+from typing import Annotated, Final, Literal
 
-from planner.commands.generate.kueue.knobs import SCALE_SHAPES, KueueKnobs
+from planner.commands.generate.generate import (
+    WIDEST,
+    Knob,
+    Knobs,
+    Preset,
+    check_limits,
+    impossible,
+    too_wide,
+)
 from planner.commands.generate.names import CLASSES, PREEMPTOR_CLASS, SCALE_CLASSES, Chance, Class
+
+Shapes = Literal["t-shirt", "distinct", "kueue-baseline", "kueue-large-scale"]
+ReclaimPolicy = Literal["Never", "LowerPriority", "Any"]
+WithinPolicy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
+BorrowPolicy = Literal["Never", "LowerPriority"]
+Strategies = Literal["both", "final-share", "initial-share"]
+
+MOST_PLACED: Final = 5000
+"""Workloads of a cluster with a topology: each is placed on all nodes that there are."""
+SCALE_SHAPES: Final = ("kueue-baseline", "kueue-large-scale")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KueueKnobs(Knobs):
+    """A cluster of Kueue. Shares are in percent; a chance is drawn for each thing by itself."""
+
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "kueue"
+
+    queues: Annotated[int, Knob("ClusterQueues, each with two LocalQueues", 1, 5000)] = 6
+    cohorts: Annotated[int, Knob("root cohorts; the queues are dealt out to them", 1, 1000)] = 1
+    depth: Annotated[int, Knob("levels of cohorts; 0: queues without a cohort", 0, 6)] = 1
+    branches: Annotated[int, Knob("cohorts below a cohort", 1, 10)] = 2
+    workloads: Annotated[int, Knob("workloads that run", 1, 200_000)] = 120
+    pending: Annotated[int, Knob("workloads that wait; quotas are made for the first", 1, 5000)] = 1
+    flavors: Annotated[int, Knob("ResourceFlavors, each with quotas of its own", 1, 8)] = 1
+    shapes: Annotated[
+        Shapes,
+        Knob(
+            "requests: a catalogue of twelve, no two alike, or the classes of a scalability test "
+            "of Kueue's"
+        ),
+    ] = "t-shirt"
+    gangs: Annotated[int, Knob("percent of the workloads have a pod for each GPU")] = 30
+    priorities: Annotated[int, Knob("priority classes of what runs", 1, 8)] = 4
+    victims: Annotated[
+        int, Knob("how many workloads of average size the preemptor lacks", 1, 10_000)
+    ] = 4
+    fits: Annotated[bool, Knob("let the preemptor fit without any preemption")] = False
+    beyond: Annotated[
+        int, Knob("percent of its request that the preemptor must borrow or take from its queue")
+    ] = 0
+    fill: Annotated[
+        int, Knob("percent of the quota in use; above 100 more is in use than there is", 50, 150)
+    ] = 100
+    borrowers: Annotated[int, Knob("percent of the queues use more than their quota")] = 50
+    pool: Annotated[int, Knob("percent of the quota that is the root cohorts' own", 0, 50)] = 0
+    limits: Annotated[int, Knob("percent of the queues have borrowing and lending limits")] = 0
+    fair: Annotated[bool, Knob("fair sharing is on")] = False
+    strategies: Annotated[Strategies, Knob("strategies of fair sharing")] = "both"
+    weights: Annotated[int, Knob("percent of the queues have a fair sharing weight but 1")] = 0
+    within: Annotated[WithinPolicy, Knob("withinClusterQueue")] = "LowerPriority"
+    reclaim: Annotated[ReclaimPolicy, Knob("reclaimWithinCohort")] = "Any"
+    borrow: Annotated[BorrowPolicy, Knob("borrowWithinCohort")] = "LowerPriority"
+    age: Annotated[int, Knob("hours that the oldest workload has been running", 1, 10_000)] = 72
+    checkpoints: Annotated[int, Knob("percent of the workloads published a checkpoint")] = 40
+    last_tier: Annotated[int, Knob("percent of the workloads are to be evicted last")] = 0
+    evicted: Annotated[int, Knob("percent of the workloads are being evicted already")] = 0
+    hard: Annotated[int, Knob("percent of the states are such that Kueue evicts many for one")] = 0
+    topology: Annotated[bool, Knob("place pods on nodes in racks, as Kueue would")] = False
+    hosts: Annotated[int, Knob("nodes of 8 GPUs in each rack of a topology", 1, 64)] = 4
+    fragmentation: Annotated[
+        int, Knob("in a topology: workloads that came and went, in percent of those that run")
+    ] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their limits, and those that contradict each other."""
+        check_limits(self)
+        _check_kueue(self)
+
+
+def _check_kueue(knobs: KueueKnobs) -> None:
+    alone = knobs.depth == 0 or knobs.queues <= knobs.cohorts
+    policy, name = (knobs.within, "within") if alone else (knobs.reclaim, "reclaim")
+    if knobs.cohorts > knobs.queues:
+        found = f"{knobs.cohorts} root cohorts for {knobs.queues} queues"
+        raise impossible("cohorts", found, "at least a queue for each")
+    if knobs.branches ** max(0, knobs.depth - 1) > WIDEST:
+        raise too_wide(knobs.branches, knobs.depth)
+    if knobs.workloads < knobs.flavors:
+        found = f"{knobs.workloads} workloads for {knobs.flavors} flavors"
+        raise impossible("flavors", found, "at least a workload for each")
+    if knobs.beyond and knobs.fits:
+        raise impossible("fits", "who fits needs nothing beyond its quota", "beyond 0")
+    if knobs.depth == 0 and (knobs.pool or knobs.limits):
+        raise impossible("depth", "limits and pools need a cohort", "depth of at least 1")
+    _check_topology(knobs)
+    if not knobs.hard:
+        return
+    if knobs.fits or knobs.beyond or knobs.evicted:
+        found = "hard states are built for a preemptor that reclaims its own quota"
+        raise impossible("hard", found, "not fits, beyond 0, evicted 0")
+    if policy == "Never":
+        found = f"hard states need victims, and {name} Never permits none"
+        raise impossible("hard", found, f"another policy for {name}")
+
+
+def _check_topology(knobs: KueueKnobs) -> None:
+    if knobs.topology and knobs.shapes in SCALE_SHAPES:
+        found = f"the shapes {knobs.shapes} have no GPUs"
+        raise impossible("topology", found, "shapes t-shirt or distinct")
+    if knobs.topology and knobs.workloads > MOST_PLACED:
+        found = f"{knobs.workloads} workloads are placed one after the other"
+        raise impossible("topology", found, f"at most {MOST_PLACED}")
+    if knobs.fragmentation and not knobs.topology:
+        raise impossible("fragmentation", "there are no nodes", "topology, too")
+
+
+PRESETS: Final = (
+    Preset("flat", "one cohort of six queues", KueueKnobs()),
+    Preset(
+        "small",
+        "three queues, a dozen workloads: few enough to try all victim sets",
+        KueueKnobs(queues=3, workloads=12, victims=2, gangs=0),
+    ),
+    Preset("no-cohort", "queues by themselves", KueueKnobs(queues=3, depth=0, workloads=60)),
+    Preset(
+        "hierarchical",
+        "cohorts three levels deep, with limits",
+        KueueKnobs(queues=12, depth=3, workloads=240, limits=40, borrowers=60),
+    ),
+    Preset(
+        "borrowing",
+        "the preemptor must borrow",
+        KueueKnobs(beyond=50, limits=20, borrowers=60),
+    ),
+    Preset(
+        "fair",
+        "fair sharing with weights, and a pool that belongs to nobody",
+        KueueKnobs(fair=True, pool=20, weights=40),
+    ),
+    Preset(
+        "fair-hierarchical",
+        "fair sharing in cohorts three levels deep",
+        KueueKnobs(queues=12, depth=3, workloads=240, fair=True, pool=10, weights=40),
+    ),
+    Preset(
+        "many-flavors",
+        "five flavors, all of them full",
+        KueueKnobs(flavors=5, workloads=200),
+    ),
+    Preset(
+        "hard",
+        "Kueue evicts many of a sweep where one job would do",
+        KueueKnobs(victims=6, hard=100),
+    ),
+    Preset(
+        "kueue-baseline",
+        "Kueue's scalability test: 5 cohorts of 6 queues, 15,000 workloads",
+        KueueKnobs(
+            queues=30,
+            cohorts=5,
+            workloads=15_000,
+            shapes="kueue-baseline",
+            borrow="Never",
+            victims=12,
+        ),
+    ),
+    Preset(
+        "kueue-large-scale",
+        "the large one: 10 cohorts of 100 queues, 50,000 workloads",
+        KueueKnobs(
+            queues=1000,
+            cohorts=10,
+            workloads=50_000,
+            shapes="kueue-large-scale",
+            borrow="Never",
+            victims=12,
+        ),
+    ),
+    Preset(
+        "large",
+        "30 queues three levels deep, 10,000 workloads, no two alike",
+        KueueKnobs(queues=30, depth=3, workloads=10_000, shapes="distinct", victims=12),
+    ),
+    Preset(
+        "huge",
+        "1,000 queues in 10 cohorts, 100,000 workloads, no two alike",
+        KueueKnobs(
+            queues=1000, cohorts=10, depth=2, workloads=100_000, shapes="distinct", victims=12
+        ),
+    ),
+)
+
 
 CPU, MEMORY, GPU = "cpu", "memory", "nvidia.com/gpu"
 

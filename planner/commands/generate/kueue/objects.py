@@ -10,9 +10,10 @@ from typing import Final
 from planner import dump
 from planner.commands.generate import names
 from planner.commands.generate.kueue.draw import lay_out
-from planner.commands.generate.kueue.knobs import PRESETS, KueueKnobs
 from planner.commands.generate.kueue.layout import (
     GPU,
+    PRESETS,
+    KueueKnobs,
     Layout,
     Place,
     Quota,

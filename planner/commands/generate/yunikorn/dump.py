@@ -16,18 +16,22 @@ from planner.commands.generate.yunikorn.draw import (
     MEMORY,
     MIB_PER_CORE,
     PODS,
+    PRESETS,
     VCORE,
     WAITING,
     Amount,
     Layout,
     Pod,
+    YuniKornKnobs,
     lay_out,
 )
-from planner.commands.generate.yunikorn.knobs import PRESETS, YuniKornKnobs
 from planner.state.clock import to_nanoseconds
-from planner.state.yunikorn import NAMESPACE_TAG, POD_NAME_TAG
-from planner.state.yunikorn_pods import ALLOW_PREEMPTION
-from planner.state.yunikorn_quantity import format_yunikorn_quantity
+from planner.state.yunikorn import (
+    ALLOW_PREEMPTION,
+    NAMESPACE_TAG,
+    POD_NAME_TAG,
+    format_yunikorn_quantity,
+)
 
 __all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
 

@@ -19,7 +19,7 @@ from typing import Final
 
 from planner.commands.lint.kueue import impossible, nodes, ping_pong, starvation, useless
 from planner.commands.lint.kueue.world import Facts
-from planner.commands.lint.record import Finding
+from planner.commands.lint.lint import Finding
 from planner.stage import begin
 from planner.state import State
 

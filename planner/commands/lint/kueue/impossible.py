@@ -16,7 +16,7 @@ from planner.commands.lint.kueue.search import (
     worlds,
 )
 from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, policies, spec_of
-from planner.commands.lint.record import Example, Finding, finding
+from planner.commands.lint.lint import Example, Finding, finding
 
 _BELOW_ROOT = 2
 """Nodes on the path of a ClusterQueue whose cohort has no parent."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from planner import dump as objects
 from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object
-from planner.commands.lint.record import Example, Finding, finding
+from planner.commands.lint.lint import Example, Finding, finding
 from planner.errors import InputError
 from planner.quantity import format_units
 from planner.quota.kueue.preemptor import as_preemptor, find_preemptor

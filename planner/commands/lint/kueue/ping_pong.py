@@ -21,7 +21,7 @@ from planner.commands.lint.kueue.search import (
     worlds,
 )
 from planner.commands.lint.kueue.world import Facts, Job, World, policies
-from planner.commands.lint.record import Finding, finding
+from planner.commands.lint.lint import Finding, finding
 
 MAX_TRIALS: Final = 100
 """States that are tried for one tree of cohorts."""

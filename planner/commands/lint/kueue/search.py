@@ -14,7 +14,7 @@ from itertools import groupby, product
 from typing import Any, Final, NamedTuple, TypeVar
 
 from planner.commands.lint.kueue.world import Change, Facts, Job, World
-from planner.commands.lint.record import Example
+from planner.commands.lint.lint import Example
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.record import Event as Happened
 from planner.commands.simulate.script import Script

@@ -16,7 +16,7 @@ from typing import Final
 
 from planner.commands.lint.kueue.search import ASKS, RUNS, decided
 from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, spec_of
-from planner.commands.lint.record import Example, Finding, finding
+from planner.commands.lint.lint import Example, Finding, finding
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects

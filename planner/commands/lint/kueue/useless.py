@@ -8,7 +8,7 @@ from itertools import chain
 
 from planner.commands.lint.kueue.search import MAX_SIMILAR, boosted, grid, idle, shown, worlds
 from planner.commands.lint.kueue.world import BOOST, Change, Facts, Object, configured, policies
-from planner.commands.lint.record import Example, Finding, finding
+from planner.commands.lint.lint import Example, Finding, finding
 from planner.quantity import NANO
 
 _NO_BORROW: Object = {"borrowWithinCohort": {"policy": "Never"}}

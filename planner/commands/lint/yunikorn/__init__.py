@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.commands.lint.record import Finding
+from planner.commands.lint.lint import Finding
 from planner.commands.lint.yunikorn import rules
 from planner.commands.lint.yunikorn.world import Facts
 from planner.state.yunikorn import YuniKornState

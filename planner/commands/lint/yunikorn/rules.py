@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from planner.commands.lint.record import Example, Finding, finding
+from planner.commands.lint.lint import Example, Finding, finding
 from planner.commands.lint.yunikorn.world import (
     Change,
     Facts,

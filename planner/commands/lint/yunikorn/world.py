@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from planner.commands.lint.record import Example
+from planner.commands.lint.lint import Example
 from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.reader.yunikorn import read_yunikorn_objects

@@ -19,8 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.models.kueue.joint import Cut, JointFormulation
-from planner.models.kueue.joint_build import assemble_joint
+from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.kueue.joint_relaxation import joint_cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
 from planner.models.shared.classes import Classes, Parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.commands.explain.counterfactual import Condition, alternative, count_optima, necessary
+from planner.commands.explain.answer import Condition, alternative, count_optima, necessary
 from planner.commands.explain.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import PROFILES, Profile
 from tests.commands.explain.kueue.inquire import inquire

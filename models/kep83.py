@@ -1,0 +1,226 @@
+"""KEP-83's rules as CP-SAT formulations, on the variables and usage of Kueue's.
+
+Laws that exclude single workloads are masks over (W,), True where the law forbids the workload.
+Nothing there depends on which other workloads are victims, so excluded workloads get no variable.
+The laws that tie victims together are one function each, over a formulation; K83-01 is the same
+constraint as Kueue's KQ-01 and is taken from there. A problem becomes a model: variables, then a
+flat list of laws; or linear rows that every victim set permitted by KEP-83 satisfies. All ids and
+sources are in planner/laws/kep83.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+import numpy as np
+
+from planner.laws import (
+    K83_AT_MIN,
+    K83_BORROWS,
+    K83_FITS,
+    K83_HOLDS_CONTESTED,
+    K83_WAITED,
+    K83_WITHIN_CLUSTER_QUEUE,
+    K83_WITHIN_COHORT,
+    K83_WITHOUT_BORROWING,
+    RULE_SETS,
+    Register,
+)
+from planner.models.kueue.formulation import Columns, Formulation, LastVictims
+from planner.models.kueue.laws import fits
+from planner.models.kueue.relaxation import cover_rows, with_excess
+from planner.models.shared.builder import Builder, negation
+from planner.models.shared.classes import new_takes
+from planner.models.shared.row import Relaxation, Row
+from planner.problem.array import BoolArray
+from planner.problem.kep83 import Kep83Problem
+from planner.quantity import UNLIMITED
+
+EXCLUSIONS: Final[Register[Callable[[Kep83Problem], BoolArray]]] = Register()
+"""Whom a law forbids by itself, by the law's id."""
+
+
+@EXCLUSIONS.of(K83_HOLDS_CONTESTED)
+def holds_contested_quota(problem: Kep83Problem) -> BoolArray:
+    """K83-03: forbid workloads that name no flavor-resource whose assigned mode is Preempt.
+
+    Only workloads of active queues in the preemptor's tree are in the problem at all.
+
+    Source: KEP-83, Preemption, step 2.
+    """
+    return ~problem.base.names_contested
+
+
+@EXCLUSIONS.of(K83_WITHIN_CLUSTER_QUEUE)
+def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
+    """K83-04: forbid workloads of the own queue with priority >= the preemptor's; Never: all.
+
+    Source: KEP-83, Preemption, step 2.2.
+    """
+    base = problem.base
+    if problem.queue == "Never":
+        return base.from_own_queue
+    return base.from_own_queue & (base.priority >= base.preemptor_priority)
+
+
+@EXCLUSIONS.of(K83_WITHIN_COHORT)
+def within_cohort(problem: Kep83Problem) -> BoolArray:
+    """K83-05: forbid workloads of other queues that ``withinCohort`` does not permit.
+
+    Never: all. ReclaimFromLowerPriority and LowerPriority: those with priority >= the
+    preemptor's. ReclaimFromAny: none.
+
+    Source: KEP-83, ClusterQueue API changes; Preemption, step 2.1.
+    """
+    base = problem.base
+    match problem.cohort:
+        case "Never":
+            return ~base.from_own_queue
+        case "ReclaimFromAny":
+            return np.zeros(len(base.workloads), dtype=np.bool_)
+        case "ReclaimFromLowerPriority" | "LowerPriority":
+            return ~base.from_own_queue & (base.priority >= base.preemptor_priority)
+
+
+@EXCLUSIONS.of(K83_BORROWS)
+def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
+    """K83-06: forbid workloads of other queues that borrow nothing involved to begin with.
+
+    Source: KEP-83, Preemption, step 2.1.
+    """
+    base = problem.base
+    borrows = np.array(
+        # Usage as it is: the KEP looks once, before any removal.
+        [
+            any(used[fr] > quota[fr] for fr in base.contested)
+            for used, quota in zip(base.usage, base.quota, strict=True)
+        ],
+        dtype=np.bool_,
+    )
+    return ~borrows[base.queue] & ~base.from_own_queue
+
+
+@EXCLUSIONS.of(K83_WAITED)
+def waited(problem: Kep83Problem) -> BoolArray:
+    """K83-08: forbid everything while the preemptor has not waited long enough.
+
+    Source: KEP-83, Extra knobs in ClusterQueue preemption policy.
+    """
+    return np.full(len(problem.base.workloads), not problem.waited, dtype=np.bool_)
+
+
+def eligible(problem: Kep83Problem, without: Collection[str] = ()) -> BoolArray:
+    """Return the workloads no law excludes: (W,); laws whose id is in ``without`` are dropped."""
+    allowed = np.ones(len(problem.base.workloads), dtype=np.bool_)
+    for law in RULE_SETS["kep83"]:
+        if law.id in EXCLUSIONS and law.id not in without:
+            allowed &= ~EXCLUSIONS[law.id](problem)
+    return allowed
+
+
+def reasons(problem: Kep83Problem) -> list[str]:
+    """Return the reason code of each workload as a victim: (W,); Kueue's own of today."""
+    other = "InCohortReclaimWhileBorrowing" if problem.borrows else "InCohortReclamation"
+    own = problem.base.from_own_queue.tolist()
+    return ["InClusterQueue" if mine else other for mine in own]
+
+
+STATED: Final[Register[Callable[[Formulation], None]]] = Register()
+"""How a law is stated over a formulation, by the law's id."""
+
+STATED.of(K83_FITS)(fits)
+
+
+@STATED.of(K83_WITHOUT_BORROWING)
+def without_borrowing(formulation: Formulation) -> None:
+    """K83-02: where preemption is needed, usage + request <= min of the queue, unless it borrows.
+
+    For every involved fr with a request: ``usage(q, fr) + REQ[fr] <= nominal(q, fr)``. The rest
+    may borrow: it was assigned from what is available.
+
+    Source: KEP-83, Detecting Workloads that might benefit from preemption.
+    """
+    problem, usage = formulation.problem, formulation.usage
+    queue = problem.own_queue
+    for fr in problem.contested:
+        asked, nominal = problem.request[fr], problem.quota[queue][fr]
+        if asked and nominal != UNLIMITED:
+            formulation.builder.add(
+                usage.after(queue, fr) + asked <= nominal, when=[negation(formulation.borrowing)]
+            )
+
+
+@STATED.of(K83_AT_MIN)
+def at_min_until_last_victim(formulation: Formulation) -> None:
+    """K83-07: the last victim of another queue finds it at its min or above in some involved fr.
+
+    With w(c) the usage of a queue c with its last victim put back:
+
+        touched(c)  =>  w(c, fr) >= nominal(c, fr)   for some involved fr.
+
+    Usage only falls while victims go, so this permits an order of all of them. Cohorts between
+    are not asked.
+
+    Source: KEP-83, Preemption, step 4; docs/design/theory.md §2.2 for the last victim.
+    """
+    problem, builder = formulation.problem, formulation.builder
+    last = formulation.last_victims
+    for queue in formulation.classes_of:
+        if queue == problem.own_queue:
+            continue
+        quota = problem.quota[queue]
+        bounded = [fr for fr in problem.contested if quota[fr] != UNLIMITED]
+        least = {fr: builder.bounds(formulation.usage.after(queue, fr))[0] for fr in bounded}
+        # At its min or above whatever goes.
+        if any(least[fr] >= quota[fr] for fr in bounded):
+            continue
+        possible = [(last.with_last(queue, fr), quota[fr]) for fr in bounded]
+        literals = builder.witnesses(
+            (then, bound) for then, bound in possible if builder.bounds(then)[1] >= bound
+        )
+        builder.any_of([*literals, negation(last.touched(queue))])
+
+
+def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] = ()) -> Formulation:
+    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
+
+    There is one attempt: whether it borrows is an option.
+    """
+    builder = Builder()
+    take = new_takes(builder, columns.classes)
+    borrowing = builder.new(int(problem.borrows), int(problem.borrows))
+    formulation = Formulation(problem.base, columns, builder, take, borrowing)
+    formulation.last_victims = LastVictims(formulation)
+    for law in RULE_SETS["kep83"]:
+        if law.id in STATED and law.id not in without:
+            STATED[law.id](formulation)
+    return formulation
+
+
+def rows(problem: Kep83Problem, columns: Columns) -> list[Row]:
+    """Return what victims must free: anywhere for K83-01, in the own queue for K83-02."""
+    return [*cover_rows(problem.base, columns), *_within_min(problem, columns)]
+
+
+def relax(problem: Kep83Problem, columns: Columns) -> Relaxation:
+    """Return these rows, and what K83-07 leaves of each other queue.
+
+    Before its last victim it gives up at most its excess, in the involved fr that shows it at
+    its min or above.
+    """
+    others = sorted({*columns.queue.tolist()} - {problem.base.own_queue})
+    return with_excess(rows(problem, columns), problem.base, columns, others, beyond=0)
+
+
+def _within_min(problem: Kep83Problem, columns: Columns) -> list[Row]:
+    """Return what the own queue must give up so that what needs preemption does not borrow."""
+    base, found = problem.base, []
+    own = columns.queue == base.own_queue
+    for fr in () if problem.borrows else base.contested:
+        nominal = base.quota[base.own_queue][fr]
+        missing = base.usage[base.own_queue][fr] + base.request[fr] - nominal
+        if base.request[fr] and nominal != UNLIMITED and missing > 0:
+            name = f"min of {base.names[base.own_queue]} in {base.frs[fr]}"
+            found.append(Row.of(name, np.where(own, columns.holding[:, fr], 0), missing))
+    return found

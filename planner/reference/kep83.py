@@ -1,0 +1,371 @@
+"""KEP-83's algorithm of 2022, step by step as its text has it.
+
+docs/semantics/kep83.md retells it. What it leaves open is decided in `planner.laws.kep83`, the
+options in `planner.state.kep83`; of the assignment of flavors, two walks over those of each
+resource group, it is decided so:
+
+* The resources of a resource group get one flavor, as in Kueue; so each walk asks for a flavor
+  that will do for all of them. ``flavorFungibility`` came later and is not looked at.
+* "Assignments that require preemption implicitly do not borrow quota": in the second walk every
+  resource must be within min, and one that fits without borrowing has mode Fit, the rest Preempt.
+* With withinCohort LowerPriority the second walk takes what the queue could use if nothing ran,
+  borrowed quota included. The KEP proposes to select flavors by a simulated usage, the larger of
+  min and what is used for each queue; as the min of all queues is the quota of the cohort, no
+  request would ever fit that, so this is its purpose and not its letter.
+* Podsets are assigned in turn and count what those before them got; partial admission came later.
+
+Source: KEP-83, "Detecting Workloads that might benefit from preemption"; "Preemption", steps 1 to
+5; "Extra knobs in ClusterQueue preemption policy".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from planner.laws import (
+    K83_AT_MIN,
+    K83_BORROWS,
+    K83_FITS,
+    K83_HOLDS_CONTESTED,
+    K83_WAITED,
+    K83_WITHIN_CLUSTER_QUEUE,
+    K83_WITHIN_COHORT,
+    K83_WITHOUT_BORROWING,
+)
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.assignment import (
+    Assignment,
+    FlavorChoice,
+    Mode,
+    PodSetFlavors,
+    contested,
+    total_request,
+    worst,
+)
+from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.tree import Usage
+from planner.quota.kueue.waiting import seconds_waiting
+from planner.reference.kueue.assigned import Assigned
+from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
+from planner.reference.kueue.decision import Decision
+from planner.reference.kueue.eligibility import InvalidSelectorError
+from planner.reference.kueue.target import Search, Target
+from planner.reference.laws import keeps
+from planner.state.kep83 import Criterion, Kep83
+from planner.state.queues import Preemption, ResourceGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Kep83Context:
+    """One preemption search: who wants in, with what request, by which options.
+
+    ``usage`` is changed by the search and restored at its end. ``request`` is per fr in integer
+    units; ``involved`` are the fr whose assigned mode is Preempt; ``cost`` is what evicting a
+    workload costs, by ``namespace/name``, 0 where nothing is said.
+    """
+
+    snapshot: Snapshot
+    usage: Usage
+    preemptor: Preemptor
+    request: Mapping[int, int]
+    involved: frozenset[int]
+    options: Kep83
+    cost: Mapping[str, int]
+
+    @property
+    def queue(self) -> int:
+        """The preemptor's ClusterQueue."""
+        return self.preemptor.queue
+
+    @property
+    def policy(self) -> Preemption:
+        """The preemption policies of the preemptor's ClusterQueue."""
+        return self.snapshot.queues[self.queue].spec.preemption
+
+    @keeps(K83_FITS, K83_WITHOUT_BORROWING)
+    def fits(self) -> bool:
+        """Say whether the request fits within the quota: where preemption is needed, within min."""
+        usage, queue = self.usage, self.queue
+        for fr, amount in self.request.items():
+            if amount > max(0, usage.available(queue, fr)):
+                return False
+            # What fits as it is may borrow; only an assignment that preempts may not.
+            within_min = fr in self.involved and not self.options.borrows
+            if within_min and add(usage.amount[queue][fr], amount) > usage.tree.nominal(queue, fr):
+                return False
+        return True
+
+    @keeps(K83_BORROWS)
+    def is_borrowing(self, queue: int) -> bool:
+        """Say whether a ClusterQueue uses more than its min of some involved flavor."""
+        used, tree = self.usage.amount[queue], self.usage.tree
+        return any(used[fr] > tree.nominal(queue, fr) for fr in self.involved)
+
+    @keeps(K83_AT_MIN)
+    def is_below_min(self, queue: int) -> bool:
+        """Say whether a ClusterQueue uses less than its min of all the involved flavors."""
+        used, tree = self.usage.amount[queue], self.usage.tree
+        # Below, not at it: where Kueue of today stops at its quota, the KEP takes one more.
+        return all(used[fr] < tree.nominal(queue, fr) for fr in self.involved)
+
+
+Choices = dict[str, FlavorChoice]
+
+
+@dataclass(slots=True)
+class Kep83Flavors:
+    """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was."""
+
+    snapshot: Snapshot
+    usage: Usage
+    preemptor: Preemptor
+    options: Kep83
+    _assumed: dict[int, int] = field(default_factory=dict, init=False)
+    _level: int = field(default=0, init=False)
+
+    def assign(self) -> Assignment:
+        """Assign flavors to all podsets; the first that gets none ends it with mode NoFit."""
+        assigner = FlavorAssigner(self.snapshot, self.usage, self.preemptor)
+        done: list[PodSetFlavors] = []
+        for group in assigner.groups():
+            chosen = self._choose(assigner, group)
+            if chosen is None:
+                return Assignment(mode="NoFit", pod_sets=tuple(done))
+            for request in group:
+                flavors = {name: chosen[name] for name in request.totals if name in chosen}
+                self._assume(request, flavors)
+                done.append(PodSetFlavors(name=request.name, count=request.count, flavors=flavors))
+        mode: Mode = worst(choice.mode for pods in done for choice in pods.flavors.values())
+        return Assignment(mode=mode, borrowing=self._level, pod_sets=tuple(done))
+
+    def _choose(self, assigner: FlavorAssigner, group: Sequence[PodSetRequest]) -> Choices | None:
+        """Choose flavors for podsets that are handled together; ``None`` if one has none."""
+        requests = joined(group)
+        chosen: Choices = {}
+        for resource, amount in requests.items():
+            covering = assigner.covering(resource)
+            if resource in chosen or (covering is None and assigner.skips(amount)):
+                continue
+            found = None if covering is None else self._walk(assigner, group, covering, requests)
+            if found is None:
+                return None
+            chosen |= found
+        return chosen
+
+    def _walk(
+        self,
+        assigner: FlavorAssigner,
+        group: Sequence[PodSetRequest],
+        covering: ResourceGroup,
+        requests: Mapping[str, int],
+    ) -> Choices | None:
+        """Walk the flavors twice: for one with quota left, then for one preemption can free."""
+        wanted = {name: n for name, n in requests.items() if name in covering.covered_resources}
+        try:
+            flavors = [
+                one.name for one in covering.flavors if assigner.eligible(group, one.name, covering)
+            ]
+        except InvalidSelectorError:
+            return None
+        # All flavors for the first step before any for the second: a later flavor with quota left
+        # is better than an earlier one that asks for victims.
+        for step in (self._available, self._with_preemption):
+            for flavor in flavors:
+                modes: dict[str, Mode] = {
+                    name: step(flavor, name, amount) for name, amount in wanted.items()
+                }
+                if "NoFit" not in modes.values():
+                    return {name: FlavorChoice(flavor=flavor, mode=m) for name, m in modes.items()}
+        return None
+
+    def _available(self, flavor: str, resource: str, amount: int) -> Mode:
+        """Step 0: Fit where quota is left in the cohort, within the max of the ClusterQueue."""
+        fr = self.snapshot.fr_or_none(flavor, resource)
+        if fr is None:  # covered, but listed without quota anywhere
+            return "NoFit" if amount else "Fit"
+        value = add(self._assumed.get(fr, 0), amount)
+        available = max(0, self.usage.available(self.preemptor.queue, fr))
+        return "Fit" if value <= available else "NoFit"
+
+    def _with_preemption(self, flavor: str, resource: str, amount: int) -> Mode:
+        """Step 1: Preempt, or Fit, where the min quota of the ClusterQueue can hold the request."""
+        fr = self.snapshot.fr_or_none(flavor, resource)
+        if fr is None:
+            return "NoFit" if amount else "Fit"
+        queue, tree = self.preemptor.queue, self.snapshot.tree
+        value = add(self._assumed.get(fr, 0), amount)
+        borrows = self.options.borrows
+        if value > (tree.potential(queue, fr) if borrows else tree.nominal(queue, fr)):
+            return "NoFit"
+        if not borrows and self.usage.borrows_with(queue, fr, value):
+            return "Preempt"  # it may fit now, but only by what such an assignment may not borrow
+        return "Fit" if self._available(flavor, resource, amount) == "Fit" else "Preempt"
+
+    def _assume(self, request: PodSetRequest, flavors: Choices) -> None:
+        """Count what a podset got, and how far up that borrows."""
+        for name, choice in flavors.items():
+            fr = self.snapshot.fr_or_none(choice.flavor, name)
+            if fr is not None:
+                value = add(self._assumed.get(fr, 0), request.totals[name])
+                self._assumed[fr] = value
+                level, _ = borrow_level(self.usage, self.preemptor.queue, fr, value)
+                self._level = max(self._level, level)
+
+
+Key = tuple[float | str, ...]
+
+
+def candidates_in_order(context: Kep83Context) -> list[Admitted]:
+    """Return the candidates as the algorithm would remove them, empty if it may not preempt."""
+    if not _may_preempt(context):
+        return []
+    found = [*_of_other_queues(context), *_of_own_queue(context)]
+    # Whoever is being evicted already is one like all others: the KEP says nothing of it.
+    return sorted(found, key=lambda workload: _key(context, workload))
+
+
+@keeps(K83_WAITED)
+def _may_preempt(context: Kep83Context) -> bool:
+    """Say whether the preemptor has waited long enough."""
+    waited = seconds_waiting(context.preemptor.workload, context.snapshot.now)
+    return waited >= context.options.wait
+
+
+@keeps(K83_BORROWS, K83_WITHIN_COHORT)
+def _of_other_queues(context: Kep83Context) -> Iterator[Admitted]:
+    """Step 2.1: in the cohort only ClusterQueues that are borrowing are considered."""
+    policy = context.options.within_cohort(context.policy)
+    if policy == "Never":
+        return
+    tree = context.snapshot.tree
+    root = tree.path(context.queue)[-1]
+    for queue, workloads in context.snapshot.admitted.items():
+        # The whole tree is the cohort: hierarchies came after the KEP.
+        elsewhere = queue == context.queue or tree.path(queue)[-1] != root
+        if elsewhere or not context.snapshot.is_active(queue) or not context.is_borrowing(queue):
+            continue
+        for workload in workloads:
+            lower = workload.priority < context.preemptor.priority
+            if _uses_involved(context, workload) and (lower or policy == "ReclaimFromAny"):
+                yield workload
+
+
+@keeps(K83_WITHIN_CLUSTER_QUEUE)
+def _of_own_queue(context: Kep83Context) -> Iterator[Admitted]:
+    """Step 2.2: in the ClusterQueue only workloads with lower priority are selected."""
+    if context.options.within_cluster_queue(context.policy) == "Never":
+        return
+    for workload in context.snapshot.admitted[context.queue]:
+        if _uses_involved(context, workload) and workload.priority < context.preemptor.priority:
+            yield workload
+
+
+@keeps(K83_HOLDS_CONTESTED)
+def _uses_involved(context: Kep83Context, workload: Admitted) -> bool:
+    """Step 2: workloads that do not use the flavors selected for the preemptor are left out."""
+    return not context.involved.isdisjoint(workload.names)
+
+
+_COMPARED_BY: Final[Mapping[Criterion, Callable[[Kep83Context, Admitted], float]]] = {
+    "ByLowestPriority": lambda _, workload: workload.priority,
+    "ByLowestRuntime": lambda _, workload: -workload.reserved_s,
+    "ByLongestRuntime": lambda _, workload: workload.reserved_s,
+    "ByLowestDisruptionCost": lambda context, workload: context.cost.get(workload.key, 0),
+}
+
+
+def _key(context: Kep83Context, workload: Admitted) -> Key:
+    """Step 3: other queues first, then by the criteria; at last by UID, so that no tie is left.
+
+    A workload runs since its quota was reserved.
+    """
+    compared = [_COMPARED_BY[name](context, workload) for name in context.options.criteria]
+    return (workload.queue == context.queue, *compared, workload.uid)
+
+
+OWN_QUEUE: Final = "InClusterQueue"
+RECLAIMED: Final = "InCohortReclamation"
+WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
+"""The KEP names no reasons; these are the codes that Kueue gives them today."""
+
+
+def search_kep83(context: Kep83Context) -> Search:
+    """Return the workloads to preempt, in the order of their removal; the usage stays as it was."""
+    borrowing = context.options.borrows
+    needed = _add_back(context, _remove(context))
+    _put_back(context, needed)
+    targets = tuple(Target(workload, _reason(context, workload)) for workload in needed)
+    return Search(targets, (borrowing,), borrowing if targets else None)
+
+
+@keeps(K83_AT_MIN)
+def _remove(context: Kep83Context) -> list[Admitted]:
+    """Step 4: remove candidates until the preemptor fits; if it never does, put all back."""
+    removed: list[Admitted] = []
+    for workload in candidates_in_order(context):
+        # At its turn, with what was removed so far: the queue may go below once, not further.
+        if workload.queue != context.queue and context.is_below_min(workload.queue):
+            continue
+        context.usage.remove(workload.queue, workload.usage)
+        removed.append(workload)
+        if context.fits():
+            return removed
+    _put_back(context, removed)
+    return []
+
+
+def _add_back(context: Kep83Context, removed: list[Admitted]) -> list[Admitted]:
+    """Step 5: add workloads back from the last removed to the first, where it still fits.
+
+    One that cannot be added back does not stop the walk: only then is the set minimal.
+    """
+    needed: list[Admitted] = []
+    for workload in reversed(removed):
+        context.usage.add(workload.queue, workload.usage)
+        if not context.fits():
+            context.usage.remove(workload.queue, workload.usage)
+            needed.append(workload)
+    return needed[::-1]
+
+
+def _put_back(context: Kep83Context, workloads: list[Admitted]) -> None:
+    for workload in workloads:
+        context.usage.add(workload.queue, workload.usage)
+
+
+def _reason(context: Kep83Context, workload: Admitted) -> str:
+    if workload.queue == context.queue:
+        return OWN_QUEUE
+    return WHILE_BORROWING if context.options.borrows else RECLAIMED
+
+
+def decide_kep83(
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    options: Kep83,
+    assignment: Assignment | None = None,
+    cost: Mapping[str, int] | None = None,
+) -> Decision:
+    """Run the algorithm; a given assignment takes the place of flavor assignment.
+
+    ``cost`` is what evicting a workload costs now, by ``namespace/name``, for the criterion
+    ByLowestDisruptionCost; a workload that is not named costs nothing. A workload of an inactive
+    queue is never looked at: no flavors, no victims.
+    """
+    nothing = Search((), ())
+    if not snapshot.is_active(preemptor.queue):
+        return Decision(Assigned(Assignment(mode="NoFit")), nothing)
+    usage = snapshot.usage.copy()
+    if assignment is None:
+        assignment = Kep83Flavors(snapshot, usage, preemptor, options).assign()
+    assigned = Assigned(assignment)
+    # Podsets without flavors would be missing in the request, which then fits too easily.
+    if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
+        return Decision(assigned, nothing)
+    request = total_request(assignment, preemptor, snapshot)
+    involved = contested(assignment, snapshot)
+    context = Kep83Context(snapshot, usage, preemptor, request, involved, options, cost or {})
+    return Decision(assigned, search_kep83(context))

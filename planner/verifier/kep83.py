@@ -1,0 +1,335 @@
+"""KEP-83's rules: a plan matched with the state and judged law by law, K83-01 to K83-08.
+
+Every law's function is named like the law in ``planner.laws``, takes a ``Kep83Case`` and returns a
+verdict in words. None of them knows how the plan was found. Written from KEP-83, sections as named;
+what its text leaves open is decided in `planner.laws.kep83`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from planner.laws import (
+    K83_AT_MIN,
+    K83_BORROWS,
+    K83_FITS,
+    K83_HOLDS_CONTESTED,
+    K83_WAITED,
+    K83_WITHIN_CLUSTER_QUEUE,
+    K83_WITHIN_COHORT,
+    K83_WITHOUT_BORROWING,
+    Law,
+    Register,
+)
+from planner.plan import Plan, Verdict
+from planner.quota.kueue.amount import add
+from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.tree import Usage
+from planner.quota.kueue.waiting import seconds_waiting
+from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
+from planner.verifier.kueue.case import Case, Removal, match_victims
+from planner.verifier.kueue.classical import judge_fit, judge_holdings, say_reason, say_refused
+from planner.verifier.kueue.setting import Setting, say_amount, say_node
+from planner.verifier.wording import judge, say_count, say_some
+
+OWN_QUEUE: Final = "InClusterQueue"
+RECLAIMED: Final = "InCohortReclamation"
+WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
+
+
+@dataclass(frozen=True)
+class Kep83Setting(Setting):
+    """A preemptor with its flavors assigned, by KEP-83's rules under some options.
+
+    ``contested`` are the KEP's involved flavors.
+    """
+
+    options: Kep83
+
+    @cached_property
+    def cohort_policy(self) -> CohortPolicy:
+        """The policy for victims of other queues."""
+        return self.options.within_cohort(self.policy)
+
+    @cached_property
+    def queue_policy(self) -> QueuePolicy:
+        """The policy for victims of the own queue."""
+        return self.options.within_cluster_queue(self.policy)
+
+    @cached_property
+    def waited_s(self) -> int:
+        """For how many seconds the preemptor has waited since it was first attempted."""
+        return seconds_waiting(self.preemptor.workload, self.snapshot.now)
+
+    @property
+    def may_preempt(self) -> bool:
+        """Whether the preemptor has waited long enough."""
+        return self.waited_s >= self.options.wait
+
+    def permits(self, workload: Admitted) -> bool:
+        """Say whether the policy for its queue permits a workload as a victim."""
+        policy = self.queue_policy if workload.queue == self.queue else self.cohort_policy
+        # The other values, of either field, all ask for a lower priority; equal ones never go.
+        if policy in {"Never", "ReclaimFromAny"}:
+            return policy == "ReclaimFromAny"
+        return workload.priority < self.preemptor.priority
+
+    def reason(self, workload: Admitted) -> str:
+        """Return the code Kueue gives such a victim today."""
+        if workload.queue == self.queue:
+            return OWN_QUEUE
+        # The KEP has no reason codes; these are what Kueue says today of a removal of that kind.
+        return WHILE_BORROWING if self.options.borrows else RECLAIMED
+
+    def borrows_contested(self, queue: int) -> bool:
+        """Say whether a queue uses more than its min of some involved flavor."""
+        used = self.snapshot.usage.amount[queue]
+        return any(used[fr] > self.snapshot.tree.nominal(queue, fr) for fr in self.contested)
+
+    @cached_property
+    def candidates(self) -> Sequence[Admitted]:
+        """What the KEP would collect: what passes K83-03 to K83-06 and K83-08."""
+        if not self.may_preempt:
+            return ()
+        return [
+            workload
+            for workload in self.permitted()
+            if workload.queue == self.queue or self.borrows_contested(workload.queue)
+        ]
+
+
+def kep83_setting_of(setting: Setting, options: Kep83) -> Kep83Setting:
+    """Return the same preemptor and state, by KEP-83's rules."""
+    return Kep83Setting(
+        setting.snapshot,
+        setting.preemptor,
+        setting.searched,
+        setting.contested,
+        setting.searched,
+        setting.floor,
+        options,
+    )
+
+
+def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
+    """Find a legal order of removals and replay it; say what stands in the way if none is."""
+    after = setting.snapshot.usage.copy()
+    for victim in victims:
+        after.remove(victim.queue, victim.usage)
+    # Victims of the own queue may stand anywhere: nothing is asked of them, and they lower no other
+    # queue's usage.
+    order = [victim for victim in victims if not setting.side(victim.queue)]
+    by_queue: dict[int, list[Admitted]] = {}
+    for victim in victims:
+        if setting.side(victim.queue):
+            by_queue.setdefault(victim.queue, []).append(victim)
+    for queue, group in by_queue.items():
+        last = next((v for v in group if _may_be_last(setting, after, v)), None)
+        if last is None:
+            obstacle = f"whichever goes last, {_say_below(setting, queue, group)}"
+            return Removal((), obstacle, after)
+        order += [victim for victim in group if victim is not last]
+        order.append(last)
+    return replay_kep83(setting, order)
+
+
+def replay_kep83(setting: Kep83Setting, order: Sequence[Admitted]) -> Removal:
+    """Remove one victim after the other; stop judging at the first that the KEP would skip."""
+    usage = setting.snapshot.usage.copy()
+    obstacle = ""
+    for victim in order:
+        if not obstacle and setting.side(victim.queue) and _is_below(setting, usage, victim.queue):
+            obstacle = f"at its turn {_say_below(setting, victim.queue, [victim])}"
+        usage.remove(victim.queue, victim.usage)
+    return Removal(() if obstacle else tuple(order), obstacle, usage)
+
+
+def _is_below(setting: Kep83Setting, usage: Usage, queue: int) -> bool:
+    nominal = setting.snapshot.tree.nominal
+    # The KEP stops below min, Kueue today at it: no `<=` here (docs/semantics/kep83.md §7).
+    return all(usage.amount[queue][fr] < nominal(queue, fr) for fr in setting.contested)
+
+
+def _may_be_last(setting: Kep83Setting, after: Usage, victim: Admitted) -> bool:
+    """Say whether its queue is at its min or above with only this victim put back."""
+    queue, nominal = victim.queue, setting.snapshot.tree.nominal
+    return any(
+        add(after.amount[queue][fr], victim.usage.get(fr, 0)) >= nominal(queue, fr)
+        for fr in setting.contested
+    )
+
+
+def _say_below(setting: Kep83Setting, queue: int, victims: Sequence[Admitted]) -> str:
+    snapshot = setting.snapshot
+    minima = [
+        say_amount(snapshot, fr, snapshot.tree.nominal(queue, fr))
+        for fr in sorted(setting.contested)
+    ]
+    return (
+        f"{say_node(snapshot, queue)} is below its min ({say_some(minima)}) in all involved "
+        f"flavors, so KEP-83 would skip {say_some([victim.key for victim in victims])}"
+    )
+
+
+@dataclass(frozen=True)
+class Kep83Case(Case):
+    """Victims in one setting; ``borrowing`` is what the plan says of the only attempt there is."""
+
+    setting: Kep83Setting
+
+    @property
+    def rules(self) -> str:
+        """The rule set that judges this case."""
+        return "kep83"
+
+    @cached_property
+    def removal(self) -> Removal:
+        """What comes of removing the victims."""
+        return remove_kep83(self.setting, self.victims)
+
+    def obstacle(self, order: Sequence[Admitted]) -> str:
+        """Say what is in the way of removing the victims in this order, if anything is."""
+        return replay_kep83(self.setting, order).obstacle
+
+
+def kep83_case_of(setting: Kep83Setting, plan: Plan) -> Kep83Case:
+    """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
+    known, reasons, faults = match_victims(setting, plan)
+    return Kep83Case(setting, plan.borrowing, known, reasons, faults)
+
+
+Check = Callable[[Kep83Case], Verdict]
+
+CHECKS: Final[Register[Check]] = Register()
+"""The check of every law, by the law's id."""
+
+
+@CHECKS.of(K83_FITS)
+def fits(case: Kep83Case) -> Verdict:
+    """K83-01: after all victims are gone, every requested flavor-resource is available.
+
+    For all fr of REQ: ``REQ[fr] <= max(0, available(q, fr))`` with q the preemptor's queue. An
+    assignment that leaves out a podset or a request breaks the law too.
+    Source: Preemption, step 4.
+    """
+    return judge_fit(case, K83_FITS)
+
+
+@CHECKS.of(K83_WITHOUT_BORROWING)
+def without_borrowing(case: Kep83Case) -> Verdict:
+    """K83-02: what needs preemption ends within the min quota of the queue, unless it may borrow.
+
+    For all involved fr of REQ: ``usage(q, fr) + REQ[fr] <= nominal(q, fr)``. The plan has to say
+    the same of borrowing as the options do. Source: Detecting Workloads that might benefit from
+    preemption; Alternatives.
+    """
+    if case.nothing_evicted:
+        return judge(K83_WITHOUT_BORROWING, (), "does not apply: nothing is preempted")
+    borrows = case.setting.options.borrows
+    if case.borrowing is not borrows:
+        wrong = f"the plan must say that it was made {'with' if borrows else 'without'} borrowing"
+        return judge(K83_WITHOUT_BORROWING, [wrong], "")
+    if borrows:
+        return judge(K83_WITHOUT_BORROWING, (), "does not apply: withinCohort LowerPriority")
+    queue, usage, snapshot = case.setting.queue, case.removal.usage, case.snapshot
+    findings = []
+    for fr, asked in sorted(case.setting.request.items()):
+        nominal = snapshot.tree.nominal(queue, fr)
+        total = add(usage.amount[queue][fr], asked)
+        # Only what was assigned by preemption may not borrow: a resource that fits as it is may
+        # have got its flavor with borrowed quota (docs/semantics/kep83.md §3).
+        if fr in case.setting.contested and total > nominal:
+            findings.append(
+                f"{say_node(snapshot, queue)} would use {say_amount(snapshot, fr, total)}, its "
+                f"min is {say_amount(snapshot, fr, nominal, named=False)}"
+            )
+    within = f"{say_node(snapshot, queue)} stays within its min"
+    return judge(K83_WITHOUT_BORROWING, findings, within)
+
+
+@CHECKS.of(K83_HOLDS_CONTESTED)
+def holds_contested_quota(case: Kep83Case) -> Verdict:
+    """K83-03: every victim holds quota in an active queue of the tree, and names an involved fr.
+
+    Whether the amount is positive is irrelevant. Workloads that hold no quota, are the preemptor
+    or are named twice break the law. Source: Preemption, step 2.
+    """
+    return judge_holdings(case, K83_HOLDS_CONTESTED)
+
+
+@CHECKS.of(K83_WITHIN_CLUSTER_QUEUE)
+def within_cluster_queue(case: Kep83Case) -> Verdict:
+    """K83-04: a victim of the preemptor's own queue has a lower priority; with Never none may go.
+
+    Source: ClusterQueue API changes; Preemption, step 2.2.
+    """
+    policy = f"withinClusterQueue: {case.setting.queue_policy}"
+    return _permitted(case, K83_WITHIN_CLUSTER_QUEUE, case.own, policy)
+
+
+@CHECKS.of(K83_WITHIN_COHORT)
+def within_cohort(case: Kep83Case) -> Verdict:
+    """K83-05: a victim of another queue is permitted by ``withinCohort``.
+
+    ReclaimFromLowerPriority and LowerPriority: a lower priority than the preemptor's;
+    ReclaimFromAny: any; Never: none. Source: ClusterQueue API changes; Preemption, step 2.1.
+    """
+    policy = f"withinCohort: {case.setting.cohort_policy}"
+    return _permitted(case, K83_WITHIN_COHORT, case.others, policy)
+
+
+@CHECKS.of(K83_BORROWS)
+def borrows_involved_flavors(case: Kep83Case) -> Verdict:
+    """K83-06: the queue of a victim, unless it is the own one, borrows before any removal.
+
+    ``usage(c, fr) > nominal(c, fr)`` for some involved fr. Source: Preemption, step 2.1.
+    """
+    queues = dict.fromkeys(victim.queue for victim, _ in case.others)
+    findings = [
+        f"{say_node(case.snapshot, queue)} borrows nothing of the involved flavors"
+        for queue in queues
+        if not case.setting.borrows_contested(queue)
+    ]
+    return judge(K83_BORROWS, findings, f"{len(queues)} other queues with victims borrow")
+
+
+@CHECKS.of(K83_AT_MIN)
+def at_min_until_last_victim(case: Kep83Case) -> Verdict:
+    """K83-07: there is an order in which the KEP could remove the victims one by one.
+
+    At the turn of a victim of another queue, ``usage(c, fr) >= nominal(c, fr)`` for some
+    involved fr: that queue is not below its min in all of them. The order is constructed and
+    then replayed, see ``removal``. Source: Preemption, step 4.
+    """
+    obstacle = [case.removal.obstacle] if case.removal.obstacle else []
+    order = say_some([victim.key for victim in case.removal.order])
+    return judge(K83_AT_MIN, obstacle, f"in the order {order}" if order else "no victims")
+
+
+@CHECKS.of(K83_WAITED)
+def waited(case: Kep83Case) -> Verdict:
+    """K83-08: there are victims only if the preemptor has waited long enough.
+
+    Source: Alternatives, Extra knobs in ClusterQueue preemption policy.
+    """
+    setting = case.setting
+    told = f"it has waited {setting.waited_s} s of {setting.options.wait} s"
+    late_enough = setting.may_preempt or case.nothing_evicted
+    return judge(K83_WAITED, [] if late_enough else [told], told)
+
+
+def _permitted(
+    case: Kep83Case, law: Law, victims: Sequence[tuple[Admitted, str]], policy: str
+) -> Verdict:
+    """Judge victims by the policy for their queue, and the reasons that the plan gives them."""
+    findings = []
+    for victim, reason in victims:
+        right = case.setting.reason(victim)
+        if not case.setting.permits(victim):
+            findings.append(say_refused(case, victim, policy))
+        elif reason != right:
+            findings.append(say_reason(victim, reason, right))
+    return judge(law, findings, f"{say_count(len(victims))}, {policy}")
