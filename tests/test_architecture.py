@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "quantity": "errors",
         "garbage": "",
         "stage": "",
-        "laws": "",
+        "laws": "scheduler",
         "term": "scheduler",
         "state": "errors quantity",
         "reader": "stage errors garbage quantity scheduler state",

@@ -11,14 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import (
+from planner.laws import RULE_SETS, Register
+from planner.laws.kep83 import (
     K83_BORROWS,
     K83_HOLDS_CONTESTED,
     K83_WAITED,
     K83_WITHIN_CLUSTER_QUEUE,
     K83_WITHIN_COHORT,
-    RULE_SETS,
-    Register,
 )
 from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from planner.laws import K83_AT_MIN, K83_FITS, K83_WITHOUT_BORROWING, Register
+from planner.laws import Register
+from planner.laws.kep83 import K83_AT_MIN, K83_FITS, K83_WITHOUT_BORROWING
 from planner.models.kueue.laws import fits
 from planner.models.shared.builder import negation
 from planner.quantity import UNLIMITED

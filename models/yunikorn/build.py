@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from planner.laws import RULE_SETS, YK_FITS_NODE, Spared
+from planner.laws import RULE_SETS
+from planner.laws.yunikorn import YK_FITS_NODE, Spared
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, new_takes
 from planner.models.yunikorn.columns import Columns

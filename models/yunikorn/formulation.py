@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.laws import Spared
+from planner.laws.yunikorn import Spared
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.columns import Columns

@@ -25,6 +25,7 @@ KUEUE: Final = Scheduler(
         names={"kep83": "KEP-83"},
     ),
     parts={
+        "laws": "planner.laws.kueue:LAWS",
         "reader": "planner.reader.kueue:assemble",
         "plan": "planner.plan:Plan",
         "planning": "planner.solver.kueue.start",
@@ -49,5 +50,9 @@ KUEUE: Final = Scheduler(
         "html": "planner.report.render:html",
         "renderer": "planner.report.kueue.boost:render_own",
         "amount": "planner.quantity:format_units",
+        "planner apply": "planner.cli.kueue_apply:command",
+        "planner boost": "planner.cli.kueue_boost:command",
+        "planner import": "planner.cli.kueue_import:command",
+        "planner snapshot": "planner.cli.kueue_snapshot:command",
     },
 )

@@ -34,6 +34,7 @@ YUNIKORN: Final = Scheduler(
         },
     ),
     parts={
+        "laws": "planner.laws.yunikorn:LAWS",
         "reader": "planner.reader.yunikorn_files:read",
         "plan": "planner.plan:YuniKornPlan",
         "planning": "planner.solver.yunikorn.start",

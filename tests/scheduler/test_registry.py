@@ -99,8 +99,11 @@ def test_every_part_is_there(place: str) -> None:
 
 
 def test_what_only_one_has() -> None:
-    """Precedence is documented of Kueue alone; it also has boosts, joint plans, places of pods."""
+    """Precedence is documented of Kueue alone; it also has boosts, joint plans, places of
+    pods, and commands of its own.
+    """
     own = {"precedence", "nodes", "at-will", "renderer"}
+    own |= {f"planner {command}" for command in ("apply", "boost", "import", "snapshot")}
     assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
     part = Part[Any]("precedence")

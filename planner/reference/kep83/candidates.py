@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from planner.laws import (
+from planner.laws.kep83 import (
     K83_BORROWS,
     K83_HOLDS_CONTESTED,
     K83_WAITED,

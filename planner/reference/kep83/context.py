@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner.laws import K83_AT_MIN, K83_BORROWS, K83_FITS, K83_WITHOUT_BORROWING
+from planner.laws.kep83 import K83_AT_MIN, K83_BORROWS, K83_FITS, K83_WITHOUT_BORROWING
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from planner.laws import K83_AT_MIN
+from planner.laws.kep83 import K83_AT_MIN
 from planner.quota.kueue.snapshot import Admitted
 from planner.reference.kep83.candidates import candidates_in_order
 from planner.reference.kep83.context import Kep83Context

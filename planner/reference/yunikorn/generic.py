@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from planner.laws import YK_LAST_TIER, YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED
+from planner.laws.yunikorn import YK_LAST_TIER, YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.resource import fits, gt_known, plus, same_or_zero

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planner.laws import YK_FITS_NODE, YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED
+from planner.laws.yunikorn import YK_FITS_NODE, YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import (
     Amount,

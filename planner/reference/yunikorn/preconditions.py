@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from planner.laws import YK_MAY_PREEMPT
+from planner.laws.yunikorn import YK_MAY_PREEMPT
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.resource import fits_loose
 from planner.reference.laws import keeps

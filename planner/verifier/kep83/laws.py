@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from planner.laws import (
+from planner.laws import Law, Register
+from planner.laws.kep83 import (
     K83_AT_MIN,
     K83_BORROWS,
     K83_FITS,
@@ -19,8 +20,6 @@ from planner.laws import (
     K83_WITHIN_CLUSTER_QUEUE,
     K83_WITHIN_COHORT,
     K83_WITHOUT_BORROWING,
-    Law,
-    Register,
 )
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from planner.laws import (
+from planner.laws import Register
+from planner.laws.kueue import (
     KQ_ATTEMPT,
     KQ_BORROW_WITHIN_COHORT,
     KQ_FITS,
@@ -19,7 +20,6 @@ from planner.laws import (
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
     KQ_WITHOUT_BORROWING,
-    Register,
 )
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add

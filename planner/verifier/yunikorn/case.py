@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from planner.laws import YK_FITS_NODE, YK_PREEMPTABLE
+from planner.laws.yunikorn import YK_FITS_NODE, YK_PREEMPTABLE
 from planner.plan import Proof, YuniKornPlan
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue

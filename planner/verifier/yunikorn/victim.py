@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.laws import Spared
+from planner.laws.yunikorn import Spared
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource
 from planner.state.yunikorn import Allocation

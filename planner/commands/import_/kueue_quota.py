@@ -20,9 +20,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from planner.commands.import_.job import GPU, Setting, apportion, between, choose, draw, step
+from planner.commands.import_.job import GPU, apportion, between, choose, draw, step
+from planner.commands.import_.kueue_knobs import Setting
 from planner.commands.import_.sample import Running
-from planner.dump import Quota
+from planner.dump.kueue import Quota
 
 Place = tuple[str, str]
 """A flavor and a resource."""
