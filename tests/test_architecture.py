@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "scheduler": "errors",
         "reference": "errors laws quantity state quota",
         "problem": "errors quantity state quota",
-        "objective": "errors term problem quota state",
+        "objective": "errors term problem quota scheduler state",
         "models": "errors term quantity laws problem quota objective state",
         "plan": "errors laws quota scheduler state",
         "coverage": "errors quantity state quota plan scheduler",
