@@ -15,7 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import (
+from planner.laws import RULE_SETS, Register
+from planner.laws.kep83 import (
     K83_AT_MIN,
     K83_BORROWS,
     K83_FITS,
@@ -24,8 +25,6 @@ from planner.laws import (
     K83_WITHIN_CLUSTER_QUEUE,
     K83_WITHIN_COHORT,
     K83_WITHOUT_BORROWING,
-    RULE_SETS,
-    Register,
 )
 from planner.models.kueue.formulation import Columns, Formulation, LastVictims
 from planner.models.kueue.laws import fits

@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import (
+from planner.laws import RULE_SETS, Law, Register
+from planner.laws.kueue import (
     FS_BORROWING,
     FS_BORROWS_CONTESTED,
     FS_HOLDS_CONTESTED,
@@ -22,9 +23,6 @@ from planner.laws import (
     KQ_OVER_QUOTA,
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
-    RULE_SETS,
-    Law,
-    Register,
 )
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from planner.laws import FS_BORROWING, FS_FITS, FS_SHARES, Register
+from planner.laws import Register
+from planner.laws.kueue import FS_BORROWING, FS_FITS, FS_SHARES
 from planner.models.kueue.laws import fits
 from planner.models.shared.builder import ZERO, Builder, Linear, negation
 

@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
+from planner.laws.kueue import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
 from planner.models.kueue.candidates import eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import (
     Columns,

@@ -9,13 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from planner.laws import (
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_FITS,
-    KQ_OVER_QUOTA,
-    KQ_WITHOUT_BORROWING,
-    Register,
-)
+from planner.laws import Register
+from planner.laws.kueue import KQ_BORROW_WITHIN_COHORT, KQ_FITS, KQ_OVER_QUOTA, KQ_WITHOUT_BORROWING
 from planner.models.shared.builder import Linear, constant, negation
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.amount import add, subtract

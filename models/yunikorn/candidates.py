@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import (
-    RULE_SETS,
+from planner.laws import RULE_SETS, Law, Register
+from planner.laws.yunikorn import (
     YK_FENCE,
     YK_FITS_NODE,
     YK_MAY_PREEMPT,
@@ -20,8 +20,6 @@ from planner.laws import (
     YK_OVER_GUARANTEED,
     YK_PREEMPTABLE,
     YK_PRIORITY,
-    Law,
-    Register,
 )
 from planner.models.yunikorn.need import counting_guarantees
 from planner.problem.array import BoolArray

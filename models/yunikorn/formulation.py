@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 
 from planner.errors import UnsupportedError
-from planner.laws import RULE_SETS, YK_FITS_NODE, Spared
+from planner.laws import RULE_SETS
+from planner.laws.yunikorn import YK_FITS_NODE, Spared
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, group, new_takes
 from planner.models.yunikorn.laws import STATED

@@ -32,7 +32,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.laws import (
+from planner.laws import Register
+from planner.laws.yunikorn import (
     YK_FITS_NODE,
     YK_LAST_TIER,
     YK_LEAVES_GUARANTEED,
@@ -41,7 +42,6 @@ from planner.laws import (
     YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
-    Register,
     Spared,
 )
 from planner.models.shared.builder import ZERO, Linear, constant, negation, variable

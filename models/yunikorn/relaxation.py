@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.laws import (
-    RULE_SETS,
+from planner.laws import RULE_SETS
+from planner.laws.yunikorn import (
     YK_LEAVES_GUARANTEED,
     YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,

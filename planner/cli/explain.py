@@ -106,13 +106,12 @@ def command(given: Given) -> int:
 
 
 def _take_apart(given: Given, message: str) -> int:
-    from planner.cli.kueue_state import of_kueue
-    from planner.commands.explain.kueue.message import LONGEST, parse_message, resolve
+    from planner.commands.explain import LONGEST, MESSAGES
     from planner.reader import load
-    from planner.report.kueue.explanation import render_message
+    from planner.report.style import OWN
 
-    state = of_kueue(given.read())
+    state = given.read()
     if message == STDIN:
         message = "".join(text.data.decode(errors="replace") for text in load(STDIN, LONGEST).texts)
-    given.show(render_message, resolve(parse_message(message), state))
+    given.show(OWN.of(state), MESSAGES.of(state)(message, state))
     return OPTIMAL

@@ -1,6 +1,7 @@
 """The entry point of the command line, ``planner``: commands loaded on use, one path for errors.
 
-A new command is a new module here with a click command named ``command``, and a line in COMMANDS.
+A new command is a new module here with a click command named ``command``, and a line in SECTIONS;
+one of a single scheduler is a part of that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from keyword import iskeyword
 from typing import Any, Final
 
 import click
@@ -20,13 +20,14 @@ import click
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
 from planner.cli.output import LINE, say, write
 from planner.errors import InternalError, PlannerError
+from planner.scheduler import Part
 
 SECTIONS: Final = {
     "Plan": {
         "solve": "Plan whom to evict for a pending workload, and prove it.",
         "explain": "Say why a workload must go, why another need not, or why nothing.",
         "check": "Check a plan and its proofs, without a solver.",
-        "boost": "Find the priority boosts that make Kueue carry out a plan.",
+        "boost": "Find the priority boosts that make the scheduler carry out a plan.",
         "apply": "Carry out a plan in a cluster, step by step.",
     },
     "Know your cluster": {
@@ -40,7 +41,7 @@ SECTIONS: Final = {
         "audit": "Judge the scheduler's own answers, on one state or thousands.",
         "compare": "Compare algorithms, on one state or thousands.",
         "generate": "Make up clusters: seeded, consistent, of any size.",
-        "import": "Make states of Kueue from a public trace.",
+        "import": "Make states from a public trace.",
         "replay": "Compare recorded answers of the real scheduler with the planner's replay.",
     },
     "Reference": {
@@ -51,12 +52,6 @@ SECTIONS: Final = {
 """The commands with their line of help, as ``planner --help`` lists them."""
 COMMANDS: Final = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
-_MODULES: Final = {
-    "apply": "kueue_apply",
-    "boost": "kueue_boost",
-    "snapshot": "kueue_snapshot",
-}
-"""The modules of commands for one scheduler only, where they say so."""
 PROGRAM: Final = "planner"
 PREFIX: Final = "PLANNER"
 _OBJECTS: Final = 100_000
@@ -156,9 +151,8 @@ class PlannerGroup(PlannerCommand, click.Group):
         del ctx
         if cmd_name not in self._lazy:
             return None
-        # A module cannot be named like a word of Python itself, such as import.
-        module = f"{cmd_name}_" if iskeyword(cmd_name) else _MODULES.get(cmd_name, cmd_name)
-        command: click.Command = import_module(f"planner.cli.{module}").command
+        own = Part[click.Command](f"planner {cmd_name}").of_all()
+        command = own[0] if own else import_module(f"planner.cli.{cmd_name}").command
         command.short_help = self._lazy[cmd_name]
         for option in command.params:
             if isinstance(option, click.Option):

@@ -17,7 +17,7 @@ Examples:
   planner replay answers.jsonl.gz --show 3
   planner replay --before monday.json --after tuesday.json
 
-With --before and --after, two dumps of a live cluster, the workloads that Kueue evicted between
+With --before and --after, two dumps of a live cluster, the workloads that were evicted between
 them, by their conditions or by events in the second dump, are held against the replay of the
 first; where they differ, the answer names what the first dump holds that is not modelled.
 
@@ -26,7 +26,7 @@ first; where they differ, the answer names what the first dump holds that is not
 
 @define(
     click.argument("files", metavar="FILE...", nargs=-1),
-    click.option("--before", metavar="STATE", help="A dump of a live cluster of Kueue."),
+    click.option("--before", metavar="STATE", help="A dump of a live cluster."),
     click.option("--after", metavar="STATE", help="A later dump of it: who was evicted, for whom."),
     click.option(
         "--show",
@@ -71,10 +71,11 @@ def command(given: Given) -> int:
 def _live(given: Given) -> int:
     if not (given.before and given.after):
         raise click.UsageError("--before and --after go together")
-    from planner.commands.replay.kueue_live import replay_live
+    from planner.commands.replay import LIVE
     from planner.reader import read
-    from planner.report.checking import render_live
+    from planner.report.style import OWN
 
-    found = replay_live(read(given.before), read(given.after))
-    given.show(render_live, found)
+    before, after = read(given.before), read(given.after)
+    found = LIVE.of(before)(before, after)
+    given.show(OWN.of(before), found)
     return FINDINGS if found.different else OPTIMAL

@@ -14,61 +14,10 @@ kueue_topology.py  KT-01 and KT-02, where pods are placed on nodes
 
 from typing import Final
 
-from planner.laws import kep83, kueue, kueue_strict, kueue_topology, yunikorn
-from planner.laws.kep83 import (
-    K83_AT_MIN,
-    K83_BORROWS,
-    K83_FITS,
-    K83_HOLDS_CONTESTED,
-    K83_WAITED,
-    K83_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_COHORT,
-    K83_WITHOUT_BORROWING,
-)
-from planner.laws.kueue import (
-    FS_BORROWING,
-    FS_BORROWS_CONTESTED,
-    FS_FITS,
-    FS_HOLDS_CONTESTED,
-    FS_RECLAIM,
-    FS_SHARES,
-    FS_WITHIN_CLUSTER_QUEUE,
-    KF_PERMITTED,
-    KQ_ATTEMPT,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_FITS,
-    KQ_HOLDS_CONTESTED,
-    KQ_OVER_QUOTA,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    KQ_WITHOUT_BORROWING,
-)
-from planner.laws.kueue_strict import (
-    ST_ATTEMPTS,
-    ST_HIGHEST_SHARE,
-    ST_ONE_PER_QUEUE,
-    ST_STOPS,
-    ST_STRATEGIES,
-)
-from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
 from planner.laws.law import Law, Register
-from planner.laws.yunikorn import (
-    YK_FENCE,
-    YK_FITS_NODE,
-    YK_LAST_TIER,
-    YK_LEAVES_GUARANTEED,
-    YK_MAY_PREEMPT,
-    YK_OTHER_QUEUE,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_PRIORITY,
-    YK_UNDER_GUARANTEED,
-    YK_WITHIN_GUARANTEED,
-    YK_WITHIN_LIMITS,
-    Spared,
-)
+from planner.scheduler import Part
 
-LAWS: Final = (*kueue.LAWS, *yunikorn.LAWS, *kep83.LAWS, *kueue_strict.LAWS, *kueue_topology.LAWS)
+LAWS: Final = tuple(law for laws in Part[tuple[Law, ...]]("laws").of_all() for law in laws)
 
 RULE_SETS: Final = {
     name: tuple(law for law in LAWS if name in law.rule_sets)
@@ -81,54 +30,10 @@ where flavors were chosen, where documented precedence is asked for, where pods 
 """
 
 __all__ = [
-    "FS_BORROWING",
-    "FS_BORROWS_CONTESTED",
-    "FS_FITS",
-    "FS_HOLDS_CONTESTED",
-    "FS_RECLAIM",
-    "FS_SHARES",
-    "FS_WITHIN_CLUSTER_QUEUE",
-    "K83_AT_MIN",
-    "K83_BORROWS",
-    "K83_FITS",
-    "K83_HOLDS_CONTESTED",
-    "K83_WAITED",
-    "K83_WITHIN_CLUSTER_QUEUE",
-    "K83_WITHIN_COHORT",
-    "K83_WITHOUT_BORROWING",
-    "KF_PERMITTED",
-    "KQ_ATTEMPT",
-    "KQ_BORROW_WITHIN_COHORT",
-    "KQ_FITS",
-    "KQ_HOLDS_CONTESTED",
-    "KQ_OVER_QUOTA",
-    "KQ_RECLAIM",
-    "KQ_WITHIN_CLUSTER_QUEUE",
-    "KQ_WITHOUT_BORROWING",
-    "KT_PLACEMENT",
-    "KT_ROOM",
     "LAWS",
     "RULE_SETS",
-    "ST_ATTEMPTS",
-    "ST_HIGHEST_SHARE",
-    "ST_ONE_PER_QUEUE",
-    "ST_STOPS",
-    "ST_STRATEGIES",
-    "YK_FENCE",
-    "YK_FITS_NODE",
-    "YK_LAST_TIER",
-    "YK_LEAVES_GUARANTEED",
-    "YK_MAY_PREEMPT",
-    "YK_OTHER_QUEUE",
-    "YK_OVER_GUARANTEED",
-    "YK_PREEMPTABLE",
-    "YK_PRIORITY",
-    "YK_UNDER_GUARANTEED",
-    "YK_WITHIN_GUARANTEED",
-    "YK_WITHIN_LIMITS",
     "Law",
     "Register",
-    "Spared",
     "in_drop_order",
     "law_behind",
     "of_precedence",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from planner.laws import kep83, kueue_strict, kueue_topology
 from planner.laws.law import Law
 
 KQ_FITS: Final = Law(
@@ -206,4 +207,7 @@ LAWS: Final = (
     FS_BORROWING,
     FS_SHARES,
     KF_PERMITTED,
+    *kep83.LAWS,
+    *kueue_strict.LAWS,
+    *kueue_topology.LAWS,
 )

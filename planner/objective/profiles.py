@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.term import EACH, find_term
+from planner.scheduler import schedulers
+from planner.term import find_term
 
 Measure = tuple[str, ...]
 """A sum of terms, such as ("D4", "D5")."""
@@ -105,12 +106,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
             levels=(("D0",), ("D1",), ("D4", "D5"), ("D2",)),
         ),
         Profile("min-cost", "the smallest sum of the costs the user gives", levels=(("cost",),)),
-        Profile(
-            "kueue-like",
-            "the best set by what Kueue's candidate order goes for: the fewest of the highest "
-            "priority, then of the next, and so on; then those admitted last",
-            levels=((EACH,), ("time",), ("D2",)),
-        ),
+        *(Profile(like, *goal) for one in schedulers() for like, goal in one.likes.items()),
         Profile(
             "kube-like",
             "the best set by what kube-scheduler goes for: the fewest pods beyond "

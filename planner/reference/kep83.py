@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.laws import (
+from planner.laws.kep83 import (
     K83_AT_MIN,
     K83_BORROWS,
     K83_FITS,

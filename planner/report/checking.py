@@ -35,7 +35,6 @@ from planner.scheduler import scheduler_of
 
 if TYPE_CHECKING:
     from planner.commands.replay import FileComparison, ReplayReport
-    from planner.commands.replay.kueue_live import LiveReplay, Observed
 
 CERTIFIED: Final = "certified"
 OPEN: Final = "not certified"
@@ -233,44 +232,3 @@ def _replayed(files: Sequence[FileComparison], show: int) -> Document:
         counts = ((name, Cell(plural(count, "line"))) for name, count in sorted(missing.items()))
         sections.append(Section(NOT_COMPARED, (Facts(tuple(counts)),), heads=True))
     return Document("Replay of recorded answers", (), tuple(sections))
-
-
-def _live_lines(answer: LiveReplay) -> Iterator[str]:
-    for one in answer.preemptors:
-        yield line("preemptor", one.preemptor, one.outcome, Said(one.detail))
-        yield from each("evicted", one.evicted, one.preemptor)
-        yield from each("replayed", one.replayed, one.preemptor)
-        for missing in one.coverage:
-            yield line("uncovered", one.preemptor, missing.feature, Said(missing.evidence))
-    yield line("total", **fields(answer, "equal different skipped"))
-
-
-def _lived(answer: LiveReplay) -> Document:
-    tones: dict[str, Tone] = {"equal": "good", "different": "bad", "skipped": "dim"}
-    columns: list[Column[Observed]] = [
-        Column("Preemptor", lambda one: name(one.preemptor), folds=True),
-        Column("", lambda one: Cell(one.outcome, tone=tones[one.outcome])),
-        Column("Kueue evicted", lambda one: ", ".join(map(clean, one.evicted)), folds=True),
-        Column("The replay", lambda one: ", ".join(map(clean, one.replayed)), folds=True),
-    ]
-    title = "Whom Kueue evicted between the two dumps"
-    notes = [
-        Paragraph(f"{clean(one.preemptor)}: {one.detail}", "warn")
-        for one in answer.preemptors
-        if one.detail
-    ]
-    missing = dict.fromkeys(
-        f"{u.title}: {u.evidence}" for o in answer.preemptors for u in o.coverage
-    )
-    return Document(
-        "Replay of a live cluster",
-        (Fact("Before", Cell(answer.before)), Fact("After", Cell(answer.after))),
-        filled(
-            Section("Victims", (table(title, columns, answer.preemptors),)),
-            Section("Differences", tuple(notes)),
-            Section("What may explain them", tuple(Paragraph(clean(text)) for text in missing)),
-        ),
-    )
-
-
-render_live = renderer(_live_lines, _lived)

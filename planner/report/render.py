@@ -17,8 +17,7 @@ from planner.errors import SchemaError
 from planner.plan import AnyPlan, Front
 from planner.report import audit, explanation, front, plan, risk, simulation, whatif
 from planner.report.checking import Checks, render_checks, render_lint
-from planner.report.style import Renderer
-from planner.scheduler import Part
+from planner.report.style import OWN, Renderer
 from planner.scheduler.record import Named
 
 Style = Literal["table", "plain", "json", "markdown", "html"]
@@ -26,9 +25,6 @@ Style = Literal["table", "plain", "json", "markdown", "html"]
 
 Answer = AnyPlan | AnyExplanation | Audit | Check | Front | Lint | Risk | WhatIf | Named
 """What functions of the library return; others say of which scheduler they are."""
-
-OWN: Final = Part[Renderer[Any]]("renderer")
-"""What writes the answers that only one scheduler has."""
 
 _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
     **dict.fromkeys(get_args(AnyExplanation), explanation.render),

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from planner.report.document import Document
 from planner.report.text import clean, word
+from planner.scheduler import Part
 
 Answer = TypeVar("Answer")
 Whole_contra = TypeVar("Whole_contra", bound=BaseModel, contravariant=True)
@@ -170,6 +171,10 @@ class Renderer(Protocol[Whole_contra]):
     def __call__(self, answer: Whole_contra, style: str, *, width: int, color: bool) -> str:
         """Return it as ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
         ...
+
+
+OWN: Final = Part[Renderer[Any]]("renderer")
+"""What writes the answers that only one scheduler has."""
 
 
 def renderer(

@@ -172,10 +172,10 @@ def scheduler_name(plan: AnyPlan) -> str:
 
 def rules_name(plan: AnyPlan) -> str:
     """Return the name of the rule set in words, with its options where some are not by default."""
-    said = scheduler_of(plan).words.rules
-    name, options = said[plan.rules], plan.rule_options
-    if options in said and options != plan.rules:
-        return f"{name}, {said[options]}"
+    said = scheduler_of(plan).words
+    name, options = said.rules[plan.rules], plan.rule_options
+    if options in said.options:
+        return f"{name}, {said.options[options]}"
     return f"{name} ({options})" if ":" in options else name
 
 

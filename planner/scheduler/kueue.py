@@ -17,14 +17,26 @@ KUEUE: Final = Scheduler(
         rules={
             "kueue-classical": "classical preemption",
             "kueue-fair": "fair sharing",
+            "kep83": "Kueue as proposed in 2022",
+        },
+        options={
             "flavors": "flavors chosen for least disruption",
             "topology": "places on nodes",
-            "kep83": "Kueue as proposed in 2022",
             "strict": "documented precedence",
         },
         names={"kep83": "KEP-83"},
     ),
+    likes={
+        "kueue-like": (
+            (
+                "the best set by what Kueue's candidate order goes for: the fewest of the highest "
+                "priority, then of the next, and so on; then those admitted last"
+            ),
+            (("victims@each",), ("time",), ("D2",)),
+        )
+    },
     parts={
+        "laws": "planner.laws.kueue:LAWS",
         "reader": "planner.reader.kueue:assemble",
         "plan": "planner.plan:Plan",
         "planning": "planner.solver.kueue.start",
@@ -34,12 +46,15 @@ KUEUE: Final = Scheduler(
         "cases": "planner.solver.proving.kueue:cases",
         "checker": "planner.commands.check.kueue:check_kueue",
         "explanation": "planner.commands.explain.kueue.inquiry:KueueInquiry",
+        "texts about preemption": "planner.commands.explain.kueue.message:take_apart",
         "nodes": "planner.commands.explain.kueue.picture:with_nodes",
         "edits": "planner.commands.whatif.kueue_edit",
         "risk": "planner.commands.risk.kueue",
         "simulation": "planner.commands.simulate.kueue_world",
         "generation": "planner.commands.generate.kueue.objects",
         "replay": "planner.commands.replay.kueue:replay_kueue_line",
+        "live replay": "planner.commands.replay.kueue_live:replay_live",
+        "recorded": "planner.commands.replay.kueue:recorded_of_kueue",
         "lint": "planner.commands.lint.kueue:findings_in",
         "precedence": "planner.commands.audit.kueue:precedence",
         "at-will": "planner.commands.audit.kueue:at_will",
@@ -47,7 +62,11 @@ KUEUE: Final = Scheduler(
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation",
         "html": "planner.report.render:html",
-        "renderer": "planner.report.kueue.boost:render_own",
+        "renderer": "planner.report.kueue.own:render_own",
         "amount": "planner.quantity:format_units",
+        "planner apply": "planner.cli.kueue_apply:command",
+        "planner boost": "planner.cli.kueue_boost:command",
+        "planner import": "planner.cli.kueue_import:command",
+        "planner snapshot": "planner.cli.kueue_snapshot:command",
     },
 )

@@ -25,9 +25,10 @@ class Words:
     ``verb`` is taking a victim, ``noun`` a victim, ``queue`` where it runs; ``outside`` is the
     sentence about an answer of its own that breaks the law ``{law}``, and ``judge`` whose
     calculation cuts off sets that the integers of the model permit. ``choice`` is its own way of
-    choosing victims. ``rules`` are its rule sets and their options in words, ``names`` what it is
-    called under rules that have a name of their own. ``terms`` has the title and the unit of those
-    terms of disruption for which it has other words than `planner.term`.
+    choosing victims. ``rules`` are its rule sets in words, ``options`` the laws that come on top of
+    them, ``names`` what it is called under rules that have a name of their own. ``terms`` has the
+    title and the unit of those terms of disruption for which it has other words than
+    `planner.term`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Words:
     judge: str
     choice: str = "its own choice"
     rules: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     terms: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -47,12 +49,14 @@ class Scheduler:
     """A scheduler: what states and plans call it, its words, and its parts.
 
     ``parts`` say for each part of the planner which module, or which attribute as
-    ``module:attribute``, answers for this scheduler.
+    ``module:attribute``, answers for this scheduler. ``likes`` are objectives that go for what its
+    own order of victims goes for: each a summary, and its levels.
     """
 
     id: str
     words: Words
     parts: Mapping[str, str]
+    likes: Mapping[str, tuple[str, tuple[tuple[str, ...], ...]]] = field(default_factory=dict)
 
     @property
     def scheduler(self) -> str:

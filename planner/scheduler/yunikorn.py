@@ -34,6 +34,7 @@ YUNIKORN: Final = Scheduler(
         },
     ),
     parts={
+        "laws": "planner.laws.yunikorn:LAWS",
         "reader": "planner.reader.yunikorn_files:read",
         "plan": "planner.plan:YuniKornPlan",
         "planning": "planner.solver.yunikorn.start",
@@ -48,6 +49,7 @@ YUNIKORN: Final = Scheduler(
         "simulation": "planner.commands.simulate.yunikorn_world",
         "generation": "planner.commands.generate.yunikorn.dump",
         "replay": "planner.commands.replay.yunikorn:replay_if_yunikorn",
+        "recorded": "planner.commands.replay.yunikorn:recorded_of_yunikorn",
         "lint": "planner.commands.lint.yunikorn:findings_in",
         "page": "planner.report.yunikorn.plan:particulars",
         "plain": "planner.report.yunikorn.plan",

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from planner.laws import (
+from planner.laws import Law, Register
+from planner.laws.kep83 import (
     K83_AT_MIN,
     K83_BORROWS,
     K83_FITS,
@@ -21,8 +22,6 @@ from planner.laws import (
     K83_WITHIN_CLUSTER_QUEUE,
     K83_WITHIN_COHORT,
     K83_WITHOUT_BORROWING,
-    Law,
-    Register,
 )
 from planner.plan import Plan, Verdict
 from planner.quota.kueue.amount import add

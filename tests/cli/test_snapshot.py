@@ -16,7 +16,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from planner.cli.kubectl_plugin import PROGRAM, build
+from planner.cli.kueue_plugin import PROGRAM, build
 from planner.kubectl import kueue_dump
 from planner.reader.taken import TAKEN_AT, written
 from tests.cli.running import another_pending, call, cluster, command, environment
@@ -324,7 +324,7 @@ def test_help_of_the_plugin() -> None:
 
 def test_name_of_the_script_is_what_kubectl_looks_for() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
-    assert scripts["kubectl-preemption_plan"] == "planner.cli.kubectl_plugin:main"
+    assert scripts["kubectl-preemption_plan"] == "planner.cli.kueue_plugin:main"
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def env(tmp_path: Path) -> dict[str, str]:
     if REAL_KUBECTL is None:
         pytest.skip("no kubectl on PATH")
     script = tmp_path / "kubectl-preemption_plan"
-    start = "from planner.cli.kubectl_plugin import main; main()"
+    start = "from planner.cli.kueue_plugin import main; main()"
     script.write_text(f"#!{sys.executable}\n{start}\n", encoding="utf-8")
     script.chmod(0o755)
     config = tmp_path / "config"

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from planner.cli.kubectl_plugin import build
+from planner.cli.kueue_plugin import build
 from tests.fuzz import hostile, octets, structure
 from tests.fuzz.scene import Scene
 from tests.kubectl.stand_in import RESOURCES

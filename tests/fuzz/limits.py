@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 from click.testing import CliRunner
 
 import planner
-from planner.cli.kubectl_plugin import PROGRAM
+from planner.cli.kueue_plugin import PROGRAM
 from planner.cli.main import main
 from tests.fuzz import kubectl
 from tests.fuzz.case import PLUGIN, READ, Case

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain, combinations
 from typing import Final
 
-from planner.laws import Spared
+from planner.laws.yunikorn import Spared
 from planner.problem.yunikorn import YuniKornProblem
 from planner.state.yunikorn import YuniKornState
 from tests.verifier.yunikorn.plans import broken, plan_of, verdicts

@@ -19,16 +19,8 @@ import planner.laws
 import planner.models
 import planner.reference
 import planner.verifier
-from planner.laws import (
-    KQ_FITS,
-    KQ_OVER_QUOTA,
-    LAWS,
-    RULE_SETS,
-    Law,
-    Register,
-    in_drop_order,
-    law_behind,
-)
+from planner.laws import LAWS, RULE_SETS, Law, Register, in_drop_order, law_behind
+from planner.laws.kueue import KQ_FITS, KQ_OVER_QUOTA
 from planner.models.yunikorn.candidates import EXCLUSIONS
 from planner.reference.laws import KEPT
 

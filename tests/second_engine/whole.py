@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from ortools.sat.python.cp_model import CpModel
 
-from planner.laws import Spared
+from planner.laws.yunikorn import Spared
 from planner.models.kep83 import assemble as assemble_kep83
 from planner.models.kueue.candidates import attempts, restricted_while_borrowing
 from planner.models.kueue.formulation import Columns, build_classes

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner
-from planner.laws import KF_PERMITTED
+from planner.laws.kueue import KF_PERMITTED
 from planner.plan import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
-from planner.laws import Spared
+from planner.laws.yunikorn import Spared
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.candidates import eligible
 from planner.models.yunikorn.formulation import Formulation, assemble, build_classes

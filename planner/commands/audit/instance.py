@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from planner.commands.replay.comparison import parse_line, read_lines
-from planner.commands.replay.kueue import state_of_kueue
-from planner.commands.replay.yunikorn import is_yunikorn_line, state_of_yunikorn
-from planner.errors import InputError
+from planner.commands.replay.comparison import Recorded, parse_line, read_lines
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.source import EXTENSIONS, Source
+from planner.scheduler import Part
 from planner.solver.start import pending_workloads
 from planner.state import AUTO, AnyState, RequestsFrom
 
@@ -24,8 +22,8 @@ _WHOLE: Final = tuple(
     re.compile(rb"""["']?kind["']?\s*:\s*["']?%s\b""" % kind)
     for kind in (b"ClusterQueue", b"Workload")
 )
-_STATELESS: Final = ("arith", "arith-chain", "quota")
-"""Recorded lines about the arithmetic alone, or about no ask: there is nothing to plan for."""
+RECORDED: Final = Part[Callable[..., Recorded | None]]("recorded")
+"""Reads a recorded line, if it is of the scheduler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,21 +163,8 @@ def _is_state(path: Path) -> bool:
 
 def _recorded(name: str, line: Mapping[str, Any], reading: Reading) -> Instance:
     """Read a recorded line; one that names nobody is about everybody who waits."""
-    if "state" in line:
-        kueue = state_of_kueue(line, name, *reading)
-        assignment = line.get("assignment")
-        fixed = assignment if isinstance(assignment, dict) else None
-        return Instance(name, kueue, _named(line.get("pending"), kueue), fixed)
-    if line.get("mode") in _STATELESS:
-        raise InputError(name, f"has no ask to plan for: it is of mode {line['mode']}")
-    if is_yunikorn_line(line):
-        yunikorn = state_of_yunikorn(line, name)
-        ask = line.get("ask")
-        key = ask.get("allocationKey") if isinstance(ask, dict) else None
-        return Instance(name, yunikorn, _named(key, yunikorn))
-    state = read_objects(line, where=name, **reading._asdict())
-    return Instance(name, state, pending_workloads(state))
-
-
-def _named(pending: object, state: AnyState) -> tuple[str, ...]:
-    return (pending,) if isinstance(pending, str) else pending_workloads(state)
+    tried = (read(line, name, *reading) for read in RECORDED.of_all())
+    known = next((one for one in tried if one is not None), None)
+    found = known or Recorded(read_objects(line, where=name, **reading._asdict()))
+    pending = pending_workloads(found.state) if found.pending is None else (found.pending,)
+    return Instance(name, found.state, pending, found.assignment)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, GetPydanticSchema, ValidationInfo, model_validator
+from pydantic_core.core_schema import literal_schema
 
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, Shown
+from planner.scheduler import schedulers
 
 FindingCode = Literal[
     "redundant", "count", "disruption", "rules", "missed", "pointless", "fragmentation"
@@ -19,14 +21,11 @@ nothing although a legal set exists. pointless: it evicts although nothing needs
 fragmentation: the best that its own placement of pods permits is proved worse than a set with which
 there is room for them, or proved not to exist."""
 
-Rules = Literal[
-    "kueue-classical",
-    "kueue-fair",
-    "yunikorn-design",
-    "yunikorn-written",
-    "yunikorn-code",
-    "yunikorn-required-node",
-    "kep83",
+Rules = Annotated[
+    str,
+    GetPydanticSchema(
+        lambda *_: literal_schema([name for one in schedulers() for name in one.words.rules])
+    ),
 ]
 
 

@@ -19,7 +19,6 @@ from planner.plan import AnyPlan, BoundByRows, Cap, Certificate, Level, Tree, Ve
 from planner.plan.proof import ByRows
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, TIES, Claims, Stated, level_claim
 from planner.proof.question import Open, Question, bound_by_rows
-from planner.verifier.kueue.certificate import CAPS
 from planner.verifier.wording import compare, judge
 
 _TITLES: Final = {
@@ -129,11 +128,19 @@ def _judge(ask: Callable[[], Question], tree: Tree | None) -> tuple[bool, str]:
     return True, "1 step" if count == 1 else f"{count} steps"
 
 
+CAPS: Final = Law(
+    "CT-06",
+    "check_caps",
+    "the caps are those of the scheduler's own plan",
+    "Every cap is the value of its measure in the scheduler's own plan that stands beside, and "
+    "none that its objective names is missing where that plan keeps the laws.",
+    "docs/design/objectives.md §4 and §5; planner.objective.profiles",
+)
 VICTIMS: Final = Law(
     "CT-07",
     "check_victims",
     "what the plan says of each victim is what the state says",
-    "Costs of its own victims and of the scheduler's; of Kueue's their age and place as well.",
+    "Costs of its own victims and of the scheduler's; their age and place, where it says them.",
     "docs/design/objectives.md §3",
 )
 GREEDY: Final = Law(
@@ -141,7 +148,7 @@ GREEDY: Final = Law(
     "check_greedy",
     "the scheduler's own plan is what its algorithm finds",
     "Victims, their order and reasons, attempt and terms are those of the algorithm, replayed.",
-    "docs/semantics/kueue.md §5 and §6; docs/semantics/yunikorn.md §3 to §11",
+    "the page of the scheduler in docs/semantics",
 )
 
 

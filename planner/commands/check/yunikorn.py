@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
 from planner.commands.check.plan import Check, CheckedClaim, conclude
-from planner.laws import Spared
+from planner.laws.yunikorn import Spared
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable

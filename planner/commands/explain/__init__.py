@@ -11,7 +11,14 @@ kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
+from planner.scheduler import Part
+
+MESSAGES: Final = Part[Callable[[str, Any], Any]]("texts about preemption")
+"""Takes apart what a scheduler itself writes about a preemption, with a state to look names up."""
+LONGEST: Final = 16_384
+"""How many characters of it are read."""
 DEFAULT_LIMIT: Final = 10
 """How many optimal plans are listed unless the caller says otherwise."""

@@ -8,7 +8,7 @@ comparison.py  the lines of a file, and what is said of a line, of a file, and o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 from planner.commands.replay.comparison import (
@@ -23,6 +23,7 @@ from planner.commands.replay.comparison import (
 )
 from planner.errors import ParseError, UnsupportedError
 from planner.scheduler import Part
+from planner.state import AnyState
 
 __all__ = [
     "Comparison",
@@ -44,6 +45,8 @@ class Replayer(Protocol):
 
 
 REPLAYER: Final = Part[Replayer]("replay")
+LIVE: Final = Part[Callable[[AnyState, AnyState], Any]]("live replay")
+"""Compares what a live cluster did after a dump, as a later one shows it, with the replay."""
 
 
 def replay(path: str, watch: Watch | None = None) -> FileComparison:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.plan import Record
 from planner.reader.bound import Budget
+from planner.state import AnyState
 
 MAX_LINE: Final = 128 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
@@ -25,6 +26,14 @@ MAX_LINE: Final = 128 * 2**20
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 Watch = Callable[[float], None]
+
+
+class Recorded(NamedTuple):
+    """The state of a recorded line, and who is asked about with which flavors, where it says so."""
+
+    state: AnyState
+    pending: str | None = None
+    assignment: Mapping[str, Any] | None = None
 
 
 def parse_line(text: bytes, where: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from planner.commands.replay.comparison import (
     MAX_ORDERS,
     Answer,
     Comparison,
+    Recorded,
     agrees_in_some_order,
     difference_from_all,
     part_of,
@@ -276,6 +277,20 @@ def _uncovered(state: State, line: Mapping[str, Any]) -> str:
     if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
         found.discard(TOPOLOGY.id)
     return ", ".join(sorted(found))
+
+
+def recorded_of_kueue(
+    line: Mapping[str, Any], where: str, release: str, requests: RequestsFrom
+) -> Recorded | None:
+    """Read a recorded line, as `state_of_kueue` does; ``None`` if it is another scheduler's."""
+    if "state" not in line:
+        return None
+    pending, fixed = line.get("pending"), line.get("assignment")
+    return Recorded(
+        state_of_kueue(line, where, release, requests),
+        pending if isinstance(pending, str) else None,
+        fixed if isinstance(fixed, dict) else None,
+    )
 
 
 def state_of_kueue(

@@ -17,12 +17,13 @@ from planner.commands.replay.comparison import (
     MAX_ORDERS,
     Answer,
     Comparison,
+    Recorded,
     agrees_in_some_order,
     difference_from_all,
     first_difference,
     part_of,
 )
-from planner.errors import LookupFailed, SchemaError
+from planner.errors import InputError, LookupFailed, SchemaError
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import without_zeros
@@ -41,10 +42,30 @@ from planner.state.yunikorn import FlowOptions, YuniKornState
 Line = Mapping[str, Any]
 Ties = Mapping[str, int]
 
+_STATELESS: Final = ("arith", "arith-chain", "quota")
+
 
 def is_yunikorn_line(line: Line) -> bool:
     """Say whether a recorded line is one of YuniKorn's: it has no list of Kueue's objects."""
     return "state" not in line and any(key in line for key in ("queues", "arith", "chain"))
+
+
+def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | None:
+    """Read a recorded line; ``None`` if it is another scheduler's.
+
+    Raises
+    ------
+    InputError
+        If it cannot be used, or is about the arithmetic alone, or about no ask.
+    """
+    del reading
+    if "state" not in line and line.get("mode") in _STATELESS:
+        raise InputError(where, f"has no ask to plan for: it is of mode {line['mode']}")
+    if not is_yunikorn_line(line):
+        return None
+    ask = line.get("ask")
+    key = ask.get("allocationKey") if isinstance(ask, dict) else None
+    return Recorded(state_of_yunikorn(line, where), key if isinstance(key, str) else None)
 
 
 def replay_if_yunikorn(line: Line, where: str = "line") -> Comparison | None:

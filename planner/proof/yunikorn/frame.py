@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
-from planner.laws import (
+from planner.laws.yunikorn import (
     YK_FENCE,
     YK_MAY_PREEMPT,
     YK_OTHER_QUEUE,

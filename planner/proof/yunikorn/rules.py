@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.laws import (
+from planner.laws.yunikorn import (
     YK_LEAVES_GUARANTEED,
     YK_OVER_GUARANTEED,
     YK_UNDER_GUARANTEED,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from planner.laws import (
+from planner.laws.kueue import (
     FS_HOLDS_CONTESTED,
     FS_RECLAIM,
     FS_WITHIN_CLUSTER_QUEUE,

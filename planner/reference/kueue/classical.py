@@ -6,7 +6,8 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 
 from __future__ import annotations
 
-from planner.laws import KQ_ATTEMPT, KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA, ST_ATTEMPTS, ST_STOPS
+from planner.laws.kueue import KQ_ATTEMPT, KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA
+from planner.laws.kueue_strict import ST_ATTEMPTS, ST_STOPS
 from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.target import Search, Target, fill_back, restore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from planner.laws import KQ_FITS, KQ_WITHOUT_BORROWING
+from planner.laws.kueue import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance

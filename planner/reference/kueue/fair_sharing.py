@@ -8,14 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from planner.laws import (
-    FS_BORROWS_CONTESTED,
-    FS_FITS,
-    FS_SHARES,
-    ST_ONE_PER_QUEUE,
-    ST_STOPS,
-    ST_STRATEGIES,
-)
+from planner.laws.kueue import FS_BORROWS_CONTESTED, FS_FITS, FS_SHARES
+from planner.laws.kueue_strict import ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import NO_PARENT

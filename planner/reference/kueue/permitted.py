@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from planner.laws import KF_PERMITTED
+from planner.laws.kueue import KF_PERMITTED
 from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavors, worst
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Preemptor, Snapshot

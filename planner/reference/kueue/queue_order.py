@@ -12,7 +12,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from planner.laws import FS_BORROWING, ST_HIGHEST_SHARE
+from planner.laws.kueue import FS_BORROWING
+from planner.laws.kueue_strict import ST_HIGHEST_SHARE
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.snapshot import Admitted

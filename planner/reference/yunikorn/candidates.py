@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from planner.laws import (
+from planner.laws.yunikorn import (
     YK_FENCE,
     YK_LAST_TIER,
     YK_OTHER_QUEUE,

@@ -15,7 +15,13 @@ from functools import cmp_to_key
 from types import MappingProxyType
 from typing import Final, Literal
 
-from planner.laws import YK_FITS_NODE, YK_LAST_TIER, YK_MAY_PREEMPT, YK_PREEMPTABLE, YK_PRIORITY
+from planner.laws.yunikorn import (
+    YK_FITS_NODE,
+    YK_LAST_TIER,
+    YK_MAY_PREEMPT,
+    YK_PREEMPTABLE,
+    YK_PRIORITY,
+)
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.resource import (
     equal,

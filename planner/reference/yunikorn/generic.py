@@ -12,7 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from planner.laws import YK_FITS_NODE, YK_LAST_TIER, YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED
+from planner.laws.yunikorn import (
+    YK_FITS_NODE,
+    YK_LAST_TIER,
+    YK_OVER_GUARANTEED,
+    YK_WITHIN_GUARANTEED,
+)
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.resource import (

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from planner.laws import YK_MAY_PREEMPT
+from planner.laws.yunikorn import YK_MAY_PREEMPT
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.resource import Resource, fits, fits_loose, plus
 from planner.reference.laws import keeps

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
-from planner.plan import JointPlan
 from planner.report.document import (
     Block,
     Cell,
@@ -22,7 +21,6 @@ from planner.report.document import (
     name,
     table,
 )
-from planner.report.kueue import joint
 from planner.report.style import Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import clean, plural
 from planner.report.words import rules_name
@@ -95,10 +93,3 @@ def _lines(answer: Boosts) -> Iterator[str]:
 
 
 render = renderer(_lines, document)
-
-
-def render_own(answer: Boosts | JointPlan, style: str, *, width: int, color: bool) -> str:
-    """Return a result that only Kueue has, in a style."""
-    if isinstance(answer, JointPlan):
-        return joint.render(answer, style, width=width, color=color)
-    return render(answer, style, width=width, color=color)

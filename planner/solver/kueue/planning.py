@@ -9,7 +9,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from planner.laws import FS_BORROWING, Law
+from planner.laws import Law
+from planner.laws.kueue import FS_BORROWING
 from planner.models.kueue.candidates import (
     attempts,
     eligible,

@@ -11,7 +11,8 @@ from typing import Final, Literal
 import numpy as np
 
 from planner.errors import LookupFailed, SchemaError
-from planner.laws import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared, unkept
+from planner.laws import unkept
+from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
 from planner.models.shared.classes import Classes, Parts
 from planner.models.shared.row import Row
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible

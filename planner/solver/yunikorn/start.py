@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from planner.errors import InputError
-from planner.laws import Spared
+from planner.laws.yunikorn import Spared
 from planner.models.shared.classes import told_apart
 from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import spared_by

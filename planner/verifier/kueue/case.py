@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from planner.errors import LookupFailed
-from planner.laws import KQ_FITS, KQ_HOLDS_CONTESTED
+from planner.laws.kueue import KQ_FITS, KQ_HOLDS_CONTESTED
 from planner.plan import Plan
 from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import (

@@ -206,16 +206,6 @@ REMOVAL_ORDER: Final = Law(
 )
 
 
-CAPS: Final = Law(
-    "CT-06",
-    "check_caps",
-    "the caps are those of the scheduler's own plan",
-    "Every cap is the value of its measure in the scheduler's own plan that stands beside, and "
-    "none that its objective names is missing where that plan keeps the laws.",
-    "docs/design/objectives.md §4 and §5; planner.objective.profiles",
-)
-
-
 def check_certificate(
     case: Case,
     plan: Plan,

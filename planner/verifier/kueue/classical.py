@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from planner.laws import (
+from planner.laws import Law, Register
+from planner.laws.kueue import (
     KQ_ATTEMPT,
     KQ_BORROW_WITHIN_COHORT,
     KQ_FITS,
@@ -20,8 +21,6 @@ from planner.laws import (
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
     KQ_WITHOUT_BORROWING,
-    Law,
-    Register,
 )
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add

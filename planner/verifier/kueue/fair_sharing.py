@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from planner.laws import (
+from planner.laws import Register
+from planner.laws.kueue import (
     FS_BORROWING,
     FS_BORROWS_CONTESTED,
     FS_FITS,
@@ -18,7 +19,6 @@ from planner.laws import (
     FS_RECLAIM,
     FS_SHARES,
     FS_WITHIN_CLUSTER_QUEUE,
-    Register,
 )
 from planner.plan import Verdict
 from planner.verifier.kueue.case import rules_fault

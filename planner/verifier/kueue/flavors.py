@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.laws import KF_PERMITTED, Register
+from planner.laws import Register
+from planner.laws.kueue import KF_PERMITTED
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import Assignment, PodSetFlavors

@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from planner.laws import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES, Law
+from planner.laws import Law
+from planner.laws.kueue_strict import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES
 from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage

@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from planner.laws import (
+from planner.laws import Law, Register
+from planner.laws.kueue_strict import (
     ST_ATTEMPTS,
     ST_HIGHEST_SHARE,
     ST_ONE_PER_QUEUE,
     ST_STOPS,
     ST_STRATEGIES,
-    Law,
-    Register,
 )
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_case import FairCase

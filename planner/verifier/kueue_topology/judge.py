@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from planner.laws import KT_PLACEMENT, KT_ROOM, Register
+from planner.laws import Register
+from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
 from planner.plan import PodSetPlaces, Verdict
 from planner.quota.kueue.placing import Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot

@@ -10,7 +10,8 @@ facts.py    what a plan claims: values, bounds, order, and what it says of the s
 
 from __future__ import annotations
 
-from planner.laws import RULE_SETS, YK_MAY_PREEMPT
+from planner.laws import RULE_SETS
+from planner.laws.yunikorn import YK_MAY_PREEMPT
 from planner.plan import Verification, YuniKornPlan
 from planner.quota.yunikorn.cluster import Cluster
 from planner.state.yunikorn import YuniKornState

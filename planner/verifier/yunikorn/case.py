@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from planner.laws import YK_FITS_NODE, YK_PREEMPTABLE, Spared
+from planner.laws.yunikorn import YK_FITS_NODE, YK_PREEMPTABLE, Spared
 from planner.plan import Proof, YuniKornPlan
 from planner.quantity import format_units
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from planner.laws import (
+from planner.laws import Register
+from planner.laws.yunikorn import (
     YK_FENCE,
     YK_FITS_NODE,
     YK_LAST_TIER,
@@ -23,7 +24,6 @@ from planner.laws import (
     YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
-    Register,
 )
 from planner.plan import Verdict
 from planner.quota.yunikorn.resource import fits_raw, share_type

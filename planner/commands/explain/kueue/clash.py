@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
 
-from planner import laws
 from planner.commands.explain.clash import Edit, Trial, first, in_words, minimal
 from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change, LawInWords
 from planner.commands.whatif.edit import edit
-from planner.laws import Law, Register, in_drop_order
+from planner.laws import Law, Register, in_drop_order, kueue_topology
+from planner.laws import kueue as laws
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import Columns, assemble, build_classes
 from planner.objective.profiles import Profile
@@ -151,7 +151,7 @@ def _fits(problem: Problem) -> str:
     return f"{' and '.join(short)} must be freed"
 
 
-@WORDS.of(laws.KT_ROOM)
+@WORDS.of(kueue_topology.KT_ROOM)
 def _room(problem: Problem) -> str:
     rooms = () if problem.places is None else problem.places.rooms
     return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final
 
-from planner import laws
 from planner.commands.explain.inquiry import Answer, Asked, Bounds, Explainer, capped
 from planner.commands.explain.kueue.clash import (
     KueueTrial,
@@ -21,6 +20,7 @@ from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed
 from planner.laws import Law, Register, law_behind
+from planner.laws import kueue as laws
 from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.problem.kueue import Problem

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from planner.commands.explain import LONGEST
 from planner.commands.explain.kueue.record import Party, PreemptionMessage
 from planner.errors import ParseError
 from planner.laws import law_behind
@@ -28,7 +29,6 @@ REASONS: Final = {
 """Kueue's words for its reason codes (kueue ff69552e, ``HumanReadablePreemptionReasons``)."""
 
 _JOB_UID: Final = "kueue.x-k8s.io/job-uid"
-LONGEST: Final = 16_384
 """How much of a text is looked at, in characters."""
 
 _PREEMPTED: Final = re.compile(
@@ -86,6 +86,17 @@ def parse_message(text: str) -> PreemptionMessage:
         victim=_party(flat, "preemptee"),
         text=found[0],
     )
+
+
+def take_apart(text: str, state: State) -> PreemptionMessage:
+    """Take apart a text about a preemption, and name the workloads that a state knows.
+
+    Raises
+    ------
+    ParseError
+        If it is none.
+    """
+    return resolve(parse_message(text), state)
 
 
 def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from planner import laws
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.record import YuniKornStanding
-from planner.laws import Law, Register, Spared
+from planner.laws import Law, Register
+from planner.laws import yunikorn as laws
+from planner.laws.yunikorn import Spared
 from planner.models.yunikorn.candidates import exclusions, fence_root
 from planner.models.yunikorn.laws import spared_by
 from planner.models.yunikorn.need import Counting, counting_guarantees, missing_on, used

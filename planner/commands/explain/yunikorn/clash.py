@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from planner import laws
 from planner.commands.explain.clash import in_words, minimal
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.candidacy import (
@@ -23,6 +22,7 @@ from planner.commands.explain.yunikorn.candidacy import (
 )
 from planner.commands.explain.yunikorn.record import YuniKornShortfall
 from planner.laws import RULE_SETS, Law, Register, in_drop_order
+from planner.laws import yunikorn as laws
 from planner.models.yunikorn.candidates import eligible, exclusions
 from planner.models.yunikorn.formulation import assemble, build_classes
 from planner.models.yunikorn.need import (

@@ -20,7 +20,8 @@ from planner.commands.explain.yunikorn.record import (
 )
 from planner.commands.whatif.edit import edit
 from planner.errors import LookupFailed
-from planner.laws import RULE_SETS, YK_UNDER_GUARANTEED, Spared
+from planner.laws import RULE_SETS
+from planner.laws.yunikorn import YK_UNDER_GUARANTEED, Spared
 from planner.models.yunikorn.need import is_under_guaranteed, short_of_guaranteed, used
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from planner import dump
 from planner.commands.generate import names
 from planner.commands.generate.kueue.layout import (
     CPU,
@@ -27,6 +26,7 @@ from planner.commands.generate.kueue.layout import (
     units_of,
 )
 from planner.commands.generate.names import Chance
+from planner.dump import kueue as dump
 from planner.errors import InputError
 from planner.quota.kueue.topology import Occupancy, Taken, Topologies
 from planner.reference.kueue.topology.ask import Ask

@@ -7,7 +7,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from planner import dump
 from planner.commands.generate import names
 from planner.commands.generate.kueue.draw import lay_out
 from planner.commands.generate.kueue.layout import (
@@ -22,6 +21,8 @@ from planner.commands.generate.kueue.layout import (
     units_of,
 )
 from planner.commands.generate.kueue.nodes import TOPOLOGY, Placed, node_labels, placed_on
+from planner.dump import kueue as dump
+from planner.dump import listed
 from planner.objective.annotation import PREFIX
 from planner.stage import begin
 
@@ -53,7 +54,7 @@ def objects_of(layout: Layout, seed: int) -> dump.Object:
         *(placed.objects if placed else ()),
         *_configuration(layout),
     ]
-    return dump.listed(items)
+    return listed(items)
 
 
 def team(queue: int) -> str:

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from planner import dump as objects
 from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object
 from planner.commands.lint.lint import Example, Finding, finding
+from planner.dump import kueue as objects
+from planner.dump import listed
 from planner.errors import InputError
 from planner.quantity import format_units
 from planner.quota.kueue.preemptor import as_preemptor, find_preemptor
@@ -294,7 +295,7 @@ def _named_dump(  # noqa: PLR0913, PLR0917 - what an example is made of
         needed.update({resource: n * one.count for resource, n in one.requests.items()})
     quotas = {flavor: {resource: objects.Quota(amount) for resource, amount in needed.items()}}
     namespace, name = _JOB.split("/")
-    return objects.listed(
+    return listed(
         [
             objects.resource_flavor(flavor, labels, topology, created=NOON),
             *more,

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Final
 
-from planner import dump as objects
+from planner.dump import kueue as objects
+from planner.dump import listed
 from planner.quantity import NANO, UNLIMITED, is_milli
 from planner.quota.kueue.holding import effective_priority
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
@@ -216,7 +217,7 @@ class World:
         ]
         for change in changes:
             change(items)
-        return objects.listed(items)
+        return listed(items)
 
     def and_lender(self) -> World | None:
         """Return the world with one ClusterQueue more: that which lends most; None if none does."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from planner.laws import KT_PLACEMENT, KT_ROOM
+from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
 from planner.quota.kueue.assignment import Assignment, Mode, PodSetFlavors
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy, Taken

@@ -16,8 +16,9 @@ from planner.cli.option import moment
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.commands.import_ import Knobs, Outline
+    from planner.commands.import_ import Outline
     from planner.commands.import_.job import Trace
+    from planner.commands.import_.kueue_knobs import Knobs
     from planner.errors import SchemaError
 
 POLICIES: Final = (
@@ -312,8 +313,8 @@ def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
 
 
 def _knobs(given: Given) -> Knobs:
-    from planner.commands.import_ import Knobs
-    from planner.dump import Policies
+    from planner.commands.import_.kueue_knobs import Knobs
+    from planner.dump.kueue import Policies
 
     names = (
         "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
@@ -328,7 +329,7 @@ def _states(
 ) -> Iterator[MadeState]:
     """Yield the states; say which instants have none, and how many there are."""
     from planner.cli.output import say
-    from planner.commands.import_ import import_states, instants_of
+    from planner.commands.import_.kueue_states import import_states, instants_of
     from planner.dump import listed
     from planner.errors import InputError
     from planner.report.text import plural

@@ -8,26 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from planner.commands.import_.job import (
-    GPU,
-    GPUS_PER_NODE,
-    Knobs,
-    Setting,
-    Trace,
-    between,
-    choose,
-    draw,
-)
-from planner.commands.import_.sample import (
-    Gang,
-    Outline,
-    Ownership,
-    Running,
-    divide,
-    draw_gang,
-    sampled,
-)
-from planner.dump import (
+from planner.commands.import_.job import GPU, GPUS_PER_NODE, Trace, between, choose, draw
+from planner.commands.import_.kueue_knobs import Knobs, Setting
+from planner.commands.import_.kueue_quota import Gang, Ownership, divide, draw_gang
+from planner.commands.import_.sample import Outline, Running, sampled
+from planner.dump.kueue import (
     Admission,
     Object,
     PodSet,

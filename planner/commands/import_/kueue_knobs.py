@@ -1,0 +1,113 @@
+"""What can be set for a cluster of Kueue that is made of a trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from planner.commands.import_.job import Sampling, Trace
+from planner.dump.kueue import Policies
+from planner.errors import InputError
+
+GANGS: Final = (8, 16, 32, 64, 128, 512)
+PREEMPTOR_PRIORITIES: Final = (100, 200, 1000)
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """Everything about a state but the trace itself and the instant.
+
+    Attributes
+    ----------
+    seed
+        Of every draw.
+    workloads
+        How many workloads hold quota, at most.
+    sampling
+        ``running`` or ``drawn``, see `planner.commands.import_.sample.sampled`; by default what
+        is usual for the trace.
+    factor
+        Bounds of the factor that is drawn for each ClusterQueue: so many times what it uses is
+        its nominal quota, before the rest of the cluster is shared out.
+    utilisation
+        What is used of the GPUs, more than 0 and at most 1.
+    borrowing_limited, lending_limited
+        How likely a ClusterQueue has a borrowing limit, and a lending limit.
+    levels
+        1: all ClusterQueues in one cohort. 2: in three cohorts by size, below one.
+    policies
+        The preemption policies of all ClusterQueues.
+    fair
+        Whether fair sharing is on.
+    checkpointing
+        How likely a training job with a GPU writes checkpoints.
+    gangs, preemptor_priorities
+        GPUs and priority of a preemptor: one of each is drawn.
+    preemptors
+        How many pending workloads there are.
+    """
+
+    seed: int = 0
+    workloads: int = 1000
+    sampling: Sampling | None = None
+    factor: tuple[float, float] = (0.55, 1.15)
+    utilisation: float = 1.0
+    borrowing_limited: float = 0.5
+    lending_limited: float = 0.2
+    levels: int = 1
+    policies: Policies = field(default_factory=Policies)
+    fair: bool = False
+    checkpointing: float = 0.4
+    gangs: tuple[int, ...] = GANGS
+    preemptor_priorities: tuple[int, ...] = PREEMPTOR_PRIORITIES
+    preemptors: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what no state can be made with.
+
+        Raises
+        ------
+        InputError
+            If a knob is out of its range.
+        """
+        low, high = self.factor
+        shares = (self.borrowing_limited, self.lending_limited, self.checkpointing)
+        are_shares = all(0 <= share <= 1 for share in shares)
+        wishes = (
+            ("workloads", self.workloads >= 1, "1 or more"),
+            ("factor", 0 <= low <= high < math.inf, "two numbers from 0 on, the lower one first"),
+            ("utilisation", 0 < self.utilisation <= 1, "more than 0 and at most 1"),
+            ("borrowing_limited, lending_limited, checkpointing", are_shares, "0 to 1"),
+            ("levels", self.levels in {1, 2}, "1 or 2"),
+            ("gangs", bool(self.gangs) and min(self.gangs) >= 1, "one size or more, in GPUs"),
+            ("preemptor_priorities", bool(self.preemptor_priorities), "one priority or more"),
+            ("preemptors", self.preemptors >= 1, "1 or more"),
+        )
+        for name, is_kept, expected in wishes:
+            if not is_kept:
+                values = ", ".join(repr(getattr(self, each)) for each in name.split(", "))
+                raise InputError(name, f"{values} cannot be used", expected)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A trace at an instant.
+
+    Attributes
+    ----------
+    work
+        GPU-seconds by queue and flavor of the whole trace; its queues are the ClusterQueues.
+    instant
+        In seconds since 1970.
+    """
+
+    trace: Trace
+    work: Mapping[tuple[str, str], int]
+    instant: int
+    knobs: Knobs
+
+    def names(self, purpose: str, *of: object) -> tuple[object, ...]:
+        """Return what a draw is for, as `planner.commands.import_.job` wants it."""
+        return (self.knobs.seed, purpose, self.instant, *of)
