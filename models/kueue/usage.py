@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from planner.models.kueue.columns import Columns
-from planner.models.shared.builder import ZERO, Builder, Linear, constant
+from planner.models.shared.builder import ZERO, Builder, Linear, total
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
 
@@ -41,6 +41,7 @@ class TreeUsage:
         self._by_queue: dict[int, list[tuple[int, int]]] = {}
         for k, variable in enumerate(take):
             self._by_queue.setdefault(int(columns.queue[k]), []).append((k, variable))
+        self._held = cache(lambda fr: columns.holding[:, fr].tolist())
         self.after = cache(self._after)
         self.local_free = cache(self._local_free)
 
@@ -50,18 +51,16 @@ class TreeUsage:
         if node == self._problem.own_queue:
             before += self._request[fr]
         if node in self._by_queue:
-            holding = self._columns.holding[:, fr].tolist()
+            holding = self._held(fr)
             removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
             return Linear(removed, before)
-        total = constant(before)
+        changes = []
         # Only what changes is added to the usage of now: all other children cost no terms.
         for child in self._children[node]:
             if self._may_change(child):
                 used, kept = self._problem.usage[child][fr], self._problem.kept[child][fr]
-                change = self.stored(child, fr) - max(0, used - kept)
-                if change.terms or change.constant:
-                    total = total + change
-        return total
+                changes.append(self.stored(child, fr) - max(0, used - kept))
+        return total(changes) + before
 
     def _may_change(self, node: int) -> bool:
         """Say whether a node has candidates, or the preemptor's request."""
