@@ -25,7 +25,7 @@ import numpy as np
 from planner.laws import RULE_SETS
 from planner.models.kueue import fair_sharing, laws, places
 from planner.models.kueue.places import Standing
-from planner.models.shared.builder import ZERO, Builder, Linear, constant, negation, variable
+from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
 from planner.models.shared.classes import Classes, group, new_takes
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
@@ -144,6 +144,7 @@ class TreeUsage:
         self._by_queue: dict[int, list[tuple[int, int]]] = {}
         for k, taken in enumerate(take):
             self._by_queue.setdefault(int(columns.queue[k]), []).append((k, taken))
+        self._held = cache(lambda fr: columns.holding[:, fr].tolist())
         self.after = cache(self._after)
         self.local_free = cache(self._local_free)
 
@@ -153,18 +154,16 @@ class TreeUsage:
         if node == self._problem.own_queue:
             before += self._request[fr]
         if node in self._by_queue:
-            holding = self._columns.holding[:, fr].tolist()
+            holding = self._held(fr)
             removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
             return Linear(removed, before)
-        total = constant(before)
+        changes = []
         # Only what changes is added to the usage of now: all other children cost no terms.
         for child in self._children[node]:
             if self._may_change(child):
                 used, kept = self._problem.usage[child][fr], self._problem.kept[child][fr]
-                change = self.stored(child, fr) - max(0, used - kept)
-                if change.terms or change.constant:
-                    total = total + change
-        return total
+                changes.append(self.stored(child, fr) - max(0, used - kept))
+        return total(changes) + before
 
     def _may_change(self, node: int) -> bool:
         """Say whether a node has candidates, or the preemptor's request."""

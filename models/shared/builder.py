@@ -110,6 +110,17 @@ def constant(value: int) -> Linear:
     return Linear({}, value)
 
 
+def total(parts: Iterable[Linear]) -> Linear:
+    """Return the sum of expressions: of many, without the sums on the way."""
+    terms: dict[int, int] = {}
+    constant = 0
+    for part in parts:
+        constant += part.constant
+        for index, coefficient in part.terms.items():
+            terms[index] = terms.get(index, 0) + coefficient
+    return Linear(terms, constant)
+
+
 def variable(index: int) -> Linear:
     """Return the expression that is one variable."""
     return Linear({index: 1})

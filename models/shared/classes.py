@@ -65,8 +65,10 @@ class Classes:
 
     def counts(self, positions: Iterable[int]) -> list[int] | None:
         """Return the class counts of a victim set, or ``None`` if one is in no class."""
-        chosen = set(positions)
-        counts = [len(chosen.intersection(members)) for members in self.members]
+        chosen, counts = set(positions), [0] * len(self)
+        for k, members in enumerate(self.members):
+            if not chosen.isdisjoint(members):
+                counts[k] = len(chosen.intersection(members))
         return counts if sum(counts) == len(chosen) else None
 
 
@@ -94,15 +96,17 @@ def group(positions: IntArray, key: IntArray) -> Classes:
     """
     if positions.size == 0:
         return Classes((), positions)
-    _, first, inverse = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    # By their keys: equal ones follow one another, in the scheduler's order.
+    by_key = np.lexsort(key.T)
+    begins = np.ones(positions.size, dtype=np.bool_)
+    begins[1:] = (key[by_key[1:]] != key[by_key[:-1]]).any(axis=1)
+    starts = np.flatnonzero(begins)
+    ends = np.append(starts[1:], positions.size)
     # Number the classes by their first member, so that the model reads in the scheduler's order.
-    renumber = np.empty(len(first), dtype=np.int64)
-    renumber[np.argsort(first)] = np.arange(len(first))
-    members: list[list[int]] = [[] for _ in first]
-    numbers = renumber[inverse.ravel()].tolist()
-    for position, number in zip(positions.tolist(), numbers, strict=True):
-        members[number].append(position)
-    return Classes(members, np.array([each[0] for each in members], dtype=np.int64))
+    number = np.argsort(by_key[starts])
+    ordered: list[int] = positions[by_key].tolist()
+    bounds = zip(starts[number].tolist(), ends[number].tolist(), strict=True)
+    return Classes([ordered[start:end] for start, end in bounds], positions[by_key[starts[number]]])
 
 
 def told_apart(size: int, positions: Iterable[int]) -> list[IntArray]:

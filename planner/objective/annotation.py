@@ -27,11 +27,15 @@ All annotations share one prefix, ``preemption-planner.io/``:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, overload
+
+import numpy as np
 
 from planner.errors import SchemaError
 from planner.objective.milestone import milestone_cost, parse_milestones
+from planner.problem.array import IntArray
 from planner.state import ANNOTATIONS, Remarks, parse_time
 from planner.state.clock import seconds_since
 
@@ -73,6 +77,42 @@ class Disruption(NamedTuple):
     def unproductive_s(self) -> int:
         """Return the seconds of progress lost, and of saving."""
         return self.lost_s + self.saving_s
+
+
+class Disruptions(Sequence[Disruption]):
+    """What evicting each of W workloads loses.
+
+    ``running_s`` is (W,) for how many seconds each runs; ``said`` tells of those, by position,
+    about whom something is said.
+    """
+
+    def __init__(self, running_s: IntArray, said: Mapping[int, Disruption]) -> None:
+        self.running_s: Final = running_s
+        self.said: Final = said
+
+    @classmethod
+    def of(cls, each: Sequence[Disruption]) -> Disruptions:
+        """Return those of workloads about each of whom something is said."""
+        running_s = np.array([one.running_s for one in each], dtype=np.int64)
+        return cls(running_s, dict(enumerate(each)))
+
+    def __len__(self) -> int:
+        """Return of how many they are."""
+        return len(self.running_s)
+
+    @overload
+    def __getitem__(self, place: int) -> Disruption: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Disruption]: ...
+
+    def __getitem__(self, place: int | slice) -> Disruption | Sequence[Disruption]:
+        """Return one of them, or some."""
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        running_s = int(self.running_s[place])  # first: behind the last this says so
+        said = self.said.get(place % len(self))
+        return plain_disruption(running_s) if said is None else said
 
 
 def plain_disruption(running_s: int) -> Disruption:

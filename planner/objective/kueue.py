@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+import numpy as np
+
 from planner.errors import LookupFailed
-from planner.objective.annotation import read_disruption
+from planner.objective.annotation import Disruptions, read_disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.kueue_budget import pod_budgets
 from planner.objective.kueue_sharing import sharing
 from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
-from planner.problem.kueue import Problem, one_of_each_holding
+from planner.problem.kueue import Problem
 from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT
@@ -55,23 +57,27 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     """
     if costs is not None:
         _refuse_unknown(costs, snapshot)
-    disruptions = [
-        read_disruption(one.remarks, snapshot.now, one.running_s) for one in problem.workloads
-    ]
+    columns = problem.workloads.columns
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
-    keys = [workload.key for workload in problem.workloads]
+    keys, running_s = columns["key"], columns["running_s"]
+    said = {
+        place: read_disruption(remarks, snapshot.now, running_s[place])
+        for place, remarks in enumerate(columns["remarks"])
+        if remarks is not None
+    }
+    disruptions = Disruptions(np.array(running_s, dtype=np.int64), said)
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
-    first, which = one_of_each_holding(problem.workloads)
+    first, which = problem.workloads.alike
     # Once for each different holding: a large state has few of these, and many workloads.
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
-    sizes = [of_shape[shape] for shape in which.tolist()]
+    sizes = exact_sizes(keys, of_shape, which)
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
     return TermTable(
         separable=separable_terms(
             Losses(
                 keys,
                 sizes,
-                [workload.pods for workload in problem.workloads],
+                columns["pods"],
                 disruptions,
                 rank,
                 places(problem.order, eligible),
@@ -84,7 +90,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         priority=problem.priority,
         priorities=priorities,
         queue=problem.queue,
-        size=exact_sizes(keys, sizes),
+        size=sizes,
         evicted=problem.evicted,
         holding=problem.holding,
         borrowed=borrowed,
@@ -115,10 +121,11 @@ def _groups(problem: Problem) -> list[tuple[str, ...]]:
     """Return the queue, the cohorts above it and the namespace of each workload: (W,)."""
     found: dict[tuple[int, str], tuple[str, ...]] = {}
     groups = []
-    for node, workload in zip(problem.queue.tolist(), problem.workloads, strict=True):
-        place = node, workload.namespace
+    namespaces = problem.workloads.columns["namespace"]
+    for place in zip(problem.queue.tolist(), namespaces, strict=True):
         if place not in found:
-            found[place] = (*_above(problem, node), f"namespace/{workload.namespace}")
+            node, namespace = place
+            found[place] = (*_above(problem, node), f"namespace/{namespace}")
         groups.append(found[place])
     return groups
 

@@ -21,13 +21,13 @@ from planner.state import PodDisruptionBudget
 
 def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budget]:
     """Return the budgets of a snapshot that cover any of some workloads."""
-    held = [one for group in snapshot.admitted.values() for one in group]
     found = []
     for budget in snapshot.budgets:
         covered = [_covered(budget, one, snapshot) for one in workloads]
         if not any(covered):
             continue
         # Shares are of all pods that are covered, also of those that nobody may evict here.
+        held = (one for group in snapshot.admitted.values() for one in group)
         everywhere = sum(_covered(budget, one, snapshot) for one in held)
         found.append(Budget(_allowed(budget, everywhere), np.array(covered, dtype=np.int64)))
     return found

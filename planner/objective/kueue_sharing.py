@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from planner.objective.terms import PER_MILLE
 from planner.problem.kueue import Problem
 from planner.quota.kueue.snapshot import Snapshot
@@ -34,11 +36,12 @@ def sharing(
     tree = snapshot.tree
     borrowed = [0] * len(problem.names)
     sharers: dict[int, Sequence[int]] = {}
-    nodes = [workload.queue for workload in problem.workloads]
+    queues, first = np.unique(problem.queue, return_index=True)
+    nodes = [problem.workloads[place].queue for place in first.tolist()]
     everything = None
     if problem.fair is not None:
-        everything = sum(_size(snapshot.usage.amount[node], tree) for node in {*nodes})
-    for node, queue in dict(zip(nodes, problem.queue.tolist(), strict=True)).items():
+        everything = sum(_size(snapshot.usage.amount[node], tree) for node in nodes)
+    for node, queue in zip(nodes, queues.tolist(), strict=True):
         # Two numberings of one tree: the snapshot's, for amounts, and the problem's, for what is
         # returned.
         found, above, position = [queue], node, queue

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from typing import Final
 
 import numpy as np
 
 from planner.errors import UnsupportedError
-from planner.objective.annotation import Disruption
+from planner.objective.annotation import Disruptions, plain_disruption
 from planner.objective.terms import LARGEST_COST, work
 from planner.problem.array import BoolArray, IntArray
 
@@ -38,7 +37,7 @@ class Losses:
     names
         (W,) under which ``costs`` knows them; one it does not name costs 1.
     sizes
-        (W,) in 1/32000 accelerator.
+        (W,) in 1/32000 accelerator, as `exact_sizes` returns them.
     pods
         (W,) how many each of them runs.
     rank, evicted
@@ -50,9 +49,9 @@ class Losses:
     """
 
     names: Sequence[str]
-    sizes: Sequence[int]
+    sizes: IntArray
     pods: Sequence[int]
-    disruptions: Sequence[Disruption]
+    disruptions: Disruptions
     rank: IntArray
     place: IntArray
     priority: IntArray
@@ -74,20 +73,25 @@ class Losses:
         """For how long each runs: (W,)."""
         return self.of("running_s")
 
-    def array(self, values: Sequence[int]) -> IntArray:
+    def array(self, values: Sequence[int] | IntArray) -> IntArray:
         """Return a cost of each as an array: (W,)."""
         return _array(self.names, values)
 
     def of(self, name: str) -> IntArray:
         """Return a field of what evicting each loses: (W,)."""
-        return self.array([*map(attrgetter(name), self.disruptions)])
+        # Where nothing is said, each field is the time of the run, or a constant.
+        plain, said = getattr(plain_disruption(-1), name), self.disruptions.said
+        runs = self.disruptions.running_s
+        found = runs.copy() if plain < 0 else np.full(runs.size, plain, dtype=np.int64)
+        told = [getattr(one, name) for one in said.values()]
+        found[[*said]] = _array([self.names[place] for place in said], told)
+        return found
 
     def worked(self, seconds: IntArray) -> IntArray:
         """Return the work of some seconds of each, in accelerator-seconds: (W,)."""
-        largest = max(self.sizes, default=0) * int(seconds.max(initial=1))
+        largest = int(self.sizes.max(initial=0)) * int(seconds.max(initial=1))
         kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's own are exact
-        found = work(np.array(self.sizes, dtype=kind), seconds.astype(kind)).tolist()
-        return self.array(found) * self.costing
+        return self.array(work(self.sizes.astype(kind), seconds.astype(kind))) * self.costing
 
 
 SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
@@ -101,15 +105,17 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
     "D6": lambda w: w.of("milestone_cost") * w.costing,
     "D10": lambda w: w.of("preemptions") * w.costing,
     "D12": lambda w: w.place * w.costing,
-    "prio": lambda w: w.array([max(0, one + _RAISED) for one in w.priority.tolist()]) * w.costing,
+    "prio": lambda w: w.array(np.maximum(0, _RAISED + w.priority)) * w.costing,
     "toll": lambda w: w.worked(TOLL_S + w.last_tier * LAST_TIER_TOLL_S),
     "time": lambda w: w.running_s * w.costing,
     "early": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
     # Those that are being evicted count here: to name them without need is what the tie-break
     # avoids.
     "count": lambda w: np.ones(len(w.names), dtype=np.int64),
-    "cost": lambda w: w.array(
-        [w.costs.get(name, 1) for name in w.names] if w.costs else [1] * len(w.names)
+    "cost": lambda w: (
+        w.array([w.costs.get(name, 1) for name in w.names])
+        if w.costs
+        else np.ones(len(w.names), dtype=np.int64)
     ),
 }
 """What each workload adds to every term that is a sum over victims: (W,) each."""
@@ -126,27 +132,33 @@ def separable_terms(losses: Losses) -> dict[str, IntArray]:
     return {term: of_each(losses) for term, of_each in SUMS.items()}
 
 
-def exact_sizes(names: Sequence[str], sizes: Sequence[int]) -> IntArray:
+def exact_sizes(names: Sequence[str], sizes: Sequence[int], kind: IntArray) -> IntArray:
     """Return sizes in 1/32000 accelerator as an array: (W,).
+
+    ``sizes`` are those of the kinds of workloads that there are, ``kind`` is (W,).
 
     Raises
     ------
     UnsupportedError
         If a workload is too large to calculate with.
     """
-    return _array(names, sizes, _LARGEST_SIZE)
+    if max(sizes, default=0) > _LARGEST_SIZE:
+        _array(names, [sizes[one] for one in kind.tolist()], _LARGEST_SIZE)
+    return np.array(sizes, dtype=np.int64)[kind]
 
 
-def _array(names: Sequence[str], values: Sequence[int], most: int = LARGEST_COST) -> IntArray:
-    if max(values, default=0) <= most:
-        return np.array(values, dtype=np.int64)
-    for name, value in zip(names, values, strict=True):
-        if value > most:
-            raise UnsupportedError(
-                name,
-                f"evicting it would cost {value}, beyond what can be added up exactly",
-                hint="its usage of processors or accelerators is implausibly large",
-            )
+def _array(
+    names: Sequence[str], values: Sequence[int] | IntArray, most: int = LARGEST_COST
+) -> IntArray:
+    largest = values.max(initial=0) if isinstance(values, np.ndarray) else max(values, default=0)
+    if largest > most:
+        for name, value in zip(names, values, strict=True):
+            if value > most:
+                raise UnsupportedError(
+                    name,
+                    f"evicting it would cost {value}, beyond what can be added up exactly",
+                    hint="its usage of processors or accelerators is implausibly large",
+                )
     return np.array(values, dtype=np.int64)
 
 

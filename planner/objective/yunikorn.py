@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from planner.errors import LookupFailed, UnsupportedError
-from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
+from planner.objective.annotation import DEFAULT_RESTART_S, Disruption, Disruptions
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
 from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
@@ -76,17 +76,21 @@ def yunikorn_term_table(
     keys = [one.allocation_key for one in problem.allocations]
     for name in sorted({*(costs or {})}.difference(keys)):
         raise LookupFailed("costs", f"there is no allocation {name}")
-    disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
+    disruptions = Disruptions.of([_disruption(each, now) for each in problem.allocations])
     priority = np.array(adjusted, dtype=np.int64)
     rank, priorities = ranks(priority, eligible)
     # What is being preempted is no candidate of YuniKorn at all, unlike in Kueue: nobody goes for
     # free.
     nobody = np.zeros(len(keys), dtype=np.bool_)
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
-    sizes = [
-        sum(unit_weight(t) * amount for t, amount in one.resource.items())
-        for one in problem.allocations
-    ]
+    sizes = exact_sizes(
+        keys,
+        [
+            sum(unit_weight(t) * amount for t, amount in one.resource.items())
+            for one in problem.allocations
+        ],
+        np.arange(len(keys)),
+    )
     separable = separable_terms(
         Losses(
             keys,
@@ -106,7 +110,7 @@ def yunikorn_term_table(
         priority=priority,
         priorities=priorities,
         queue=problem.queue,
-        size=exact_sizes(keys, sizes),
+        size=sizes,
         evicted=nobody,
         holding=problem.holding,
         borrowed=[_borrowed(queue) for queue in problem.queues],

@@ -3,6 +3,7 @@
 array.py     the types of its arrays
 kueue.py     a pending workload against a tree of cohorts and ClusterQueues
 kep83.py     the same by the rules of KEP-83
+kueue_holders.py    who holds quota in it, field by field
 kueue_places.py     what is asked of the nodes where pods are placed, and what victims give back
 kueue_leaves.py     which leaves may take the pods of a podset
 yunikorn.py  an ask against nodes and queues

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
 from planner.problem.array import BoolArray, IntArray
+from planner.problem.kueue_holders import Holders
 from planner.problem.kueue_places import Places, places_of
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.assignment import (
@@ -116,7 +117,7 @@ class Problem:
     advantage: Sequence[bool]
     policy: Preemption
     preemptor_priority: int
-    workloads: Sequence[Admitted]
+    workloads: Holders
     queue: IntArray
     holding: IntArray
     names_contested: BoolArray
@@ -239,11 +240,9 @@ def build_problem(
         queue=queue,
         holding=holding,
         names_contested=names_contested,
-        priority=np.array([w.priority for w in workloads], dtype=np.int64),
-        queued_later=np.array(
-            [preemptor.queued_before(w.queued_at) for w in workloads], dtype=bool
-        ),
-        evicted=np.array([w.evicted for w in workloads], dtype=bool),
+        priority=workloads.priority,
+        queued_later=_queued_later(workloads, preemptor),
+        evicted=workloads.evicted,
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
         searched=[searched.get(fr, 0) for fr in frs],
@@ -309,11 +308,22 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
     )
 
 
-def _workloads(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[list[Admitted], IntArray]:
+def _workloads(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[Holders, IntArray]:
     """Return what holds quota in active ClusterQueues, and (W,) the positions of their nodes."""
     held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
     queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
-    return [workload for group in held for workload in group], queue
+    return Holders(workload for group in held for workload in group), queue
+
+
+def _queued_later(workloads: Holders, preemptor: Preemptor) -> BoolArray:
+    """Say who queued later than the preemptor: (W,).
+
+    It decides among those of its own priority; of others nobody asks.
+    """
+    later = np.zeros(len(workloads), dtype=np.bool_)
+    equal = np.flatnonzero(workloads.priority == preemptor.priority)
+    later[equal] = [preemptor.queued_before(workloads[w].queued_at) for w in equal.tolist()]
+    return later
 
 
 def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
@@ -338,10 +348,10 @@ def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
 
 
 def _held(
-    workloads: Sequence[Admitted], frs: Sequence[int], wanted: frozenset[int]
+    workloads: Holders, frs: Sequence[int], wanted: frozenset[int]
 ) -> tuple[IntArray, BoolArray]:
     """Return (W, F) what workloads hold, and (W,) whether they name a contested fr."""
-    first, which = one_of_each_holding(workloads)
+    first, which = workloads.alike
     usages = [workload.usage for workload in first]
     named = [not wanted.isdisjoint(workload.names) for workload in first]
     holding = np.empty((len(first), len(frs)), dtype=np.int64)
@@ -401,7 +411,7 @@ def _lowest_common_ancestors(parent: Sequence[int], path: Sequence[int]) -> list
 
 
 def _candidate_order(
-    workloads: Sequence[Admitted],
+    workloads: Holders,
     queue: IntArray,
     lca: Sequence[int],
     advantage: dict[int, bool],
@@ -414,7 +424,7 @@ def _candidate_order(
     Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md §3.4.
     """
     places = _scheduler_order(workloads, queue, lca, advantage)
-    if all(one.past is None for one in workloads):
+    if {*workloads.columns["past"]} <= {None}:
         return places
     own_queue = next(iter(advantage))
     groups: dict[tuple[bool, int], list[int]] = {}
@@ -434,7 +444,7 @@ def _candidate_order(
 
 
 def _scheduler_order(
-    workloads: Sequence[Admitted],
+    workloads: Holders,
     queue: IntArray,
     lca: Sequence[int],
     advantage: dict[int, bool],
@@ -444,14 +454,14 @@ def _scheduler_order(
     # Kueue's three lists, in its order: with advantage, by priority, the own queue.
     groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     columns = (
-        np.array([not w.evicted for w in workloads], dtype=bool),
+        ~workloads.evicted,
         np.array(groups, dtype=np.int64)[queue],
-        np.array([w.priority for w in workloads], dtype=np.int64),
-        np.array([-w.reserved_s for w in workloads], dtype=np.float64),
+        workloads.priority,
+        -np.array(workloads.columns["reserved_s"], dtype=np.float64),
     )
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
-    _break_ties(order, columns, [w.uid for w in workloads])
+    _break_ties(order, columns, workloads.columns["uid"])
     places = np.empty(len(workloads), dtype=np.int64)
     places[order] = np.arange(len(workloads))
     return places
@@ -469,13 +479,3 @@ def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence
     in_run[:-1] |= equal
     tied = zip(run[in_run].tolist(), order[in_run].tolist(), strict=True)
     order[in_run] = [position for _, position in sorted(tied, key=lambda t: (t[0], uids[t[1]]))]
-
-
-def one_of_each_holding(workloads: Sequence[Admitted]) -> tuple[list[Admitted], IntArray]:
-    """Return one workload for each that holds differently, and (W,) which stands for whom.
-
-    A snapshot shares what equal ones hold, so that identity says whether they do.
-    """
-    identity = np.array([id(workload.usage) for workload in workloads], dtype=np.int64)
-    _, first, which = np.unique(identity, return_index=True, return_inverse=True)
-    return [workloads[position] for position in first.tolist()], which.astype(np.int64)

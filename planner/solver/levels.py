@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from typing import Final
 
 from planner.errors import InternalError
@@ -187,9 +188,9 @@ def _start(
         quick = search.rules.quick_bound(chosen, costs)
         return _Core(classes, max(quick, by_levels, key=lambda each: each.whole), set(classes))
     bound = search.rules.close_bound(chosen, costs, _bounded_above(search, chosen) + below)
-    doubtful = sorted(range(len(classes)), key=lambda k: abs(bound.reduced[k]))
+    doubtful = nsmallest(CORE, range(len(classes)), key=lambda k: abs(bound.reduced[k]))
     certain = search.lower.keys() & set(classes)
-    return _Core(classes, bound, certain | {classes[k] for k in doubtful[:CORE]})
+    return _Core(classes, bound, certain | {classes[k] for k in doubtful})
 
 
 def _bounded_above(search: Search, classes: Classes) -> list[Row]:

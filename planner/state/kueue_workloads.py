@@ -259,10 +259,16 @@ class Workloads(Sequence[Workload]):
         """
         without = without or {}
         chosen: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
+        nothing: set[tuple[str, int]] = set()
         for one in self.entries:
             queue = one.admitted_by
             if queue not in queues or not one.holds_quota:
                 continue
+            # Equal facts are mostly one object: of most it is known that all is left out.
+            alike = queue, id(one.held) if isinstance(one, Facts) else 0
+            if alike in nothing:
+                continue
+            left_out = isinstance(one, Facts)
             for places, amounts in _amounts_of(one):
                 # Most podsets of a queue hold the same: where they do is looked at once.
                 wanted = chosen.get((queue, places))
@@ -270,8 +276,11 @@ class Workloads(Sequence[Workload]):
                     known = without.get(queue, ())
                     wanted = [i for i, place in enumerate(places) if place not in known]
                     chosen[queue, places] = wanted
+                left_out = left_out and not wanted
                 for i in wanted:
                     yield one.key, queue, places[i], amounts[i]
+            if left_out:
+                nothing.add(alike)
 
     @classmethod
     def __get_pydantic_core_schema__(

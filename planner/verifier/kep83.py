@@ -95,8 +95,9 @@ class Kep83Setting(Setting):
             return ()
         return [
             workload
-            for workload in self.permitted()
-            if workload.queue == self.queue or self.borrows_contested(workload.queue)
+            for queue in self.snapshot.admitted
+            if queue == self.queue or self.borrows_contested(queue)
+            for workload in self.permitted(queue)
         ]
 
 

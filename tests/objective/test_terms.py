@@ -14,7 +14,7 @@ from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import Columns, assemble, build_classes
 from planner.models.shared.measure import express
-from planner.objective.annotation import PREFIX, Disruption
+from planner.objective.annotation import PREFIX, Disruption, Disruptions
 from planner.objective.kueue import term_table
 from planner.objective.sums import Losses, places, separable_terms
 from planner.objective.terms import TermTable, work
@@ -407,10 +407,9 @@ def test_work_is_exact_where_the_largest_size_times_the_longest_time_passes_64_b
     long = Disruption(last_tier=True, running_s=2**25, lost_s=2**25, restart_s=2)
     nobody = np.zeros(2, dtype=np.bool_)
     ones = np.ones(2, dtype=np.int64)
-    names, sizes = ["large", "long"], [2**45, ACCELERATOR]
-    found = separable_terms(
-        Losses(names, sizes, [1, 1], [large, long], ones, ones, ones, nobody, {})
-    )
+    names, sizes = ["large", "long"], np.array([2**45, ACCELERATOR])
+    told = Disruptions.of([large, long])
+    found = separable_terms(Losses(names, sizes, [1, 1], told, ones, ones, ones, nobody, {}))
     assert found["D4"].tolist() == [1_099_511_628, 2**25]
     assert found["D5"].tolist() == [0, 2]
     assert found["toll"].tolist() == [659_706_976_666, 600 + 86_400]

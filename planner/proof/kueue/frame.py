@@ -124,9 +124,8 @@ class Frame:
     @cached_property
     def _shape(self) -> IntArray:
         numbers: dict[Any, int] = {}
-        mark = self.setting.floor.mark
-        marks = map(mark, self.first)
         alike, restricted = self._usages[0].tolist(), self.restricted.tolist()
+        marks = self.setting.floor.marks(self.first)
         keys = zip(self.queue.tolist(), alike, marks, restricted, strict=True)
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 

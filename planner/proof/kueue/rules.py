@@ -314,15 +314,15 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
 
     held_by: dict[int, tuple[int, ...]] = {}  # those that hold alike share the mapping
 
-    def key(one: Admitted) -> Hashable:
+    def key(one: Admitted, mark: Hashable) -> Hashable:
         usage = one.usage
-        if id(usage) not in held_by:
-            held = sum(sorted(usage.items()), ()) if everything else [usage.get(f, 0) for f in frs]
-            held_by[id(usage)] = tuple(held)
-        variant = None if plain else setting.variant(one)
-        return one.queue, held_by[id(usage)], variant, one.evicted, setting.floor.mark(one)
+        held = held_by.get(id(usage))
+        if held is None:
+            each = sum(sorted(usage.items()), ()) if everything else [usage.get(f, 0) for f in frs]
+            held = held_by[id(usage)] = tuple(each)
+        return one.queue, held, None if plain else setting.variant(one), one.evicted, mark
 
-    keys = [key(one) for one in going]
+    keys = [*map(key, going, setting.floor.marks(going))]
     positions = [position[one.key] for one in going]
 
     def rules_for(table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]) -> KueueRules:

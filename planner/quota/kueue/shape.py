@@ -69,6 +69,7 @@ class Shapes:
         self._known: dict[_Key, Unsettled] = {}
         self._names: dict[AbstractSet[FlavorResource], set[int]] = {}
         self._forms: dict[Layout, _Form | None] = {}
+        self._seen: dict[tuple[int, int], Shape] = {}
 
     def __iter__(self) -> Iterator[Unsettled]:
         """Yield every shape that is not settled, the first seen first."""
@@ -81,7 +82,14 @@ class Shapes:
 
     def of(self, entry: Entry) -> Shape:
         """Return what an admitted workload holds; it must not be gone while this is in use."""
-        return self._by_facts(entry) if isinstance(entry, Facts) else self._of(entry)
+        if not isinstance(entry, Facts):
+            return self._of(entry)
+        # Equal facts are mostly one object, too.
+        parts = id(entry.held), id(entry.counts)
+        shape = self._seen.get(parts)
+        if shape is None:
+            shape = self._seen[parts] = self._by_facts(entry)
+        return shape
 
     def _of(self, workload: Workload) -> Shape:
         status = workload.status

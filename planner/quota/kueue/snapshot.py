@@ -40,7 +40,7 @@ from planner.state import (
 )
 from planner.state.clock import seconds_since
 from planner.state.kueue_workload import Remarks
-from planner.state.kueue_workloads import Entry, Workloads
+from planner.state.kueue_workloads import Entry, Facts, Workloads
 from planner.state.queues import ResourceGroup
 
 
@@ -380,9 +380,18 @@ def _admitted(
     configuration: Configuration, now: datetime, at: _Place, entry: Entry, shape: Shape
 ) -> Admitted:
     workloads, place, node = at
-    progress = progress_of(entry)
-    reserved_at = progress.reserved_at or (NEVER if progress.reserved else now)
-    return Admitted(  # by position: names take as long as all the rest
+    priority = entry.priority
+    if isinstance(entry, Facts):  # as almost everybody: one that is not being evicted, nor moved
+        reserved, reserved_at, started = entry.reserved, entry.reserved_at, entry.started_at
+        queued_at, evicted = entry.created or NEVER, False
+    else:
+        reserved, reserved_at, started, evicted, moved = progress_of(entry)
+        queued_at = queue_order_time(entry, configuration, moved=moved)
+    if entry.boost is not None:
+        priority = effective_priority(entry, configuration)
+    reserved_at = reserved_at or (NEVER if reserved else now)
+    # By position, as a tuple: names, or a call of its class, take as long as all the rest.
+    told = (
         workloads,
         place,
         entry.key,
@@ -392,16 +401,18 @@ def _admitted(
         shape.usage,
         shape.names,
         shape.pods,
-        effective_priority(entry, configuration),
-        queue_order_time(entry, configuration, moved=progress.moved),
+        priority,
+        queued_at,
         reserved_at,
         reserved_at.timestamp(),
-        progress.started_at,
-        seconds_since(progress.started_at, now),
-        progress.evicted,
+        started,
+        seconds_since(started, now),
+        evicted,
         entry.remarks,
         entry.queue_name,
+        None,
     )
+    return tuple.__new__(Admitted, told)
 
 
 def _index_quotas(state: State) -> dict[FlavorResource, int]:

@@ -20,7 +20,7 @@ from planner.quota.kueue.assignment import (
 )
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import Replaced, replaced_by
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.assigned import LAST, Assigned, Tried
 from planner.reference.kueue.chance import Chance
@@ -47,7 +47,7 @@ from planner.reference.kueue.preference import (
 )
 from planner.reference.kueue.search import search
 from planner.reference.kueue.target import Search
-from planner.reference.kueue.topology.assigning import Placing, why_unsuited
+from planner.reference.kueue.topology.assigning import PlaceTest, Placing, why_unsuited
 from planner.state.queues import FlavorQuotas, ResourceGroup
 
 
@@ -91,6 +91,7 @@ class FlavorAssigner:
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
     _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
+    _permitted: dict[tuple[int, str], list[Admitted]] = field(default_factory=dict, init=False)
     _against: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -506,10 +507,7 @@ class FlavorAssigner:
         places = self.placing.test(assignment) if self.placing else None
         if places is None:
             return self.search(request, frs)
-        context = Context(
-            self.snapshot, self.usage, self.preemptor, request, frs, self.chance, places
-        )
-        return search(context)
+        return search(self._context(request, frs, places))
 
     def search(self, request: Mapping[int, int], frs: frozenset[int]) -> Search:
         """Search targets for a request; the same is not searched twice, nothing changes between.
@@ -518,9 +516,14 @@ class FlavorAssigner:
         """
         key = (tuple(request.items()), frs)
         if key not in self._searches or self.usage.tree.arithmetic.wraps:
-            context = Context(self.snapshot, self.usage, self.preemptor, request, frs, self.chance)
-            self._searches[key] = search(context)
+            self._searches[key] = search(self._context(request, frs))
         return self._searches[key]
+
+    def _context(
+        self, request: Mapping[int, int], frs: frozenset[int], places: PlaceTest | None = None
+    ) -> Context:
+        told = self.snapshot, self.usage, self.preemptor, request, frs
+        return Context(*told, self.chance, places, self._permitted)
 
     def _simulate(self, fr: int, value: int) -> Offer:
         """Run the whole preemption search for this single flavor-resource (§4.7)."""

@@ -8,8 +8,11 @@ pkg/scheduler/preemption/common/ordering.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from itertools import chain, takewhile
+from operator import attrgetter
+from typing import Final, Literal, NamedTuple
 
 from planner.laws.kueue import (
     FS_HOLDS_CONTESTED,
@@ -38,6 +41,9 @@ REASON: Mapping[Variant, str] = {
 }
 
 
+_BY_EVICTION: Final = attrgetter("evicted")
+
+
 class Candidate(NamedTuple):
     """A workload that may be preempted; ``lca`` is its lowest common ancestor with the queue."""
 
@@ -48,11 +54,30 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CandidateList:
-    """The candidates in the order in which the search takes them."""
+    """The candidates in the order in which the search takes them.
 
-    ordered: Sequence[Candidate]
+    ``lca`` is the lowest common ancestor of each queue but the own one, ``advantages`` are those in
+    which the preemptor has the advantage; ``highest`` is up to which priority a candidate without
+    it may be taken while borrowing, ``None`` if none may.
+    """
+
+    ordered: Sequence[Admitted]
+    lca: Mapping[int, int]
+    advantages: AbstractSet[int]
+    highest: int | None
     any_from_other_queues: bool
     any_with_advantage: bool
+
+    def of(self, workload: Admitted) -> Candidate:
+        """Return why one of the workloads is a candidate (§5.3)."""
+        lca = self.lca.get(workload.queue)
+        if lca is None:
+            return Candidate(workload, "WithinCQ")
+        if lca in self.advantages:
+            return Candidate(workload, "HierarchicalReclaim", lca)
+        if self.highest is None or workload.priority > self.highest:
+            return Candidate(workload, "ReclaimWithoutBorrowing", lca)
+        return Candidate(workload, "ReclaimWhileBorrowing", lca)
 
 
 @keeps(FS_RECLAIM, FS_WITHIN_CLUSTER_QUEUE, KQ_RECLAIM, KQ_WITHIN_CLUSTER_QUEUE)
@@ -71,8 +96,16 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
 @keeps(FS_HOLDS_CONTESTED, KQ_HOLDS_CONTESTED)
 def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
     """Return what holds quota in a queue, names contested quota, and is permitted by a policy."""
-    preemptor, contested = context.preemptor, context.contested
-    held, own = context.snapshot.admitted[queue], preemptor.priority
+    contested, named = context.contested, context.permitted.get((queue, policy))
+    if named is None:
+        named = context.permitted[queue, policy] = _by_policy(context, queue, policy)
+    return [one for one in named if not contested.isdisjoint(one.names)]
+
+
+def _by_policy(context: Context, queue: int, policy: str) -> list[Admitted]:
+    """Return what a policy permits of all that holds quota in a queue."""
+    preemptor, held = context.preemptor, context.snapshot.admitted[queue]
+    own = preemptor.priority
     # Only among those of its own priority more than that decides.
     other = {one.priority: one for one in held if one.priority != own}
     wanted = {
@@ -81,52 +114,46 @@ def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
     return [
         one
         for one in held
-        if (
-            one.priority in wanted
-            or (one.priority == own and satisfies_policy(preemptor, one, policy))
-        )
-        and not contested.isdisjoint(one.names)
+        if one.priority in wanted
+        or (one.priority == own and satisfies_policy(preemptor, one, policy))
     ]
 
 
 def collect_candidates(context: Context) -> CandidateList:
     """Collect and order the candidates of classical preemption on the usage as it is."""
-    own = [
-        Candidate(workload, "WithinCQ")
-        for workload in permitted(context, context.queue, context.policy.within_cluster_queue)
-    ]
-    with_advantage: list[Candidate] = []
-    by_priority: list[Candidate] = []
+    own = permitted(context, context.queue, context.policy.within_cluster_queue)
+    with_advantage: list[Admitted] = []
+    by_priority: list[Admitted] = []
+    lca: dict[int, int] = {}
+    advantages: set[int] = set()
     if context.policy.reclaim_within_cohort != "Never":
         # All of the request, not only what is contested, decides who has the advantage (§5.3).
         advantage, remaining = context.usage.fits_in_quota(context.queue, context.request)
         below = context.queue
         for cohort in context.snapshot.tree.ancestors(context.queue):
+            advantages |= {cohort} if advantage else set()
             target = with_advantage if advantage else by_priority
             for queue in _queues_over_nominal(context, cohort, below):
-                target.extend(_from_queue(context, queue, cohort, advantage=advantage))
+                lca[queue] = cohort
+                target += permitted(context, queue, context.policy.reclaim_within_cohort)
             # After the cohort's own candidates: that it fits here helps from the next cohort on.
             fits, remaining = context.usage.fits_in_quota(cohort, remaining)
             advantage = advantage or fits
             below = cohort
-    lists = [_in_order(context, part) for part in (with_advantage, by_priority, own)]
+    lists = [in_candidate_order(context, part) for part in (with_advantage, by_priority, own)]
     # Who is being evicted comes before all others, but keeps the order of the three lists. So
-    # low priorities of the own queue come after everybody who runs elsewhere (§5.4).
-    evicted = [c for part in lists for c in part if c.workload.evicted]
-    running = [c for part in lists for c in part if not c.workload.evicted]
+    # low priorities of the own queue come after everybody who runs elsewhere (§5.4). Within each
+    # list they are the first.
+    evicted = [list(takewhile(_BY_EVICTION, part)) for part in lists]
+    running = [part[len(some) :] for part, some in zip(lists, evicted, strict=True)]
     return CandidateList(
-        ordered=evicted + running,
+        ordered=list(chain(*evicted, *running)),
+        lca=lca,
+        advantages=advantages,
+        highest=_highest_while_borrowing(context),
         any_from_other_queues=bool(with_advantage or by_priority),
         any_with_advantage=bool(with_advantage),
     )
-
-
-def _in_order(context: Context, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Sort one list (§5.4)."""
-    workloads = [candidate.workload for candidate in candidates]
-    # By identity: a workload here holds mappings, and so has no hash.
-    known = dict(zip(map(id, workloads), candidates, strict=True))
-    return [known[id(workload)] for workload in in_candidate_order(context, workloads)]
 
 
 def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterator[int]:
@@ -143,20 +170,6 @@ def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterato
             yield child
         else:
             yield from _queues_over_nominal(context, child, visited)
-
-
-def _from_queue(context: Context, queue: int, lca: int, *, advantage: bool) -> list[Candidate]:
-    found = permitted(context, queue, context.policy.reclaim_within_cohort)
-    if advantage:
-        return [Candidate(one, "HierarchicalReclaim", lca) for one in found]
-    highest = _highest_while_borrowing(context)
-    if highest is None:
-        return [Candidate(one, "ReclaimWithoutBorrowing", lca) for one in found]
-    above: Variant = "ReclaimWithoutBorrowing"
-    return [
-        Candidate(one, above if one.priority > highest else "ReclaimWhileBorrowing", lca)
-        for one in found
-    ]
 
 
 @keeps(KQ_BORROW_WITHIN_COHORT)

@@ -50,20 +50,19 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
     targets: list[Target] = []
     if not borrowing and not _may_stay_within_nominal(context, candidates):
         return targets
-    # Until one is removed, all of a queue with the same LCA and variant stand the same test.
-    valid: dict[tuple[int, int, str], bool] = {}
-    for candidate in candidates.ordered:
-        workload = candidate.workload
-        alike = workload.queue, candidate.lca, candidate.variant
+    # Until one is removed, all of a queue and a priority stand the same test.
+    valid: dict[tuple[int, int], bool] = {}
+    for workload in candidates.ordered:
+        alike = workload.queue, workload.priority
         if alike not in valid:
-            valid[alike] = _is_valid(context, candidate, borrowing=borrowing)
+            valid[alike] = _is_valid(context, candidates.of(workload), borrowing=borrowing)
         # Skipped for good, as in Kueue: removals lower usage, so it would not become valid.
         if not valid[alike]:
             continue
         # The fit is tested after a removal only, so somebody goes even if all fits now (§5.6).
         context.take_out(workload)
         valid.clear()
-        targets.append(Target(workload, REASON[candidate.variant]))
+        targets.append(Target(workload, REASON[candidates.of(workload).variant]))
         if context.fits(borrowing=borrowing):
             fill_back(context, targets, borrowing=borrowing)
             restore(context, targets)
@@ -79,7 +78,7 @@ def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> boo
         return True  # then less used may be more, and nothing is certain before it is tried
     # Only these lower the usage of the own queue, which decides whether it stays within nominal:
     # where all of them are not enough, the attempt would remove and restore for nothing.
-    own = [one.workload.usage for one in candidates.ordered if one.workload.queue == queue]
+    own = [one.usage for one in candidates.ordered if one.queue == queue]
     for fr, amount in context.request.items():
         used = context.usage.amount[queue][fr]
         for usage in own:

@@ -21,6 +21,8 @@ class Context:
     ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
     fr; ``contested`` is FRS (docs/semantics/kueue.md §5.1). ``chance`` decides where Kueue's own
     order does not. ``places`` tests whether there is room on the nodes, where that matters.
+    ``permitted`` remembers whom a policy permits of a queue: it is the same for all searches of a
+    decision.
     """
 
     snapshot: Snapshot
@@ -30,6 +32,7 @@ class Context:
     contested: frozenset[int]
     chance: Chance = field(default_factory=Chance)
     places: PlaceTest | None = None
+    permitted: dict[tuple[int, str], list[Admitted]] = field(default_factory=dict)
 
     @property
     def queue(self) -> int:

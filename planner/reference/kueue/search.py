@@ -21,4 +21,4 @@ def candidates(context: Context) -> list[Admitted]:
     """Return who may be preempted at all, as the rules see each workload before the search."""
     if context.snapshot.configuration.fair_sharing_on:
         return list(fair_candidates(context))
-    return [one.workload for one in collect_candidates(context).ordered]
+    return list(collect_candidates(context).ordered)

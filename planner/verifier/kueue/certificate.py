@@ -319,9 +319,10 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
+    paid = [*map(costs.get, setting.candidate_keys)]
     prices: dict[int, int] = {}  # those that hold alike share the mapping
-    for workload in setting.candidates:
-        cost, usage = costs.get(workload.key), workload.usage
+    for workload, cost in zip(setting.candidates, paid, strict=True):
+        usage = workload.usage
         if cost is None:
             findings.append(f"no cost is known for {workload.key}")
             continue

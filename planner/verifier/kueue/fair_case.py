@@ -112,8 +112,9 @@ class FairSetting(Setting):
         """What Kueue would collect (§6.2): what passes FS-02 to FS-05."""
         return [
             workload
-            for workload in self.permitted()
-            if workload.queue == self.queue or self.borrows_contested(workload.queue)
+            for queue in self.snapshot.admitted
+            if queue == self.queue or self.borrows_contested(queue)
+            for workload in self.permitted(queue)
         ]
 
     def rival(self, top: int) -> int:

@@ -170,6 +170,17 @@ class Setting:
 
     def variant(self, workload: Admitted) -> Variant:
         """Classify a workload of the tree which the policies permit (§5.3)."""
+        alike = workload.queue, workload.priority  # nothing else decides
+        known = self._variants.get(alike)
+        if known is None:
+            known = self._variants[alike] = self._variant(workload)
+        return known
+
+    @cached_property
+    def _variants(self) -> dict[tuple[int, int], Variant]:
+        return {}
+
+    def _variant(self, workload: Admitted) -> Variant:
         if workload.queue == self.queue:
             return Variant.WITHIN_CQ
         if self.advantage[self.ancestor(workload.queue)]:
@@ -184,35 +195,42 @@ class Setting:
             return Variant.RECLAIM_WITHOUT_BORROWING
         return Variant.RECLAIM_WHILE_BORROWING
 
-    def permitted(self) -> Iterator[Admitted]:
-        """Yield the workloads that pass every rule which does not depend on other victims.
+    def permitted(self, queue: int) -> Iterator[Admitted]:
+        """Yield the workloads of a queue that pass every rule which asks for no other victims.
 
         Active queues of the tree, a contested flavor-resource, and the policies: KQ-03 to KQ-05.
         """
-        for queue, workloads in self.snapshot.admitted.items():
-            if self.in_tree(queue) and self.snapshot.is_active(queue):
-                yield from (w for w in workloads if self.names_contested(w) and self.permits(w))
+        if not self.in_tree(queue) or not self.snapshot.is_active(queue):
+            return
+        mine, held = self.preemptor.priority, self.snapshot.admitted[queue]
+        # Of another priority than the preemptor's nothing else decides: one is asked for all.
+        others = {one.priority: one for one in held if one.priority != mine}
+        permitted = {priority for priority, one in others.items() if self.permits(one)}
+        for one in held:
+            fits = one.priority in permitted or (one.priority == mine and self.permits(one))
+            if fits and self.names_contested(one):
+                yield one
 
     @cached_property
     def candidates(self) -> Sequence[Admitted]:
         """What Kueue would collect: the permitted ones whose side is over quota now."""
-        usage = self.snapshot.usage
-        over: dict[int, bool] = {}
-        found = []
-        for workload in self.permitted():
-            # One answer for a queue: it depends on usage before any removal, not on the candidate.
-            if workload.queue not in over:
-                over[workload.queue] = not any(
-                    usage.within_nominal(node, self.contested) for node in self.side(workload.queue)
-                )
-            if over[workload.queue]:
-                found.append(workload)
+        usage, found = self.snapshot.usage, list[Admitted]()
+        for queue in self.snapshot.admitted:
+            # By usage before any removal, whoever the candidate is.
+            if not any(usage.within_nominal(node, self.contested) for node in self.side(queue)):
+                found += self.permitted(queue)
         return found
+
+    @cached_property
+    def candidate_keys(self) -> Sequence[str]:
+        """The candidates by key: bounds of several levels are asked of all of them."""
+        return [one.key for one in self.candidates]
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
-        variants = {self.variant(w) for w in self.candidates if w.queue != self.queue}
+        others = {(w.queue, w.priority): w for w in self.candidates if w.queue != self.queue}
+        variants = {self.variant(w) for w in others.values()}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
         if not variants or (forbidden and not self.under_nominal):

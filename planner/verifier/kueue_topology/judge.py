@@ -5,7 +5,7 @@ Source: docs/semantics/kueue-topology.md §4 to §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -48,10 +48,11 @@ class Floor:
                 lacking.append(group)
         return lacking
 
-    def mark(self, workload: Admitted) -> Hashable:
-        """Return what a workload gives back on the nodes of all groups: equal for those alike."""
-        if not self.groups:
-            return None
+    def marks(self, workloads: Iterable[Admitted]) -> Iterator[Hashable]:
+        """Yield what each gives back on the nodes of all groups: equal for those alike."""
+        return map(self._mark, workloads) if self.groups else (None for _ in workloads)
+
+    def _mark(self, workload: Admitted) -> Hashable:
         given = self.nodes.given_back([workload])
         return tuple(
             (flavor, leaf, name, amount)

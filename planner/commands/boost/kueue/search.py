@@ -180,8 +180,8 @@ def candidates_of(
 
 
 def _classical(context: Context) -> Iterator[tuple[Admitted, str, int]]:
-    for one in collect_candidates(context).ordered:
-        yield one.workload, one.variant, one.lca
+    candidates = collect_candidates(context)
+    yield from map(candidates.of, candidates.ordered)
 
 
 def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:

@@ -26,7 +26,8 @@ from planner.objective.kueue import term_table
 from planner.objective.terms import TermTable
 from planner.plan import Demand, JointSkipped
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.kueue import Problem, one_of_each_holding
+from planner.problem.kueue import Problem
+from planner.problem.kueue_holders import Holders
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
@@ -85,7 +86,7 @@ def build_forest(
     """
     trees = {e.tree: e.ways[0].problem for e in entrants if e.ways}
     offsets = _offsets([len(problem.names) for problem in trees.values()])
-    workloads = [w for problem in trees.values() for w in problem.workloads]
+    workloads = Holders(w for problem in trees.values() for w in problem.workloads)
     allowed = np.zeros(len(workloads), dtype=np.bool_)
     for entrant in entrants:
         for way in entrant.ways:
@@ -115,7 +116,7 @@ def build_forest(
         ),
         holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
         priority=_joined([p.priority for p in trees.values()]),
-        evicted=np.array([w.evicted for w in workloads], dtype=np.bool_),
+        evicted=workloads.evicted,
         order=_common_order(workloads),
     )
     offset = dict(zip(trees, offsets, strict=True))
@@ -177,7 +178,7 @@ def _common_order(workloads: Sequence[Admitted]) -> IntArray:
 
 def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
     """Return what the laws of any entrant look at of each workload: (W, X)."""
-    _, shape = one_of_each_holding(problem.workloads)
+    _, shape = problem.workloads.alike
     later = np.zeros((len(problem.workloads), len(entrants)), dtype=np.int64)
     for number, entrant in enumerate(entrants):
         if entrant.ways:
