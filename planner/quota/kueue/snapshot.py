@@ -165,9 +165,9 @@ class Snapshot:
     topologies: Topologies = NO_TOPOLOGIES
     placed: Occupancy | None = None
 
-    def at_will(self) -> Snapshot:
-        """Return the same, where pods may be placed wherever there is room."""
-        return replace(self, topologies=replace(self.topologies, at_will=True))
+    def at_will(self, *, will: bool = True) -> Snapshot:
+        """Return the same, where pods may be placed wherever there is room; or not any more."""
+        return replace(self, topologies=replace(self.topologies, at_will=will))
 
     def past_of(self, queue: int, workload: Workload) -> float | None:
         """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""

@@ -74,9 +74,10 @@ def decide(
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
     A workload that is not queued, or in an inactive queue, is never looked at: no flavors, no
-    targets. ``nominated`` restricts flavor assignment to the flavors of an earlier one
-    (docs/semantics/kueue.md §7.4); with ``tried`` it goes on where the one of an earlier cycle
-    stopped.
+    targets. Where pods may be placed at will, Kueue itself looks for nobody if its own placement
+    would not do without its pods either. ``nominated`` restricts flavor assignment to the flavors
+    of an earlier one (docs/semantics/kueue.md §7.4); with ``tried`` it goes on where the one of an
+    earlier cycle stopped.
     """
     chance = Chance()
     found = _decide(snapshot, preemptor, assignment, nominated, tried, chance)
@@ -175,6 +176,8 @@ def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:
     """Search targets where the assignment asks for preemption and covers all podsets."""
     snapshot, preemptor = assigner.snapshot, assigner.preemptor
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
+        return _NOTHING
+    if assigner.placing is not None and assigner.placing.is_given_up(assignment):
         return _NOTHING
     request = total_request(assignment, preemptor, snapshot)
     return assigner.search_placed(assignment, request)

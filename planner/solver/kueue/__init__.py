@@ -4,7 +4,7 @@ start.py        what planning asks of Kueue
 planning.py     what Kueue decides for one pending workload, and what its laws leave open
 rules.py        the rules of one problem, as a search uses them
 remarks.py      what is said next to every plan
-placement.py    where pods need a place on nodes: whether all is known of them, Kueue's decision
+placement.py    where pods need a place on nodes: whether all is known of them, and why not
 places.py       where the pods go once the victims are gone
 unplaced.py     what Kueue itself would do with placement, where a plan leaves it out
 kep83.py        the same by the rules of KEP-83

@@ -1,4 +1,4 @@
-"""Where pods need a place on nodes: whether that can be looked at, and what Kueue decides then.
+"""Where pods need a place on nodes: whether that can be looked at, and why not.
 
 Source: docs/semantics/kueue-topology.md §1, §3, §6 and §9.
 """
@@ -6,18 +6,14 @@ Source: docs/semantics/kueue-topology.md §1, §3, §6 and §9.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from planner.plan import Placement
-from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.tree import FlavorResource
-from planner.reference.kueue.decision import Decision, decide
-from planner.reference.kueue.target import Search
 from planner.state import State
 from planner.state.kueue_release import NEWEST
 
@@ -115,21 +111,3 @@ def _several(preemptor: Preemptor) -> bool:
     """Say whether the podsets are placed one after another: they are in more than one group."""
     pod_sets = preemptor.workload.spec.pod_sets
     return len({pods.group or f"/{number}" for number, pods in enumerate(pod_sets)}) > 1
-
-
-def decide_placed(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None
-) -> Decision:
-    """Replay Kueue's decision; where pods are placed at will, what Kueue gives up goes on.
-
-    What does not fit even in a cluster without Kueue's pods has no room by Kueue's placement (§3.3)
-    and may have some at will: then it has flavors, and Kueue itself finds nobody.
-    """
-    topologies = snapshot.topologies
-    if not topologies.at_will:
-        return decide(snapshot, preemptor, assignment)
-    own = replace(snapshot, topologies=replace(topologies, at_will=False))
-    decision = decide(own, preemptor, assignment)
-    if decision.assignment.mode != "NoFit":
-        return decision
-    return replace(decide(snapshot, preemptor, assignment), search=Search((), ()))

@@ -40,7 +40,7 @@ from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
-from planner.reference.kueue.decision import Decision
+from planner.reference.kueue.decision import Decision, decide
 from planner.solver.answer import accept, broken, refuse_illegal
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.aftermath import CascadeReplay
@@ -52,7 +52,7 @@ from planner.solver.kueue.describe import (
     hold_in_words,
     victims_in_words,
 )
-from planner.solver.kueue.placement import concerns, decide_placed
+from planner.solver.kueue.placement import concerns
 from planner.solver.kueue.remarks import remarks
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
@@ -127,7 +127,7 @@ class Planning:
 
     def _decide(self, assignment: Assignment | None) -> Decision:
         """Return the greedy answer: flavors, unless they are given, and targets."""
-        return decide_placed(self.snapshot, self.preemptor, assignment)
+        return decide(self.snapshot, self.preemptor, assignment)
 
     def _build_problem(self) -> Problem:
         at_will = self.snapshot.topologies.at_will
@@ -546,4 +546,6 @@ class Planning:
             )
         if victims:
             return "feasible", f"{self.NAME} preempts {victims_in_words(victims)}"
-        return "unknown", f"{self.NAME} finds no victims that would make room"
+        gave_up = self.placement == "any" and not self.decision.search.attempts
+        nobody = f"{self.NAME} finds no victims that would make room"
+        return "unknown", self.why_no_flavor() if gave_up else nobody

@@ -46,6 +46,7 @@ def in_the_way(
     is_late
         Whether time is up, asked before each cycle.
     """
+    snapshot = snapshot.at_will(will=False)  # Kueue's cycles know nothing of anybody's will
     root = snapshot.tree.path(queue)[-1]
     queues = {
         node: waiting

@@ -205,6 +205,14 @@ class Placing:
             return None
         return PlaceTest(self, tuple(asked.asks))
 
+    def is_given_up(self, assignment: Assignment) -> bool:
+        """Say whether Kueue looks for nobody: without its own pods there is no place either (§3.3).
+
+        Flavors that it would never assign are there only where pods may be placed at will.
+        """
+        test = self.test(assignment) if self._topologies.at_will else None
+        return test is not None and not self.placer.find(test.asks, empty=True).fits
+
     def final(self, assignment: Assignment, targets: Iterable[Admitted]) -> Mapping[str, Placement]:
         """Return where the podsets go once the targets are gone; without any, perhaps (§6.1)."""
         test = self._test(assignment)

@@ -1,0 +1,1 @@
+"""Checks: what is true of a plan, and what is forged."""
