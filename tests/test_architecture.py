@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "dump": "errors quantity",
         "commands/import_": "stage dump errors objective reader commands/replay",
         "commands/generate": "stage dump errors objective quota reader reference state scheduler",
-        "kubectl": "dump errors garbage reader state",
+        "kubectl": "stage dump errors garbage reader state",
         "quota": "errors quantity state",
         "scheduler": "errors",
         "reference": "errors laws quantity state quota",

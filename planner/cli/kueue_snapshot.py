@@ -34,8 +34,8 @@ Examples:
   planner snapshot --context production | planner solve - --pending team-a/train-llm
   planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
 
-kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, one
-kind of objects after the other, and Secrets are never asked for. Of all objects only the fields
+kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, for
+several kinds of objects at a time, and Secrets are never asked for. Of all objects only the fields
 that the planner reads are kept: no env, command or args of containers, no volumes, no copies.
 
 {RIGHTS}

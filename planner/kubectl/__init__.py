@@ -1,6 +1,6 @@
 """Running kubectl: from a cluster to one dump that the reader takes.
 
-call.py      one call: a list of words, no shell, within a time and a number of bytes
+call.py      calls: lists of words, no shell, several at a time, within a time and a number of bytes
 kueue_resource.py
              what is asked for, in which order; what kubectl says when it fails, as our errors
 kueue_dump.py

@@ -1,4 +1,4 @@
-"""One call of kubectl: a list of words, no shell, within a time and a number of bytes."""
+"""Calls of kubectl: lists of words, no shell, within a time and a number of bytes for them all."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from planner.errors import InputError
 from planner.reader.show import shown
 from planner.reader.source import MAX_BYTES, too_large
+from planner.stage import going_on
 
 PROGRAM: Final = "kubectl"
 TIMEOUT_S: Final = 120.0
 MAX_ERROR_BYTES: Final = 2**16
 """How much of kubectl's standard error is kept; the rest is read and dropped."""
+AT_ONCE: Final = 9
+"""How many calls run at a time: each is a process of some 20 MB, and a question to the server."""
 _PIECE: Final = 2**16
-_WAIT_S: Final = 3600.0
-"""How long is waited at once: the system knows no waiting for more than 24 days."""
+_WAIT_S: Final = 0.5
+"""How long is waited for a word of kubectl, before it is said that the work goes on."""
 _CHATTER: Final = re.compile(r"[EIWF]\d{4} |Warning: ")
 """Log lines of klog, such as ``E0411 12:00:00.0 memcache.go:265]``, and the server's warnings."""
 
@@ -33,6 +39,17 @@ class Answer(NamedTuple):
     code: int
     output: bytes
     stderr: str
+
+
+@dataclass
+class _Call:
+    """A call that has begun, and what it printed so far; ended: its standard output is closed."""
+
+    where: str
+    process: subprocess.Popen[bytes]
+    output: bytearray = field(default_factory=bytearray)
+    stderr: bytearray = field(default_factory=bytearray)
+    ended: bool = False
 
 
 class Kubectl:
@@ -86,6 +103,39 @@ class Kubectl:
             If it cannot be started, takes too long or prints too much. Nothing that it started
             is left running then.
         """
+        (answer,) = self.calls([words])
+        return answer
+
+    def calls(self, each: Iterable[Sequence[str]]) -> Generator[Answer]:
+        """Run kubectl with each of these words, several at a time; give the answers in their order.
+
+        Whoever wants no more of them closes the iterator: nothing is left running then. There are
+        no threads, whose stacks would count where memory is limited.
+
+        Raises
+        ------
+        InputError
+            As of one call: the first in this order that took too long, or the one that printed
+            most where all together printed too much.
+        """
+        waiting = deque(each)
+        begun: deque[_Call] = deque()
+        with selectors.DefaultSelector() as selector:
+            try:
+                while waiting or begun:
+                    while waiting and sum(not call.ended for call in begun) < AT_ONCE:
+                        begun.append(self._begin(waiting.popleft(), selector))
+                    if begun[0].ended:
+                        yield self._answer(begun, selector)
+                    else:
+                        self._hear(begun, selector)
+            finally:
+                for call in begun:
+                    _kill(call.process)
+                    with call.process:
+                        pass
+
+    def _begin(self, words: Sequence[str], selector: selectors.BaseSelector) -> _Call:
         where = " ".join((PROGRAM, *words[:2]))
         try:
             process = subprocess.Popen(  # noqa: S603 - a list of words, no shell
@@ -97,49 +147,52 @@ class Kubectl:
             )
         except (OSError, ValueError) as error:
             raise InputError(where, f"cannot be started: {error}") from None
-        output, stderr = bytearray(), bytearray()
+        call = _Call(where, process)
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                selector.register(stream, selectors.EVENT_READ, call)
+        return call
+
+    def _hear(self, begun: Iterable[_Call], selector: selectors.BaseSelector) -> None:
+        """Read what there is to read of all streams, or wait for a while."""
+        left = self._left()
+        if left == 0:
+            raise self._too_slow(next(call for call in begun if not call.ended))
+        for key, _ in selector.select(_WAIT_S if left is None else min(left, _WAIT_S)):
+            call: _Call = key.data
+            piece = os.read(key.fd, _PIECE)
+            of_output = key.fileobj is call.process.stdout
+            (call.output if of_output else call.stderr).extend(piece)
+            if not piece:
+                selector.unregister(key.fileobj)
+                call.ended |= of_output
+            del call.stderr[MAX_ERROR_BYTES:]
+        if sum(len(call.output) for call in begun) > self._room:
+            raise too_large(max(begun, key=lambda call: len(call.output)).where, self._max_bytes)
+        going_on()
+
+    def _answer(self, begun: deque[_Call], selector: selectors.BaseSelector) -> Answer:
+        """Wait for the end of the first call, which has closed its output."""
+        process, output, stderr = begun[0].process, begun[0].output, begun[0].stderr
+        try:
+            process.wait(self._left())
+        except subprocess.TimeoutExpired:
+            raise self._too_slow(begun[0]) from None
+        begun.popleft()
+        if process.stderr is not None and process.stderr in selector.get_map():
+            selector.unregister(process.stderr)
         with process:
-            try:
-                self._read(process, output, stderr, where)
-                process.wait(self._left())
-                _read_rest(process, stderr)
-            except subprocess.TimeoutExpired:
-                _kill(process)
-                raise self._too_slow(where, stderr) from None
-            except BaseException:
-                _kill(process)
-                raise
+            _read_rest(process, stderr)
         self._room -= len(output)
         return Answer(process.returncode, bytes(output), stderr.decode(errors="replace"))
-
-    def _read(
-        self, process: subprocess.Popen[bytes], output: bytearray, stderr: bytearray, where: str
-    ) -> None:
-        """Read both streams until standard output ends."""
-        with selectors.DefaultSelector() as selector:
-            for stream, into in ((process.stdout, output), (process.stderr, stderr)):
-                if stream is not None:
-                    selector.register(stream, selectors.EVENT_READ, into)
-            while process.stdout in selector.get_map():
-                left = self._left()
-                if left == 0:
-                    raise subprocess.TimeoutExpired(where, self._timeout_s or 0)
-                for key, _ in selector.select(None if left is None else min(left, _WAIT_S)):
-                    piece = os.read(key.fd, _PIECE)
-                    if not piece:
-                        selector.unregister(key.fileobj)
-                    key.data.extend(piece)
-                del stderr[MAX_ERROR_BYTES:]
-                if len(output) > self._room:
-                    raise too_large(where, self._max_bytes)
 
     def _left(self) -> float | None:
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
-    def _too_slow(self, where: str, stderr: bytearray) -> InputError:
-        last = last_words(stderr.decode(errors="replace"))
+    def _too_slow(self, call: _Call) -> InputError:
+        last = last_words(call.stderr.decode(errors="replace"))
         return InputError(
-            where,
+            call.where,
             f"had no answer when the {self._timeout_s:g} s were over"
             + (f"; it said: {last}" if last else ""),
             hint="--timeout SECONDS gives it longer",

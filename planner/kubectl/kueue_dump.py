@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
@@ -20,6 +21,7 @@ from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
 from planner.kubectl.kueue_resource import (
     CONFIGURATION,
     MANAGER,
+    PHASES,
     RESOURCES,
     Question,
     Refused,
@@ -94,6 +96,11 @@ EXPECTED: Final = "the JSON that kubectl get -o json prints"
 _NAMESPACE_AND_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9.-]*")
 
 
+Reply = list[dict[str, Any]] | str | Refused
+"""The objects that were asked for; a note if there are none and it can do without; or what the
+cluster refuses to tell, and is needed."""
+
+
 @dataclass(frozen=True)
 class Dump:
     """The objects of a cluster.
@@ -132,7 +139,7 @@ def take_dump(
     without: Collection[str] = (),
     on_call: Callable[[float, str], None] | None = None,
 ) -> Dump:
-    """Ask kubectl for all kinds of objects that the reader understands.
+    """Ask kubectl for all kinds of objects that the reader understands, phase by phase.
 
     Parameters
     ----------
@@ -147,7 +154,7 @@ def take_dump(
     without
         Names of resource types not to ask for, of `planner.kubectl.call.OPTIONAL`.
     on_call
-        Told before each call: the share of calls that are done, and what is asked for next.
+        Told before each answer: the share of answers that are read, and what comes next.
 
     Raises
     ------
@@ -159,22 +166,24 @@ def take_dump(
     if not _NAMESPACE_AND_NAME.fullmatch(configuration):
         raise InputError("--configuration", f"{shown(configuration)} is not NAMESPACE/NAME")
     wanted = [each for each in RESOURCES if each.name not in without]
-    lists: dict[str, list[dict[str, Any]]] = {}
-    notes: list[str] = []
-    refused: list[Refused] = []
+    replies: dict[str, Reply] = {}
     with without_garbage_collection():
-        for done, resource in enumerate(wanted):
-            if resource.needed_by and not lists.get(resource.needed_by):
-                continue
-            if on_call is not None:
-                on_call(done / len(wanted), resource.full_name)
-            reply = _ask(kubectl, _question(resource, namespace, configuration))
-            if isinstance(reply, str):
-                notes.append(reply)
-            elif isinstance(reply, Refused):
-                refused.append(reply)
-            else:
-                lists[resource.name] = reply
+        for phase in range(PHASES):
+            there = {name for name, reply in replies.items() if reply and isinstance(reply, list)}
+            asked = [
+                _question(each, namespace, configuration)
+                for each in wanted
+                if each.phase == phase and (not each.needed_by or each.needed_by in there)
+            ]
+            with closing(kubectl.calls([_words(question) for question in asked])) as answers:
+                for question in asked:
+                    if on_call is not None:
+                        on_call(len(replies) / len(wanted), question.resource.full_name)
+                    replies[question.resource.name] = _reply(question, next(answers))
+    in_order = [(each.name, replies[each.name]) for each in wanted if each.name in replies]
+    lists = {name: reply for name, reply in in_order if isinstance(reply, list)}
+    notes = [reply for _, reply in in_order if isinstance(reply, str)]
+    refused = [reply for _, reply in in_order if isinstance(reply, Refused)]
     if refused:
         raise forbidden(refused)
     return Dump(
@@ -212,17 +221,13 @@ def _note(question: Question, *, forbidden: bool = False) -> str:
     )
 
 
-def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | str | Refused:
-    """Return the objects that are asked for; a note if there are none and it can do without.
+def _words(question: Question) -> list[str]:
+    place = option("namespace", question.namespace) or ["--all-namespaces"]
+    return [*question.words, *place, "--output=json"]
 
-    What the cluster refuses to tell, and is needed, is returned as such.
-    """
+
+def _reply(question: Question, answer: Answer) -> Reply:
     where = " ".join((PROGRAM, *question.words))
-    answer = kubectl.call(
-        *question.words,
-        *(option("namespace", question.namespace) or ["--all-namespaces"]),
-        "--output=json",
-    )
     if answer.code == 0:
         return list(_objects(answer, where))
     if question.resource.missing and is_missing(answer):

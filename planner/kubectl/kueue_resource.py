@@ -57,6 +57,13 @@ class Resource(NamedTuple):
         return f"{self.name}.{self.group}" if self.group else self.name
 
     @property
+    def phase(self) -> int:
+        """When it is asked for: with all others of its phase, after those of the one before."""
+        if self.name == "workloads":
+            return 0  # what they refer to was there before them, and is read after them
+        return 2 if self.needed_by else 1
+
+    @property
     def verb(self) -> str:
         """What RBAC must permit."""
         return "get" if self.single else "list"
@@ -75,7 +82,7 @@ class Question(NamedTuple):
         return ["get", self.resource.full_name, *([self.name] if self.name else [])]
 
 
-# Workloads first: what they refer to was there before them, and is read after them.
+PHASES: Final = 3
 RESOURCES: Final = (
     Resource("workloads"),
     Resource("localqueues"),  # all: whoever waits for the same ClusterQueue may be before it
@@ -115,7 +122,7 @@ RESOURCES: Final = (
         single=True,
     ),
 )
-"""Everything that is asked for, in this order."""
+"""Everything that is asked for, in the order in which it stands in a dump."""
 
 OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)
 """Names of what a dump may do without."""

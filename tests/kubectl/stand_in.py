@@ -31,6 +31,11 @@ def left(*pids):
 if "sleeps" in answer:
     child = subprocess.Popen([sys.executable, "-ES", "-c", "import time; time.sleep(3600)"])
     left(os.getpid(), child.pid)
+awaited = answer.get("awaits", 0)
+while not (folder / awaited).exists() if isinstance(awaited, str) else (
+    awaited > len((folder / "calls.jsonl").read_text().splitlines())
+):
+    time.sleep(0.01)
 sys.stderr.write(answer.get("said", ""))
 sys.stderr.flush()
 if "sleeps" in answer:
@@ -138,6 +143,7 @@ class StandIn(NamedTuple):
         """Let it answer otherwise when it is asked for a resource.
 
         ``prints`` and ``said`` are its standard output and error, ``code`` its exit code;
+        ``awaits`` is how many calls must have begun before it answers, or which file be there;
         ``sleeps`` lets it start a child, say what it has to and do nothing for long, ``leaves``
         leave one behind; ``floods`` lets it write to a file descriptor without end; ``killed``
         is a signal.

@@ -72,6 +72,7 @@ def test_timeout_kills_it_and_its_children(
     kubectl.answer("configmaps", sleeps=True, said="Unable to reach it yet\n")
     times = chain([0, 0], repeat(FOR_EVER_S))  # at the start, before it is heard, and then
     monkeypatch.setattr(call, "time", SimpleNamespace(monotonic=partial(next, times)))
+    monkeypatch.setattr(call, "_WAIT_S", FOR_EVER_S)
     with pytest.raises(InputError, match=r"had no answer.*it said: Unable to reach it yet"):
         Kubectl(timeout_s=FOR_EVER_S).call("get", "configmaps")
     assert all(dies(pid) for pid in kubectl.pids())

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from planner.errors import InputError, ParseError, SchemaError
-from planner.kubectl.call import Kubectl
+from planner.kubectl.call import AT_ONCE, Kubectl
 from planner.kubectl.kueue_dump import Dump, present, take_dump
 from planner.kubectl.kueue_resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
@@ -20,6 +20,7 @@ from tests.kubectl.stand_in import (
     CONFIGURATION,
     MANAGER,
     StandIn,
+    dies,
     forbidden,
     no_such_type,
 )
@@ -163,7 +164,7 @@ def test_state_is_that_of_the_original(kubectl: StandIn) -> None:
 def test_nodes_and_pods_are_asked_for_where_there_is_a_topology(kubectl: StandIn) -> None:
     kubectl.answer("topologies.kueue.x-k8s.io", prints=json.dumps(TOPOLOGY))
     dump = take()
-    assert [call[1] for call in kubectl.calls()][-4:-2] == ["nodes", "pods"]
+    assert {call[1] for call in kubectl.calls()[-2:]} == {"nodes", "pods"}
     assert (dump.counts["topologies"], dump.counts["nodes"], dump.counts["pods"]) == (1, 0, 0)
 
 
@@ -202,11 +203,39 @@ def test_without(kubectl: StandIn) -> None:
 def test_says_what_comes_next(kubectl: StandIn) -> None:
     told: list[tuple[float, str]] = []
     take(on_call=lambda share, label: told.append((share, label)))
-    assert [label for _, label in told] == [call[1] for call in kubectl.calls()]
+    labels = [label for _, label in told]
+    assert labels == [each.full_name for each in RESOURCES if not each.needed_by]
+    assert sorted(labels) == sorted(call[1] for call in kubectl.calls())
     shares = [share for share, _ in told]
     assert shares[0] == 0
     assert shares == sorted(set(shares))
     assert shares[-1] < 1
+
+
+def test_slow_answers_are_awaited_together(kubectl: StandIn) -> None:
+    """None of the first answers comes before as many others are asked for as may be at a time."""
+    at_once = 1 + AT_ONCE  # the workloads have been read before
+    for each in [one for one in RESOURCES if one.phase == 1][:AT_ONCE]:
+        kubectl.answer(each.full_name, awaits=at_once)
+    dump = take()
+    assert list(dump.counts) == [each.name for each in RESOURCES if not each.needed_by]
+
+
+def test_what_answers_late_stands_in_its_place(kubectl: StandIn) -> None:
+    """The first of those that are asked together is the last to answer; the dump is the same."""
+    before = take()
+    kubectl.answer("localqueues.kueue.x-k8s.io", awaits=2 * len(kubectl.calls()))
+    after = take()
+    assert replace(after, taken_at=before.taken_at) == before
+
+
+def test_failure_ends_those_that_still_run(kubectl: StandIn) -> None:
+    kubectl.answer("configmaps", sleeps=True)
+    kubectl.answer("deployments.apps", code=1, said="error: out of order\n")
+    kubectl.answer("cohorts.kueue.x-k8s.io", code=1, said="error: broken\n", awaits="pids")
+    with pytest.raises(InputError, match=r"get cohorts\.kueue\.x-k8s\.io: failed: error: broken"):
+        take(without=set(OPTIONAL) - {"cohorts", "deployments", "configmaps"})
+    assert all(dies(pid) for pid in kubectl.pids())
 
 
 @pytest.mark.parametrize(
