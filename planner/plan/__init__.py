@@ -10,6 +10,8 @@ proof_lines.py
              the same apart from their plan, a step a line
 excess.py    what a plan takes more of than the scheduler's own
 kueue.py     the plan for a pending workload of Kueue
+kueue_commands.py
+             the calls of kubectl that carry it out
 kueue_tree.py
              the tree of cohorts and ClusterQueues around it
 kueue_nodes.py
@@ -41,6 +43,7 @@ from planner.plan.kueue import (
     PodSetPlaces,
     Victim,
 )
+from planner.plan.kueue_commands import Command, Commands
 from planner.plan.kueue_joint import (
     GreedyTurn,
     JointPending,
@@ -84,6 +87,8 @@ __all__ = [
     "Cap",
     "Cascade",
     "Certificate",
+    "Command",
+    "Commands",
     "Covered",
     "Demand",
     "DomainSlots",

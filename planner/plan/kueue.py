@@ -11,6 +11,7 @@ from planner.plan.base import Record
 from planner.plan.covered import Assume, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.frame import Evicting
+from planner.plan.kueue_commands import Commands
 from planner.plan.kueue_nodes import NodesAround
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate
@@ -241,6 +242,7 @@ class Plan(Evicting):
     itself finds, or ``any``. ``places`` are then where they go once the victims are gone.
     ``kueue`` is the release of Kueue by whose rules the plan was made, ``requests`` where it takes
     what pending workloads ask for from: their templates, or what Kueue recorded of them.
+    ``commands`` carry the plan out, if they were asked for.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -279,6 +281,7 @@ class Plan(Evicting):
     kueue: KueueRelease | None = None
     requests: RequestsFrom = "template"
     notes: tuple[str, ...] = ()
+    commands: Commands | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ KUEUE: Final = Scheduler(
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation",
         "html": "planner.report.render:html",
+        "commands": "planner.commands.apply.kueue.shown:with_commands",
         "renderer": "planner.report.kueue.boost:render_own",
         "amount": "planner.quantity:format_units",
     },

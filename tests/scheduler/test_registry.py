@@ -100,7 +100,7 @@ def test_every_part_is_there(place: str) -> None:
 
 def test_what_only_one_has() -> None:
     """Precedence is documented of Kueue alone; it also has boosts, joint plans, places of pods."""
-    own = {"precedence", "nodes", "at-will", "renderer"}
+    own = {"precedence", "nodes", "at-will", "renderer", "commands"}
     assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
     part = Part[Any]("precedence")
