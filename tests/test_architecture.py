@@ -52,7 +52,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " verifier proof scheduler",
         "commands/whatif": "errors state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan",
-        "commands/apply": "errors objective plan state reader kubectl commands/boost"
+        "commands/apply": "errors objective plan state reader kubectl scheduler commands/boost"
         " commands/check",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -48,6 +48,11 @@ class Given:
     def names_state(self) -> bool:
         """Whether STATE can be read once more by its name."""
         return str(self._values.get("state", "-")) != "-"
+
+    @property
+    def cluster_options(self) -> Sequence[str]:
+        """The options of kubectl that say which cluster STATE is of; none of a file."""
+        return ()
 
     @property
     def limit_of_bytes(self) -> int:

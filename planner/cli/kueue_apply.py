@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -126,7 +129,7 @@ def _applied(given: Given, plan: Plan) -> Applied:
     from planner.cli.output import say
     from planner.commands.apply.kueue.carry import Carrying, Patience
     from planner.commands.apply.kueue.cluster import Cluster
-    from planner.commands.apply.kueue.fresh import cannot_be_applied, is_what_kueue_does
+    from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does
     from planner.commands.apply.kueue.ways import Evictions, Surprise
 
     patience = Patience(wait_s=float("inf") if given.wait is None else given.wait)
@@ -144,7 +147,7 @@ def _applied(given: Given, plan: Plan) -> Applied:
         if reason:
             return run.answer("refused", reason)
         if is_what_kueue_does(plan):
-            return run.answer("nothing", "Kueue evicts just these by itself")
+            return run.answer("nothing", SAME)
         return _look_and_go(given, plan, run)
     except Surprise as surprise:
         return run.answer("refused", str(surprise))
@@ -182,7 +185,23 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         write(render(preview, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return run.answer("refused", "you said no")
-    return run.run().model_copy(update={"notes": notes})
+    with _ended_as_by_hand():
+        return run.run().model_copy(update={"notes": notes})
+
+
+@contextmanager
+def _ended_as_by_hand() -> Iterator[None]:
+    """Let SIGTERM, of a supervisor or a machine that goes down, do what Ctrl-C does."""
+
+    def interrupt(number: int, frame: object) -> None:
+        del number, frame
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _state(value: object, plan: Plan) -> State:

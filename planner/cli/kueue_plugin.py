@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -67,6 +67,11 @@ class FromCluster(Given):
         digest = sha256(dump.text().encode()).hexdigest()
         said = {"now": self.now, "release": self.release}
         return read_objects(dump.value(), where=SOURCE, digest=digest, **{**said, **how})
+
+    @property
+    def cluster_options(self) -> Sequence[str]:
+        """The options of kubectl that say which cluster it is."""
+        return kueue_snapshot.connect(self).options
 
     def show(self, render: Callable[..., str], *answer: object, **more: object) -> None:
         """Write an answer as kubectl would, or as planner does."""

@@ -30,7 +30,7 @@ from planner.cli.option import (
     state_argument,
     time_limit_option,
 )
-from planner.errors import PlannerError
+from planner.errors import PlannerError, UnsupportedError
 
 if TYPE_CHECKING:
     from planner.plan import AnyPlan, Front
@@ -48,6 +48,7 @@ Examples:
   planner solve dump/ --all -o plans.json
   planner solve cluster.json --pending team-a/train --pending team-b/tune --joint
   planner solve cluster.json -o plan.html
+  planner solve cluster.json --show-commands
   planner solve cluster.json -o plan.json --certify --proof trees.jsonl
   planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
   planner solve cluster.json --rules strict
@@ -137,6 +138,12 @@ certify_option = click.option(
     assume_option,
     certify_option,
     proof_option,
+    click.option(
+        "--show-commands",
+        is_flag=True,
+        help="Kueue: end each plan with the calls of kubectl that carry it out, as `planner apply "
+        "--dry-run` prints them, or with why there are none.",
+    ),
     release_option,
     requests_option,
     max_size_option,
@@ -164,6 +171,7 @@ def solve(given: Given) -> int:
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
     question = {**given.of("time_limit assume"), "rules": given.rules or given.laws, **files}
     state = _read(given)
+    finished = _finisher(given, state)
     if given.joint:
         return _plan_together(given, state, files["costs"])
     measures = front_measures(given.profile)
@@ -173,7 +181,7 @@ def solve(given: Given) -> int:
             if measures is not None:
                 return api.front(state, key, *measures, **question)
             wanted = given.of("certify flavors placement stability stable")
-            return api.solve(state, key, given.profile, **wanted, **question)
+            return finished(api.solve(state, key, given.profile, **wanted, **question))
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
     if not given.each:
@@ -187,6 +195,30 @@ def solve(given: Given) -> int:
     _summarise(keys, answers)
     _point_on(given, answers)
     return worst(codes)
+
+
+def _finisher(given: Given, state: AnyState) -> Callable[[AnyPlan], AnyPlan]:
+    """Return what ends a plan: with its commands, if they are asked for.
+
+    Raises
+    ------
+    click.UsageError
+        If a front is asked for.
+    UnsupportedError
+        If no plan of the scheduler can be carried out.
+    """
+    if not given.show_commands:
+        return lambda plan: plan
+    if front_measures(given.profile) is not None:
+        raise click.UsageError("--show-commands is for plans, not for a front")
+    from planner.commands.apply import COMMANDS
+
+    with_commands = COMMANDS.find(state)
+    if with_commands is None:
+        known = "a state of Kueue, whose plans planner apply carries out"
+        raise UnsupportedError(state.source, "--show-commands knows no commands for it", known)
+    options = given.cluster_options
+    return lambda plan: with_commands(state, plan, options)
 
 
 def _refuse(given: Given) -> None:
@@ -230,7 +262,7 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
         raise click.UsageError("--joint wants to know for whom: --pending, repeated, or --all")
     if is_front:
         raise click.UsageError("a front is drawn for one workload, not with --joint")
-    others = given.of("assignment laws rules stability stable")
+    others = given.of("assignment laws rules stability stable show-commands=show_commands")
     others |= {"proof": given.proof is not None, "certify": given.certify is not None}
     others["flavors optimal"] = given.flavors != "kueue"
     others["placement any"] = given.placement != "kueue"

@@ -7,6 +7,8 @@ record.py    what the plans of every scheduler have in common; what they take mo
              scheduler's own
 proof.py     proof trees: the steps that show that no plan is better; apart from their plan, too
 kueue.py     the plan for a pending workload of Kueue, with the tree and the nodes around it
+kueue_commands.py
+             the calls of kubectl that carry it out
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
 kueue_joint.py
@@ -37,6 +39,7 @@ from planner.plan.kueue import (
     QuotaUse,
     Victim,
 )
+from planner.plan.kueue_commands import Command, Commands
 from planner.plan.kueue_joint import (
     GreedyTurn,
     JointPending,
@@ -79,6 +82,8 @@ __all__ = [
     "Cap",
     "Cascade",
     "Certificate",
+    "Command",
+    "Commands",
     "Covered",
     "Demand",
     "DomainSlots",

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, computed_field, model_validator
 
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Evicting, Proved, Status, Uncovered
+from planner.plan.kueue_commands import Commands
 from planner.plan.record import SCHEMA_VERSION, Certificate, Excess, excesses, without_excess
 from planner.quota.kueue.assignment import Assignment
 from planner.state.kep83 import Kep83
@@ -306,6 +307,7 @@ class Plan(Evicting):
     itself finds, or ``any``. ``places`` are then where they go once the victims are gone.
     ``kueue`` is the release of Kueue by whose rules the plan was made, ``requests`` where it takes
     what pending workloads ask for from: their templates, or what Kueue recorded of them.
+    ``commands`` carry the plan out, if they were asked for.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -344,6 +346,7 @@ class Plan(Evicting):
     kueue: KueueRelease | None = None
     requests: RequestsFrom = "template"
     notes: tuple[str, ...] = ()
+    commands: Commands | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ class Particulars:
 
     ``asks`` is what a preemptor is called and ``asking`` where it waits; ``found`` are facts of the
     plan itself, such as the node that it chooses. ``shares`` are those of fair sharing, ``nodes``
-    what is drawn of a topology.
+    what is drawn of a topology, ``commands`` what carries the plan out.
     """
 
     asks: str
@@ -117,6 +117,7 @@ class Particulars:
     shares: tuple[Block, ...] = ()
     found: tuple[tuple[str, Cell], ...] = ()
     nodes: tuple[Block, ...] = ()
+    commands: tuple[Block, ...] = ()
 
 
 class Lines(Protocol):
@@ -208,6 +209,7 @@ def document(plan: AnyPlan) -> Document:
         Section("Certificate", tuple(_certificate(plan))),
         Section("Not modelled", (Only("page", tuple(effects(plan.coverage))),)),
         Section("Notes", (Only("page", tuple(_notes(plan))),)),
+        Section("Commands", own.commands),
     )
     return Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))
 

@@ -62,6 +62,7 @@ KUEUE: Final = Scheduler(
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation",
         "html": "planner.report.render:html",
+        "commands": "planner.commands.apply.kueue.shown:with_commands",
         "renderer": "planner.report.kueue.own:render_own",
         "amount": "planner.quantity:format_units",
         "planner apply": "planner.cli.kueue_apply:command",

@@ -225,12 +225,23 @@ def _owning_workloads(value: object) -> object:
     return [one for one in value if not isinstance(one, dict) or one.get("kind") == "Workload"]
 
 
+def _text_or_nothing(value: object) -> object:
+    # It decides nothing: what is no text is as good as missing.
+    return value if isinstance(value, str) else ""
+
+
 class Metadata(Schema):
-    """The part of ``metadata`` that decides anything; of the owners only those of kind Workload."""
+    """The part of ``metadata`` that decides anything; of the owners only those of kind Workload.
+
+    ``resource_version`` decides nothing: commands that carry a plan out test it.
+    """
 
     name: Name
     namespace: str = ""
     uid: str = ""
+    resource_version: Annotated[str, BeforeValidator(_text_or_nothing)] = Field(
+        default="", alias="resourceVersion"
+    )
     creation_timestamp: Time | None = Field(default=None, alias="creationTimestamp")
     deletion_timestamp: Time | None = Field(default=None, alias="deletionTimestamp")
     owners: Annotated[tuple[Owner, ...], BeforeValidator(_owning_workloads)] = Field(

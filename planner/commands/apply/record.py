@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan import Record
+from planner.plan import Command, Record
 from planner.plan.record import SCHEMA_VERSION
 
 Way = Literal["eviction", "boosts"]
@@ -24,14 +24,12 @@ then something was in the way. interrupted: so did the user. undone: what an ear
 behind was taken back."""
 
 
-class Step(Record):
-    """One call of kubectl: what it is for, and the command.
+class Step(Command):
+    """One step of a run.
 
     ``at`` is when it was done, by the clock of this machine; it is not there if it was not.
     """
 
-    title: str
-    command: str
     at: datetime | None = None
 
 

@@ -11,7 +11,6 @@ from planner.report.document import (
     Cell,
     Document,
     Fact,
-    Listing,
     Names,
     Paragraph,
     Section,
@@ -19,6 +18,7 @@ from planner.report.document import (
     filled,
     name,
 )
+from planner.report.kueue.plan import command_listing
 from planner.report.style import Said, each, field_lines, free, line, renderer
 from planner.report.text import clean
 
@@ -38,14 +38,12 @@ ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
 def document(answer: Applied) -> Document:
     """Return everything there is to say: what came of it, and the commands."""
     changes: list[Block] = [Paragraph(one) for one in answer.changes]
-    pairs = ((f"# {step.title}", step.command) for step in answer.steps)
-    commands = tuple(clean(text) for pair in pairs for text in pair)
     title = "Commands" if answer.status == "planned" else "What was done"
     also = Names("evicted, too", answer.also_evicted, "warn")
     sections = filled(
         Section("What changed", tuple(changes), heads=True),
         Section("Others", (also,) if answer.also_evicted else ()),
-        Section(title, (Listing(commands),) if commands else ()),
+        Section(title, (command_listing(answer.steps),) if answer.steps else ()),
         Section("Notes", tuple(Paragraph(note) for note in answer.notes)),
     )
     return Document(TITLE, tuple(_head(answer)), sections)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from planner import laws
 from planner.plan import (
     Cascade,
+    Command,
+    Commands,
     Demand,
     FlavorChoices,
     JointPlan,
@@ -30,6 +32,7 @@ from planner.report.document import (
     Fold,
     Gauge,
     Gauges,
+    Listing,
     Paragraph,
     Table,
     name,
@@ -49,7 +52,7 @@ from planner.report.plan import (
     term_lines,
     victims_of,
 )
-from planner.report.style import Repeated, Said, Word, each, fields, joined, line
+from planner.report.style import Repeated, Said, Word, each, fields, free, joined, line
 from planner.report.text import age, clean, plural, short, thousandths, word
 from planner.report.words import TermRow, Work, sum_of, term_rows, work_of
 from planner.state.kueue_release import KnownBy
@@ -59,6 +62,7 @@ EVICTING: Final = "(evicting)"
 EVICTING_MEANS: Final = "(evicting): is being evicted already, and costs nothing more"
 SHARES_MEAN: Final = "share: borrowed thousandths of what the parent could lend, divided by weight"
 SAME: Final = "the same"
+NO_COMMANDS: Final = "No commands carry this plan out: {reason}."
 STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
 UNSTABLE: Final = "Not stable: {victims} would preempt again once pending:"
 BACK: Final = " (the preemptor itself)"
@@ -81,7 +85,24 @@ def particulars(plan: Plan) -> Particulars:
         usage=tuple(_usage(plan)),
         shares=(_shares(plan),) if plan.shares else (),
         nodes=tuple(slots_in(plan.nodes)),
+        commands=tuple(_commands(plan)),
     )
+
+
+def _commands(plan: Plan) -> Iterator[Block]:
+    """Yield the calls of kubectl that carry the plan out, if they were asked for."""
+    if plan.commands is not None:
+        if plan.commands.reason:
+            yield Paragraph(NO_COMMANDS.format(reason=plan.commands.reason))
+        yield from map(Paragraph, plan.commands.notes)
+        if plan.commands.steps:
+            yield command_listing(plan.commands.steps)
+
+
+def command_listing(steps: Iterable[Command]) -> Listing:
+    """Return commands to be copied, each below what it is for."""
+    pairs = ((f"# {step.title}", step.command) for step in steps)
+    return Listing(tuple(clean(text) for pair in pairs for text in pair))
 
 
 def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
@@ -425,6 +446,16 @@ def lines(plan: Plan) -> Iterator[str]:
         shown = {key: f"{amount:g}" for key, amount in amounts.items()}
         yield line("share", share.name, kind=share.kind, **shown)
     yield from certificate_lines(plan)
+    yield from _command_lines(plan.commands or Commands())
+
+
+def _command_lines(commands: Commands) -> Iterator[str]:
+    if commands.reason:
+        yield free("no_commands", commands.reason)
+    yield from each("command_note", map(Said, commands.notes))
+    for step in commands.steps:
+        yield line("command", Said(step.title))
+        yield clean(step.command)
 
 
 def asking(plan: Plan) -> Iterator[str]:

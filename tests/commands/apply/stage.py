@@ -63,6 +63,7 @@ class Stage:
     before: Callable[[str, Object], int] = lambda _, __: 0
     reply: Callable[[Stage, str, Object], None] = lambda stage, kind, _: stage.kueue(kind)
     patched: list[str] = field(default_factory=list)
+    asked: list[tuple[str, ...]] = field(default_factory=list)
     options: tuple[str, ...] = ()
 
     def find(self, kind: str, name: str) -> Object:
@@ -135,6 +136,7 @@ class Stage:
 
     def call(self, *words: str) -> Answer:
         """Answer as kubectl would, from the objects."""
+        self.asked.append(words)
         named = (word[2:].partition("=") for word in words if word.startswith("--"))
         options = {name: value for name, _, value in named}
         verb, resource, *name = (word for word in words if not word.startswith("--"))

@@ -6,6 +6,7 @@ import copy
 import json
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from planner.cli import kueue_snapshot
 from planner.commands.apply.kueue.carry import HELD
-from planner.commands.apply.kueue.cluster import Live
+from planner.commands.apply.kueue.cluster import WORKLOADS, Live
 from planner.commands.apply.kueue.fresh import cannot_be_applied, digest_of, is_what_kueue_does
 from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities, mark_of
 from planner.commands.boost.kueue.find import WorkloadBoost
@@ -189,6 +190,52 @@ def test_after_an_interrupt_nothing_is_left(stage: Stage, plan: Plan) -> None:
     answer = run.run()
     assert (answer.status, answer.way_on) == ("interrupted", "")
     assert stage.patched == ["lender", "lender"]
+
+
+def test_sigterm_takes_back_what_ctrl_c_does(direct: Stage, plan: Plan, tmp_path: Path) -> None:
+    def before(kind: str, _: Object) -> int:
+        if kind == "Workload":
+            signal.raise_signal(signal.SIGTERM)
+        return 0
+
+    direct.before = before
+    ours = signal.getsignal(signal.SIGTERM)
+    done = call("apply", written(tmp_path, plan), "--yes", "--format", "json")
+    assert (done.exit_code, json.loads(done.stdout)["status"]) == (STOPPED, "interrupted")
+    assert direct.patched == ["lender", "lender"]
+    assert signal.getsignal(signal.SIGTERM) is ours
+
+
+def test_victims_are_read_in_one_call(stage: Stage) -> None:
+    run = stage.carrying(two_victims(stage))
+    assert run.run().status == "applied"
+    victims = [words for words in stage.asked if "Evicted" in str(words)]
+    reads = [words for words in stage.asked if words[:2] == ("get", WORKLOADS)]
+    assert len(victims) == 2
+    # the preemptor, once to know its queue and once at the end; the victims; who else was evicted
+    assert [words[2] for words in reads] == [
+        "pending",
+        "--namespace=ns",
+        "pending",
+        "--all-namespaces",
+    ]
+
+
+def test_a_victim_that_changed_since_all_were_read(stage: Stage) -> None:
+    """The first patch is for an object that is no more: it is read by itself then."""
+    plan = two_victims(stage)
+    second = stage.workload(plan.keys[1])
+
+    def reply(stage: Stage, kind: str, item: Object) -> None:
+        if item["metadata"]["name"] == "big":
+            second["status"]["conditions"].insert(0, {"type": "PodsReady", "status": "True"})
+            touch(second)
+        stage.kueue(kind)
+
+    stage.reply = reply
+    assert stage.carrying(plan).run().status == "applied"
+    kinds = [one["type"] for one in second["status"]["conditions"]]
+    assert kinds == ["PodsReady", "QuotaReserved", "Evicted"]
 
 
 def two_victims(stage: Stage) -> Plan:

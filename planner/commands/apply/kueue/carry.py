@@ -105,6 +105,7 @@ class Carrying:
         InputError
             If kubectl fails.
         """
+        self.cluster.look_at(self.treatment.keys)
         changes = (self.treatment.change(self.cluster, key) for key in self.treatment.keys)
         each = (self._hold_call(), *changes)
         return [*(call for call in each if call is not None), lift(self._queue_key, HELD)]
@@ -114,6 +115,7 @@ class Carrying:
         try:
             self.held = True  # also if the answer is lost: to lift looks at whose hold it is
             self._do(self._hold_call)
+            self.cluster.look_at(self.treatment.keys)
             for key in self.treatment.keys:
                 self._do(partial(self.treatment.change, self.cluster, key))
                 self.treated += 1
@@ -266,6 +268,8 @@ class Carrying:
 
     def _restore(self) -> None:
         """Take back what is there only until the preemptor is in."""
+        if self.treatment.way == "boosts":
+            self.cluster.look_at(self.treatment.keys)
         for key in self.treatment.keys:
             self._do(partial(self.treatment.restore, self.cluster, key))
 

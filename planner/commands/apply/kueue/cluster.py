@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -108,6 +108,29 @@ class Cluster:
 
     def __init__(self, connect: Callable[[], Kubectl]) -> None:
         self._connect = connect
+        self._at_hand: dict[str, Live] = {}
+
+    @property
+    def options(self) -> Sequence[str]:
+        """The options of kubectl that say which cluster it is."""
+        return self._connect().options
+
+    def look_at(self, keys: Collection[str]) -> None:
+        """Read several workloads in one call: `find` returns each of them once, and then asks.
+
+        A change of an older version is refused by the server, and tried anew.
+
+        Raises
+        ------
+        InputError
+            If kubectl fails.
+        """
+        if len(keys) > 1:
+            namespaces = {key.partition("/")[0] for key in keys}
+            of_one = next(iter(namespaces)) if len(namespaces) == 1 else None
+            wanted = frozenset(keys)
+            listed = self.workloads(of_one)
+            self._at_hand = {one.key: one for one in listed if one.key in wanted}
 
     def find(self, resource: str, key: str) -> Live | None:
         """Return an object as it is now, or ``None`` if the cluster does not have it.
@@ -117,6 +140,8 @@ class Cluster:
         InputError
             If kubectl fails.
         """
+        if resource == WORKLOADS and key in self._at_hand:
+            return self._at_hand.pop(key)
         namespace, _, name = key.partition("/")
         words = ("get", resource, name, f"--namespace={namespace}", "--output=json")
         answer = self._connect().call(*words)
@@ -124,22 +149,23 @@ class Cluster:
             return None
         return Live(_object(answer, words))
 
-    def workloads(self) -> Iterator[Live]:
-        """List all workloads as they are now.
+    def workloads(self, namespace: str | None = None) -> Iterator[Live]:
+        """List all workloads as they are now, or those of a namespace.
 
         Raises
         ------
         InputError
             If kubectl fails.
         """
-        words = ("get", WORKLOADS, "--all-namespaces", "--output=json")
+        where = f"--namespace={namespace}" if namespace else "--all-namespaces"
+        words = ("get", WORKLOADS, where, "--output=json")
         items = _object(self._connect().call(*words), words).get("items")
         listed = items if isinstance(items, list) else []
         return (Live(one) for one in listed if isinstance(one, dict))
 
     def command(self, call: Call) -> str:
         """Return the command line of a call, as a shell takes it."""
-        return shlex.join((PROGRAM, *call.words, *self._connect().options))
+        return shlex.join((PROGRAM, *call.words, *self.options))
 
     def change(self, call: Call) -> str:
         """Run a call that changes something; say why the server did not do it, if it did not."""

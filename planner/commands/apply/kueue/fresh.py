@@ -15,6 +15,7 @@ from planner.plan import Plan, Victim
 from planner.state import State
 
 MAX_CHANGES: Final = 8
+SAME: Final = "Kueue evicts just these by itself"
 UNTESTED: Final = (
     "under fair sharing nobody has tried this way on a live cluster, and it is doubtful: shares "
     "choose the queue that gives first"

@@ -1,0 +1,79 @@
+"""The commands that stand at the end of a plan: those of `carry.py`, for the objects of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from planner.commands.apply.kueue.carry import Carrying
+from planner.commands.apply.kueue.cluster import WORKLOADS, Cluster, Live
+from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does, remarks
+from planner.commands.apply.kueue.ways import Evictions, Surprise
+from planner.plan import Command, Commands, Plan
+from planner.state import LocalQueue, State, Workload
+
+
+class Dumped(Cluster):
+    """The objects of a state, whose commands are shown, and none of them run."""
+
+    def __init__(self, state: State, options: Sequence[str]) -> None:
+        self._state = state
+        self._options = options
+
+    @property
+    def options(self) -> Sequence[str]:
+        """The options that the state was read with, if kubectl read it."""
+        return self._options
+
+    def look_at(self, keys: Collection[str]) -> None:
+        """Do nothing: all are at hand."""
+
+    def find(self, resource: str, key: str) -> Live | None:
+        """Return an object of the state.
+
+        Raises
+        ------
+        Surprise
+            If it has no version that a command could test.
+        """
+        found: Workload | LocalQueue | None
+        if resource == WORKLOADS:
+            found = self._state.workloads.find(key)
+        else:
+            named = (one.metadata for one in self._state.local_queues)
+            keys = [f"{one.namespace}/{one.name}" for one in named]
+            found = self._state.local_queues[keys.index(key)] if key in keys else None
+        if found is None:
+            return None
+        if not found.metadata.resource_version:
+            message = (
+                f"{key} has no resourceVersion in the dump, so that no command could tell whether "
+                "it has changed since: planner snapshot keeps it"
+            )
+            raise Surprise(message)
+        return Live(found.model_dump(mode="json", by_alias=True))
+
+
+def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
+    """Return a plan with the commands that carry it out, or why there are none.
+
+    Parameters
+    ----------
+    state
+        What it was planned for.
+    plan
+        The plan.
+    options
+        The options of kubectl that say which cluster it is.
+    """
+    reason = cannot_be_applied(plan, "eviction") or (SAME if is_what_kueue_does(plan) else "")
+    found = Commands(reason=reason)
+    if not reason:
+        run = Carrying(plan, Evictions(plan, lambda: plan.now), Dumped(state, options))
+        try:
+            calls = run.calls()
+        except Surprise as surprise:
+            found = Commands(reason=str(surprise))
+        else:
+            steps = [Command(title=one.title, command=run.cluster.command(one)) for one in calls]
+            found = Commands(steps=tuple(steps), notes=tuple(remarks(plan, "eviction")))
+    return plan.model_copy(update={"commands": found})
