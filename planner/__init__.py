@@ -7,6 +7,7 @@ What was read:
 state/         its frozen schema; quantity.py: exact quantities; errors.py: every exception
 reader/        from what kubectl and the schedulers print to a state
 kubectl/       running kubectl: from a cluster to a dump
+rest/          asking a scheduler's own REST service: from a URL to a dump
 dump/          made clusters as kubectl would print them
 
 The question, and its three independent answers:

@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/import_": "stage dump errors objective reader commands/replay",
         "commands/generate": "stage dump errors objective quota reader reference state scheduler",
         "kubectl": "stage dump errors garbage reader state",
+        "rest": "dump errors garbage reader state",
         "quota": "errors quantity state",
         "scheduler": "errors",
         "reference": "errors laws quantity state quota",
@@ -81,7 +82,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
-        " kubectl commands/apply commands/compare commands/import_ commands/generate joint"
+        " kubectl rest commands/apply commands/compare commands/import_ commands/generate joint"
         " commands/lint",
         FACE: "errors state commands/check reader plan commands/audit commands/risk"
         " commands/simulate commands/generate api joint commands/lint commands/boost"

@@ -13,6 +13,7 @@ solve.py, whatif.py
                       the commands; audit.py has what all do that work on many states, and
                       generate.py where made states go
 kueue_state.py        a state that must be of Kueue
+yunikorn_snapshot.py  what planner snapshot asks YuniKorn itself
 plan_file.py          plans and proof trees as files
 schemas.py            the published JSON Schemas
 """

@@ -110,6 +110,7 @@ def build() -> click.Command:
     """Make the command out of the options of the other two."""
     context = click.Context(planner)
     of_snapshot = _options(context, "snapshot")
+    del of_snapshot["service"]  # which is not asked by kubectl
     of_solve = _options(context, "solve")
     own = [option for option in planner.params if option.name in {"debug", "quiet"}]
     everywhere = click.Option(

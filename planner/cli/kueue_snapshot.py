@@ -1,4 +1,4 @@
-"""``planner snapshot``: what kubectl can read of a cluster, in one dump."""
+"""``planner snapshot``: what kubectl can read of a cluster, in one dump; or YuniKorn's own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import click
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import max_size_option, output_option, seconds
+from planner.cli.yunikorn_snapshot import take as take_of_yunikorn
+from planner.cli.yunikorn_snapshot import yunikorn_option
 from planner.kubectl.kueue_resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
 
 if TYPE_CHECKING:
@@ -33,10 +35,15 @@ Examples:
   planner snapshot -o cluster.json
   planner snapshot --context production | planner solve - --pending team-a/train-llm
   planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
+  planner snapshot --yunikorn http://localhost:9080 -o yunikorn.json
 
 kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, for
 several kinds of objects at a time, and Secrets are never asked for. Of all objects only the fields
 that the planner reads are kept: no env, command or args of containers, no volumes, no copies.
+
+YuniKorn's core tells its whole state itself, at /debug/fullstatedump, or /ws/v1/fullstatedump
+before YuniKorn 1.7; where neither is there, it is put together from /ws/v1/partitions and what
+is below. Nothing but GET is asked, and of the answers, too, only what is read is kept.
 
 {RIGHTS}
 Exit code 0 means that the dump is written; nothing is written otherwise.
@@ -82,21 +89,22 @@ cluster_options: Final = (
         type=seconds,
         default="120",
         show_default=True,
-        help="For all calls of kubectl together; none: as long as it takes.",
+        help="For all calls together; none: as long as they take.",
     ),
 )
 """Which cluster is read, and what of it."""
 
 
-@define(*cluster_options, max_size_option, output_option, epilog=EPILOG)
+@define(*cluster_options, yunikorn_option, max_size_option, output_option, epilog=EPILOG)
 def command(given: Given) -> int:
     """Write the objects of Kueue in a cluster, and all that matters beside them, as one dump.
 
-    The dump is a List as kubectl prints it, and what the other commands read as STATE. It goes to
-    standard output unless -o names a file; how many objects there are of each kind goes to
-    standard error.
+    The dump is a List as kubectl prints it, or with --yunikorn a state dump as YuniKorn's core
+    writes it, and what the other commands read as STATE. It goes to standard output unless -o
+    names a file; how many objects there are of each kind goes to standard error.
     """
-    given.target.emit(take(given).text())
+    dump = take(given) if given.service is None else take_of_yunikorn(given)
+    given.target.emit(dump.text())
     return OPTIMAL
 
 

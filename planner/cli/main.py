@@ -31,7 +31,7 @@ SECTIONS: Final = {
         "apply": "Carry out a plan in a cluster, step by step.",
     },
     "Know your cluster": {
-        "snapshot": "Write what kubectl can read of a cluster into one dump.",
+        "snapshot": "Write what there is to read of a cluster into one dump.",
         "lint": "Find ping-pong, impossible and useless preemption in a configuration.",
         "whatif": "Show what an edit of the state, or a new workload, changes.",
         "risk": "Count how often everything that runs would be a victim.",

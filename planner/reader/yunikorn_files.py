@@ -26,7 +26,7 @@ from planner.state import API_GROUP, AUTO, YuniKornState
 QUEUES_KEY: Final = "queues.yaml"
 GET_DUMP: Final = (
     "kubectl port-forward -n yunikorn service/yunikorn-service 9080:9080 and "
-    "curl http://localhost:9080/ws/v1/fullstatedump > statedump.json"
+    "planner snapshot --yunikorn http://localhost:9080 -o statedump.json"
 )
 """How to get a state dump from a cluster."""
 

@@ -342,6 +342,9 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--at": _of(_one("2025-03-04T16:14:50Z", "2023-01-01T01:00:00Z"), hostile.TIMES),
     "--wait": _of(_one("0"), ("-1", "nan", "x", "", "1e308x")),
     "--cluster": CLUSTER,
+    "--yunikorn": _of(
+        _one("http://127.0.0.1:1"), ("", "tcp://a", "http://", "http://[::1", "http://127.0.0.1:x")
+    ),
     "--cluster-wait": _of(_one("5", "none"), ("0", "-1", "nan", "1e308", "x")),
     "--costs": _side("costs.json", side.costs_file, ("--objective=min-cost",)),
     "--assignment": _side("assignment.json", side.assignment_file),

@@ -144,7 +144,7 @@ def test_queues_alone_ask_for_the_state_dump(tmp_path: Path, alone: object) -> N
     error = error_of(lambda: read(path))
     assert error.where == str(path)
     assert "no state dump" in error.found
-    assert "/ws/v1/fullstatedump" in error.hint
+    assert "planner snapshot --yunikorn http://localhost:9080" in error.hint
 
 
 def test_queues_with_priority_classes_still_ask_for_the_state_dump(tmp_path: Path) -> None:

@@ -1,0 +1,57 @@
+"""``planner snapshot --yunikorn``: the state of YuniKorn, from the REST service of its core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from planner.cli.given import Given
+
+if TYPE_CHECKING:
+    from planner.rest.yunikorn_dump import Dump
+
+OF_KUBECTL: Final = (
+    *("context", "kubeconfig", "impersonated", "request_timeout"),
+    *("namespace", "configuration", "without"),
+)
+"""Parameters that say how kubectl is called, and what it is asked for."""
+
+yunikorn_option = click.option(
+    "--yunikorn",
+    "service",
+    metavar="URL",
+    help="Ask the REST service of YuniKorn's core at this URL, such as http://localhost:9080, "
+    "instead of kubectl; nothing else is asked, no proxy and no redirect.",
+)
+
+
+def take(given: Given) -> Dump:
+    """Ask the service as the options say; warn of what is missing, and say what there is.
+
+    Raises
+    ------
+    click.UsageError
+        If an option is for kubectl.
+    InputError
+        If the service gives no state.
+    """
+    from planner.cli.output import say, warn
+    from planner.rest.call import Service
+    from planner.rest.yunikorn_dump import OPEN, take_dump
+    from planner.stage import begin
+
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name in OF_KUBECTL and source is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{option.opts[-1]} is for kubectl, and goes not with --yunikorn"
+            )
+    bounds = given.of("timeout_s=timeout max_bytes=limit_of_bytes")
+    service = Service(given.service, option="--yunikorn", opened_by=OPEN, **bounds)
+    begin(f"reading {service.url}")
+    dump = take_dump(service)
+    warn(dump.notes)
+    say("snapshot", ", ".join(f"{count} {name}" for name, count in dump.counts.items()))
+    return dump

@@ -1,0 +1,182 @@
+"""One GET of a REST service: no proxy, no redirect, within a time and a number of bytes."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from queue import Empty, SimpleQueue
+from threading import TIMEOUT_MAX, Event, Thread
+from typing import Final, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from planner.errors import InputError
+from planner.reader.show import shown
+from planner.reader.source import MAX_BYTES, too_large
+
+TIMEOUT_S: Final = 120.0
+EXPECTED: Final = "such as http://localhost:9080"
+_PIECE: Final = 2**16
+_CONNECTION: Final = {"http": HTTPConnection, "https": HTTPSConnection}
+
+
+class Reply(NamedTuple):
+    """What a service answered: the status code, the type of the content, and the content."""
+
+    status: int
+    kind: str
+    data: bytes
+
+
+class Service:
+    """A REST service at a URL, and what all calls of it may take together.
+
+    It is asked directly, whatever proxy the environment names, and redirects are not followed:
+    nobody else is ever asked.
+
+    Parameters
+    ----------
+    url
+        Its scheme, host and port, and perhaps a path before those of the service.
+    option
+        Which option gave the URL.
+    opened_by
+        What to do where nothing answers.
+    timeout_s
+        Seconds for all calls together, from now on; None for no limit.
+    max_bytes
+        Bytes that all answers may have together.
+
+    Raises
+    ------
+    InputError
+        If that is no such URL.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        option: str,
+        opened_by: str,
+        timeout_s: float | None = TIMEOUT_S,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self._parts = _address(url, option)
+        self._opened_by = opened_by
+        self.url = f"{self._parts.scheme}://{self._parts.netloc}{self._parts.path}"
+        self._timeout_s = timeout_s
+        self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        self._max_bytes = max_bytes
+        self._room = max_bytes
+
+    def get(self, path: str) -> Reply:
+        """Ask for a path below the URL, and wait for the whole answer.
+
+        Raises
+        ------
+        InputError
+            If the service cannot be reached, breaks off, takes too long or says too much.
+        """
+        where = f"{self.url}{path}"
+        answer: SimpleQueue[Reply | BaseException] = SimpleQueue()
+        given_up = Event()
+
+        def ask() -> None:
+            try:
+                answer.put(self._ask(path, where, given_up))
+            except BaseException as error:  # noqa: BLE001 - raised again by who waits
+                answer.put(error)
+
+        # A thread, for time runs out in the lookup of a name, too, or drop by drop.
+        Thread(target=ask, daemon=True).start()
+        try:
+            said = answer.get(timeout=self._left())
+        except (Empty, TimeoutError):
+            said = TimeoutError()
+        finally:
+            given_up.set()
+        if isinstance(said, OSError | HTTPException | ValueError) and not isinstance(
+            said, InputError
+        ):
+            raise self._failed(where, said) from None
+        if isinstance(said, BaseException):
+            raise said
+        self._room -= len(said.data)
+        return said
+
+    def _ask(self, path: str, where: str, given_up: Event) -> Reply:
+        connection = _CONNECTION[self._parts.scheme](
+            self._parts.hostname or "", self._parts.port, timeout=self._left()
+        )
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        with closing(connection):
+            connection.request("GET", f"{self._parts.path}{path}", headers=headers)
+            # Which may outlive its connection, and holds on to the socket until it is closed.
+            with connection.getresponse() as response:
+                data = self._content(response, where, given_up)
+                return Reply(response.status, response.headers.get_content_type(), data)
+
+    def _content(self, response: HTTPResponse, where: str, given_up: Event) -> bytes:
+        promised = response.length
+        if promised is not None and promised > self._room:
+            raise too_large(where, self._max_bytes, promised)
+        data = bytearray()
+        while not given_up.is_set() and (piece := response.read1(_PIECE)):
+            data += piece
+            if len(data) > self._room:
+                raise too_large(where, self._max_bytes)
+        if promised is not None and len(data) < promised:
+            raise HTTPException(f"the answer broke off after {len(data)} of {promised} bytes")
+        return bytes(data)
+
+    def _left(self) -> float | None:
+        if self._deadline is None:
+            return None
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return min(left, TIMEOUT_MAX)
+
+    def _failed(self, where: str, error: Exception) -> InputError:
+        if isinstance(error, TimeoutError):
+            found = f"had no answer when the {self._timeout_s:g} s were over"
+            return InputError(where, found, hint="--timeout SECONDS gives it longer")
+        if isinstance(error, ssl.SSLCertVerificationError):
+            found = f"its certificate is not trusted: {error.verify_message}"
+            hint = "the variable SSL_CERT_FILE names a file with the certificate of its authority"
+            return InputError(where, found, hint=hint)
+        if isinstance(error, ssl.SSLError):
+            return InputError(where, "does not speak TLS", hint="http:// asks without it")
+        if isinstance(error, socket.gaierror):
+            found = f"there is no host {shown(self._parts.hostname)}"
+            return InputError(where, found, hint=self._opened_by)
+        if isinstance(error, ConnectionRefusedError):
+            return InputError(where, "nothing listens there", hint=self._opened_by)
+        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return InputError(where, f"gave no answer: {said}")
+
+
+def _address(url: str, option: str) -> SplitResult:
+    """Take a URL apart.
+
+    Raises
+    ------
+    InputError
+        If it is none of a service, or holds more than that.
+    """
+    parts = None
+    with suppress(ValueError):  # a port that is no number, brackets that do not close
+        found = urlsplit(url)
+        whole = url.isascii() and url.isprintable() and " " not in url
+        if whole and found.scheme in _CONNECTION and found.hostname and found.port != 0:
+            parts = found
+    if parts is None:
+        said = f"{shown(url)} is no URL of a service"
+        raise InputError(option, said, f"http:// or https://, {EXPECTED}")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        said = "the URL holds more than where the service is"  # which may be secret
+        raise InputError(option, said, f"a URL {EXPECTED}")
+    return parts._replace(path=parts.path.rstrip("/"))

@@ -1,0 +1,286 @@
+"""Everything the planner reads of a YuniKorn cluster, as one state dump.
+
+What stays are the fields that are read: all else is bookkeeping, or may be secret. A state read
+from a trimmed dump is the same.
+
+Source: yunikorn-core be3bb487, webservice/routes.go, webservice/handlers.go and
+webservice/state_dump.go; the state dump stands at /debug since YuniKorn 1.7, and before that at
+/ws/v1, which a proxy for YuniKorn's web pages still serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import quote
+
+from pydantic import BaseModel
+
+from planner.dump import as_json
+from planner.errors import InputError, ParseError
+from planner.garbage import without_garbage_collection
+from planner.reader.bound import Budget
+from planner.reader.json_text import parse_json
+from planner.reader.show import shown
+from planner.reader.unknown import known_part
+from planner.reader.yunikorn_queues import DumpedPartition, DumpedQueue
+from planner.rest.call import Reply, Service
+from planner.state.clock import to_nanoseconds
+from planner.state.yunikorn import (
+    NAMESPACE_TAG,
+    POD_NAME_TAG,
+    REQUIRED_NODE_TAG,
+    Application,
+    PartitionNodes,
+)
+from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPreemption, PodPriorityClass
+
+STATE_DUMPS: Final = ("/debug/fullstatedump", "/ws/v1/fullstatedump")
+PUT_TOGETHER: Final = (
+    "the service gives no full state dump: the state is put together from what it says of "
+    "partitions, queues, nodes and applications, one after the other, at the time of this machine"
+)
+OPEN: Final = (
+    "`kubectl port-forward -n yunikorn service/yunikorn-service 9080:9080` lets "
+    "http://localhost:9080 reach the core"
+)
+
+_LISTS: Final[Mapping[str, type[BaseModel]]] = {
+    "partitions": DumpedPartition,
+    "queues": DumpedQueue,
+    "nodes": PartitionNodes,
+    "applications": Application,
+}
+_TAGS: Final = frozenset({NAMESPACE_TAG, POD_NAME_TAG, REQUIRED_NODE_TAG})
+_NAMES: Final = frozenset({"name", "namespace", "uid"})
+_SHIM: Final[Mapping[str, type[BaseModel]]] = {
+    "pods": PodPreemption,
+    "priorityClasses": PodPriorityClass,
+}
+"""What the shim's cache says, flat: of a pod what its ``spec`` says."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Dump:
+    """A trimmed state dump, and what is to be said of how it came about."""
+
+    value: Json
+    notes: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of each list."""
+        nodes = (part.get("nodesInfo") or () for part in _objects(self.value.get("nodes")))
+        plain = {name: len(_objects(self.value.get(name))) for name in _LISTS if name != "nodes"}
+        return {**plain, "nodes": sum(map(len, nodes))}
+
+    def text(self) -> str:
+        """Return it as JSON, each object of a list on a line of its own."""
+        return as_json(self.value)
+
+
+def take_dump(service: Service) -> Dump:
+    """Ask YuniKorn's core for its state.
+
+    Where the full state dump is not to be had, as behind a proxy for YuniKorn's pages, the state
+    is put together from the other answers of the service.
+
+    Raises
+    ------
+    InputError
+        If the service cannot be reached, answers with an error, or is none of YuniKorn.
+    """
+    with without_garbage_collection():
+        for path in STATE_DUMPS:
+            reply = service.get(path)
+            if not _is_absent(reply):
+                return Dump(_trimmed(_state_dump(reply, f"{service.url}{path}")))
+        return Dump(_trimmed(_put_together(service)), (PUT_TOGETHER,))
+
+
+def present() -> datetime:
+    """Return what the clock of this machine says."""
+    return datetime.now(UTC)
+
+
+def _is_absent(reply: Reply) -> bool:
+    """Say whether there is no such endpoint: none, moved, kept from us, or a page in its place."""
+    moved = HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST
+    refused = reply.status in {
+        *(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+    }
+    return moved or refused or (reply.status == HTTPStatus.OK and reply.kind == "text/html")
+
+
+def _state_dump(reply: Reply, where: str) -> Json:
+    """Return a state dump; the core leaves lists out that are empty, but always has a queue.
+
+    Raises
+    ------
+    InputError
+        If the answer is something else.
+    """
+    value = _object(reply, where)
+    if not all(isinstance(value.get(name), list) for name in ("partitions", "queues")):
+        raise InputError(where, "answers with an object that is no state dump", _CORE, OPEN)
+    return value
+
+
+def _put_together(service: Service) -> Json:
+    """Return what the state dump would hold.
+
+    Raises
+    ------
+    InputError
+        As `take_dump` does.
+    """
+    partitions = _list(service, "/ws/v1/partitions")
+    state: Json = {
+        "timestamp": to_nanoseconds(present()),
+        "partitions": partitions,
+        "applications": [],
+        "nodes": [],
+        "queues": [],
+    }
+    for one in partitions:
+        name = str(one.get("name"))
+        below = f"/ws/v1/partition/{quote(name, safe='')}"
+        state["queues"].append(_answer(service, f"{below}/queues"))
+        state["nodes"].append(
+            {"partitionName": name, "nodesInfo": _list(service, f"{below}/nodes")}
+        )
+        state["applications"] += _list(service, f"{below}/applications/active")
+    state["config"] = _answer(service, "/ws/v1/config")
+    return state
+
+
+def _list(service: Service, path: str) -> list[Json]:
+    """Return a list of objects; null is an empty one to Go.
+
+    Raises
+    ------
+    InputError
+        If the answer is something else.
+    """
+    where = f"{service.url}{path}"
+    value = _parsed(service.get(path), where)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise _stranger(where, value)
+    return value
+
+
+def _answer(service: Service, path: str) -> Json:
+    return _object(service.get(path), f"{service.url}{path}")
+
+
+def _object(reply: Reply, where: str) -> Json:
+    value = _parsed(reply, where)
+    if not isinstance(value, dict):
+        raise _stranger(where, value)
+    return value
+
+
+def _parsed(reply: Reply, where: str) -> object:
+    """Return the JSON of an answer.
+
+    Raises
+    ------
+    InputError
+        If it is an error of the service, or no JSON.
+    """
+    if reply.status != HTTPStatus.OK:
+        raise _refusal(reply, where)
+    try:
+        documents = list(parse_json(reply.data, where, Budget(len(reply.data))))
+    except ParseError as error:
+        if reply.kind == "application/json":
+            raise
+        raise InputError(where, f"answers with {reply.kind}, not JSON", _CORE, OPEN) from error
+    if len(documents) != 1:
+        raise InputError(where, f"answers with {len(documents)} documents", _CORE, OPEN)
+    return documents[0]
+
+
+_CORE: Final = "the REST service of YuniKorn's core, 1.5 or later, or 1.0 with its state dump"
+
+
+def _refusal(reply: Reply, where: str) -> InputError:
+    """Say why there is nothing to read, in the service's own words where it has some."""
+    try:
+        said = next(parse_json(reply.data, where), None)
+    except ParseError:
+        said = None
+    reason = said.get("description") if isinstance(said, dict) else None
+    known = {one.value: one.phrase for one in HTTPStatus}
+    name = f"{reply.status} {known.get(reply.status, '')}".strip()
+    found = f"answers {name}" + (f": {shown(reason)}" if isinstance(reason, str) else "")
+    return InputError(where, found, _CORE, OPEN)
+
+
+def _stranger(where: str, value: object) -> InputError:
+    return InputError(where, f"answers {shown(value)}", _CORE, OPEN)
+
+
+def _trimmed(state: Json) -> Json:
+    """Return a state dump with nothing in it but what the reader reads."""
+    kept: Json = {}
+    for name, value in state.items():
+        if name in _LISTS:
+            kept[name] = _each_known(_LISTS[name], value)
+        elif name == "config" and isinstance(value, dict):  # not what Extra holds
+            kept[name] = {key: part for key, part in value.items() if key.lower() == "partitions"}
+        elif name == "rmDiagnostics" and isinstance(value, dict):
+            kept[name] = {"cache": _of_shim(value.get("cache"))}
+        elif name == "timestamp":
+            kept[name] = value
+    for application in _objects(kept.get("applications")):
+        for part in ("allocations", "requests"):
+            for claim in _objects(application.get(part)):
+                _keep_keys(claim, "allocationTags", _TAGS)
+    return kept
+
+
+def _each_known(model: type[BaseModel], value: object) -> object:
+    if not isinstance(value, list):
+        return value  # which the reader complains about
+    return [known_part(model, one) if isinstance(one, dict) else one for one in value]
+
+
+def _of_shim(cache: object) -> object:
+    """Return what the shim says of pods and PriorityClasses: who opted out, and who may preempt."""
+    if not isinstance(cache, dict):
+        return cache
+    kept: Json = {}
+    for part, model in _SHIM.items():
+        entries = cache.get(part)
+        if not isinstance(entries, dict):
+            kept |= {} if entries is None else {part: entries}
+            continue
+        kept[part] = {}
+        for name, entry in entries.items():
+            if isinstance(entry, dict):
+                told = {key: each for key, each in entry.items() if key in _NAMES | {"annotations"}}
+                told |= known_part(model, entry)
+                _keep_keys(told, "annotations", {ALLOW_PREEMPTION})
+                kept[part][name] = told
+            else:
+                kept[part][name] = entry
+    return kept
+
+
+def _keep_keys(owner: Json, name: str, keys: frozenset[str] | set[str]) -> None:
+    """Drop what a table of texts holds besides some keys."""
+    table = owner.get(name)
+    if isinstance(table, dict):
+        owner[name] = {key: each for key, each in table.items() if key in keys}
+
+
+def _objects(value: object) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
