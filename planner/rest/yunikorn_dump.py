@@ -30,13 +30,15 @@ from planner.reader.yunikorn_queues import DumpedPartition, DumpedQueue
 from planner.rest.call import Reply, Service
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
+    ALLOW_PREEMPTION,
     NAMESPACE_TAG,
     POD_NAME_TAG,
     REQUIRED_NODE_TAG,
     Application,
     PartitionNodes,
+    PodPreemption,
+    PodPriorityClass,
 )
-from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPreemption, PodPriorityClass
 
 STATE_DUMPS: Final = ("/debug/fullstatedump", "/ws/v1/fullstatedump")
 PUT_TOGETHER: Final = (

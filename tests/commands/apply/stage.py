@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -133,6 +133,10 @@ class Stage:
         if config is not None:
             connect = partial(Kubectl, kubeconfig=str(config), timeout_s=FOR_EVER_S)
         return Carrying(plan, with_it, Cluster(connect), patience=patience)
+
+    def calls(self, each: Iterable[Sequence[str]]) -> Generator[Answer]:
+        """Answer several in their order."""
+        yield from (self.call(*words) for words in each)
 
     def call(self, *words: str) -> Answer:
         """Answer as kubectl would, from the objects."""
