@@ -1,7 +1,7 @@
 """The classical laws that tie victims together, one function each, over a formulation.
 
 The laws that exclude single workloads are in candidates.py, those of fair sharing in
-fair_sharing.py; all ids and sources are in planner/laws.py.
+fair_sharing.py; all ids and sources are in planner/laws/kueue.py.
 """
 
 from __future__ import annotations

@@ -194,9 +194,7 @@ class Formulation:
     def freed(self, classes: IntArray, t: int) -> Linear:
         """Return what the victims of some classes hold of a type."""
         held = self.columns.holding[classes, t].tolist()
-        return Linear(
-            {self.take[k]: h for k, h in zip(classes.tolist(), held, strict=True) if h},
-        )
+        return Linear({self.take[k]: h for k, h in zip(classes.tolist(), held, strict=True) if h})
 
     def freed_below(self, queue: int, t: int) -> Linear:
         """Return what the victims at or below a queue hold of a type."""

@@ -246,9 +246,7 @@ def _only_our_words(address: str) -> Iterator[None]:
         import distributed  # noqa: F401, PLC0415 - an extra; sets up its logging
     except ModuleNotFoundError as error:
         raise InputError(
-            f"--cluster {address}",
-            f"{error.name} is not installed",
-            hint="pip install distributed",
+            f"--cluster {address}", f"{error.name} is not installed", hint="pip install distributed"
         ) from None
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     levels = [logger.level for logger in loggers]

@@ -119,10 +119,7 @@ class Row:
 
 
 def usable(
-    path: str,
-    columns: Sequence[str],
-    use: Callable[[Row], T],
-    on_bad: OnBad | None = None,
+    path: str, columns: Sequence[str], use: Callable[[Row], T], on_bad: OnBad | None = None
 ) -> Iterator[T | None]:
     """Yield what each row is used for, None for one that cannot be used.
 

@@ -334,12 +334,7 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
     members = group(victims, positions, order, keys, costs)
     rated = set(table.rates) if RATED in terms else set()
     return YuniKornRules(
-        cluster,
-        asking,
-        rules,
-        members,
-        spare=spare,
-        over_freed="D7" in terms | rated,
+        cluster, asking, rules, members, spare=spare, over_freed="D7" in terms | rated
     )
 
 

@@ -92,11 +92,7 @@ def find_candidates(leaf: Queue, ask: Ask, fence: Fence) -> list[Candidate]:
 
 @keeps(YK_FENCE, YK_OTHER_QUEUE, YK_PRIORITY)
 def _below(
-    queue: Queue,
-    ask: Ask,
-    snapshot: Snapshot,
-    path: Mapping[str, int],
-    bound: tuple[int, bool],
+    queue: Queue, ask: Ask, snapshot: Snapshot, path: Mapping[str, int], bound: tuple[int, bool]
 ) -> Iterator[Candidate]:
     priority, anyone = bound
     if queue.is_leaf:

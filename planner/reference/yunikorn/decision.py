@@ -148,11 +148,7 @@ class Decision:
 
 
 def decide(
-    cluster: Cluster,
-    asking: Asking,
-    *,
-    callback: bool = True,
-    ties: Mapping[str, int] = NO_TIES,
+    cluster: Cluster, asking: Asking, *, callback: bool = True, ties: Mapping[str, int] = NO_TIES
 ) -> Decision:
     """Decide for an ask whether it preempts, on which node, and whom.
 

@@ -27,12 +27,7 @@ from planner.quota.yunikorn.resource import (
 )
 from planner.quota.yunikorn.snapshot import Snapshot, under
 from planner.reference.laws import keeps
-from planner.reference.yunikorn.candidates import (
-    Candidate,
-    find_candidates,
-    find_fence,
-    in_order,
-)
+from planner.reference.yunikorn.candidates import Candidate, find_candidates, find_fence, in_order
 from planner.reference.yunikorn.preconditions import Predicates
 
 

@@ -26,11 +26,7 @@ __all__ = ["match_plan", "setting_for", "verify_case", "verify_plan"]
 
 
 def verify_plan(
-    state: State,
-    plan: Plan,
-    *,
-    snapshot: Snapshot | None = None,
-    setting: Setting | None = None,
+    state: State, plan: Plan, *, snapshot: Snapshot | None = None, setting: Setting | None = None
 ) -> Verification:
     """Judge a plan by every law of its rule set, in the order of the registry.
 
@@ -132,11 +128,7 @@ def setting_for(
 
 
 def match_plan(
-    state: State,
-    plan: Plan,
-    *,
-    snapshot: Snapshot | None = None,
-    setting: Setting | None = None,
+    state: State, plan: Plan, *, snapshot: Snapshot | None = None, setting: Setting | None = None
 ) -> Case:
     """Match a plan with the state, under its rules; the certificate's checks need the result too.
 

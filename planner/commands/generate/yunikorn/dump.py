@@ -219,11 +219,7 @@ def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
         }
     known = (*names.CLASSES[: layout.knobs.priorities], names.PREEMPTOR_CLASS)
     classes = {
-        cls.name: {
-            "name": cls.name,
-            "value": cls.value,
-            "preemptionPolicy": "PreemptLowerPriority",
-        }
+        cls.name: {"name": cls.name, "value": cls.value, "preemptionPolicy": "PreemptLowerPriority"}
         for cls in known
     }
     return {"pods": written, "priorityClasses": classes}

@@ -312,9 +312,7 @@ def in_turn(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
 
 
 def shown(
-    facts: Facts,
-    queues: Iterable[int],
-    show: Callable[[Sequence[int]], Example | None],
+    facts: Facts, queues: Iterable[int], show: Callable[[Sequence[int]], Example | None]
 ) -> Iterator[tuple[Sequence[int], str, Example]]:
     """Yield the groups of similar ClusterQueues for which there is an example, and what it is.
 
