@@ -45,7 +45,7 @@ from planner.laws import (
     Spared,
 )
 from planner.models.shared.builder import ZERO, Linear, constant, negation, variable
-from planner.models.yunikorn.need import (
+from planner.models.yunikorn.candidates import (
     Counting,
     Guarantee,
     above_guaranteed,

@@ -20,8 +20,7 @@ from planner.laws import (
 )
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
-from planner.models.yunikorn.formulation import Columns
-from planner.models.yunikorn.need import (
+from planner.models.yunikorn.candidates import (
     At,
     above_guaranteed,
     is_under_guaranteed,
@@ -29,6 +28,7 @@ from planner.models.yunikorn.need import (
     over_limits,
     short_of_guaranteed,
 )
+from planner.models.yunikorn.formulation import Columns
 from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem
 

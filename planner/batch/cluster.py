@@ -23,8 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from planner.batch.pool import Pool, can_measure_memory
-from planner.batch.task import Attempt, Limits, Task
+from planner.batch.pool import Attempt, Limits, Pool, Task, can_measure_memory
 from planner.errors import InputError, UnsupportedError
 from planner.stage import going_on
 

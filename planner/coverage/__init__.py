@@ -1,7 +1,7 @@
 """What in a state may decide who is preempted, and is not modelled: said of every answer.
 
-features.py   what is exact, what is left out, what is read as evidence, and the table of it
-answer.py     an answer with what it leaves out, and the status that is left
+answer.py     what is exact, what is left out, what is read as evidence, and the table of it; an
+              answer with what it leaves out, and the status that is left
 kueue.py      what concerns a pending workload of Kueue, and what else a reader of an answer should
               know of its state
 kueue_features.py

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from planner.coverage.features import Feature, Standing
+from planner.coverage.answer import Feature, Standing
 
 
 def _kueue(name: str, title: str, standing: Standing, effect: str, source: str) -> Feature:

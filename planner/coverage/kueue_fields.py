@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from planner.coverage.features import Feature
+from planner.coverage.answer import Feature
 from planner.coverage.kueue_features import (
     ADMISSION_CHECKS,
     ADMISSION_FAIR_SHARING,

@@ -1,8 +1,7 @@
 """The output schemas: plans with their victims and certificates, and the verifier's verdicts.
 
-base.py      what every piece of output is made of; many names in a sentence
-covered.py   what an answer leaves out of a state, and what that makes of its status; the victims
-             of a plan as a pandas DataFrame
+base.py      what every piece of output is made of; what an answer leaves out of a state, and what
+             that makes of its status; the victims of a plan as a pandas DataFrame
 record.py    what the plans of every scheduler have in common; what they take more of than the
              scheduler's own
 proof.py     proof trees: the steps that show that no plan is better; apart from their plan, too
@@ -13,8 +12,7 @@ kueue_joint.py
              the plan for several pending workloads of Kueue at once
 """
 
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered, qualified
+from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered, qualified
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.kueue import (
     OWN,

@@ -7,8 +7,7 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field, computed_field, model_validator
 
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Evicting, Proved, Status, Uncovered
+from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, Certificate, Excess, excesses, without_excess
 from planner.quota.kueue.assignment import Assignment
 from planner.state.kep83 import Kep83

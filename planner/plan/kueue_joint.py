@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Evicting, Proved, Status, Uncovered
+from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
 from planner.plan.kueue import KueueRelease, Victim
 from planner.plan.record import SCHEMA_VERSION, Certificate, Verdict
 from planner.quota.kueue.assignment import Assignment

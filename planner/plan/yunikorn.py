@@ -8,8 +8,7 @@ from typing import Literal
 from pydantic import Field, computed_field, model_validator
 
 from planner.laws import Spared
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Evicting, Proved, Status, Uncovered
+from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, Certificate, Excess, excesses, without_excess
 
 

@@ -6,8 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Status, Uncovered
+from planner.plan.base import Assume, Record, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, Shown
 
 FindingCode = Literal[

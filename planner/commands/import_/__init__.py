@@ -1,8 +1,7 @@
 """Public traces of GPU clusters to states: who held quota at an instant, and who waits for it.
 
-rows.py    rows of a CSV file, one at a time, every error with its place
-job.py     what a row becomes, whatever the trace; what can be set; draws that follow from what
-           they are for
+job.py     rows of a CSV file, one at a time, every error with its place; what a row becomes,
+           whatever the trace; what can be set; draws that follow from what they are for
 traces.py  the Philly trace of Microsoft, and the openb trace of Alibaba
 sample.py  instants, and who holds quota at each; who owns what, and who waits
 made.py    from a file to states: all of it as the objects of Kueue

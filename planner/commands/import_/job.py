@@ -1,4 +1,7 @@
-"""A job of a trace, what can be set for a cluster made of jobs, and draws that never change.
+"""A job of a trace, the rows it comes from, what can be set, and draws that never change.
+
+Rows are read from a CSV file one at a time: never more than one line in memory, and every error a
+place. The files are those of public traces: a header, no quoted line breaks, UTF-8, gzip or not.
 
 Each draw goes by the seed and the names of what it decides, never from a running generator: the
 order of rows, how many states are asked for, and options about other things change nothing.
@@ -6,15 +9,190 @@ order of rows, how many states are asked for, and options about other things cha
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import blake2b
+from pathlib import Path
 from typing import Final, Literal, Protocol, TypeVar
 
-from planner.commands.import_.rows import Row
+from planner.commands.replay.comparison import read_lines
 from planner.dump import Policies
-from planner.errors import InputError
+from planner.errors import InputError, ParseError, SchemaError
+from planner.reader.show import shown
+from planner.stage import begin, going_on
+
+Used = TypeVar("Used")
+OnBad = Callable[[SchemaError], None]
+
+MAX_LINE: Final = 64 * 2**10
+"""The longest line that is read, in bytes; those of the known traces have about 100."""
+
+MOST_SECONDS: Final = 10**10
+"""Some 317 years: with it, no date that is made of a row leaves the calendar."""
+
+_WHOLE: Final = re.compile(r"[0-9]{1,12}")
+_NUMBER: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?")
+NAME: Final = "at most 53 small letters, digits and dashes, as in the name of an object"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its file, its line (the header is 1), and the text of each column."""
+
+    path: str
+    line: int
+    fields: dict[str, str]
+
+    def whole(self, column: str, most: int) -> int:
+        """Return a whole number from 0 to ``most``; ``12.0`` is none.
+
+        Raises
+        ------
+        SchemaError
+            If something else stands there.
+        """
+        text = self.fields[column]
+        value = int(text) if _WHOLE.fullmatch(text) else -1
+        if not 0 <= value <= most:
+            raise self.bad(column, f"a whole number from 0 to {most}")
+        return value
+
+    def seconds(self, column: str) -> float:
+        """Return a time or duration in seconds.
+
+        Raises
+        ------
+        SchemaError
+            If something else stands there.
+        """
+        text = self.fields[column]
+        value = float(text) if _NUMBER.fullmatch(text) else -1
+        if not 0 <= value <= MOST_SECONDS:
+            raise self.bad(column, f"a number of seconds from 0 to {MOST_SECONDS}")
+        return value
+
+    def moment(self, column: str) -> float:
+        """Return a date and time as seconds since 1970; without a time zone it is UTC.
+
+        Raises
+        ------
+        SchemaError
+            If something else stands there.
+        """
+        try:
+            moment = datetime.fromisoformat(self.fields[column])
+            value = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            value = -1
+        if not 0 <= value <= MOST_SECONDS:
+            raise self.bad(column, "a date and time since 1970, such as 2017-10-09 07:01:55")
+        return value
+
+    def name(self, column: str) -> str:
+        """Return what may be the name of an object.
+
+        Raises
+        ------
+        SchemaError
+            If it may not.
+        """
+        text = self.fields[column]
+        if not _NAME.fullmatch(text):
+            raise self.bad(column, NAME)
+        return text
+
+    def one_of(self, column: str, values: Sequence[str]) -> str:
+        """Return one of some words.
+
+        Raises
+        ------
+        SchemaError
+            If it is another.
+        """
+        text = self.fields[column]
+        if text not in values:
+            raise self.bad(column, f"one of {', '.join(values)}")
+        return text
+
+    def bad(self, column: str, expected: str, found: str = "") -> SchemaError:
+        """Return the error about a column; ``found`` says what is wrong, the value if empty."""
+        where = f"{self.path}: line {self.line}, column {column}"
+        return SchemaError(where, found or f"{shown(self.fields[column])} stands here", expected)
+
+
+def usable(
+    path: str, columns: Sequence[str], use: Callable[[Row], Used], on_bad: OnBad | None = None
+) -> Iterator[Used | None]:
+    """Yield what each row is used for, None for one that cannot be used.
+
+    Parameters
+    ----------
+    columns
+        Those that are read; others are ignored.
+    use
+        It raises SchemaError for a row that it cannot use.
+    on_bad
+        Told of each row that cannot be used; without it the first is an error.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, has no such header, has a line longer than MAX_LINE, or a row
+        cannot be used.
+    """
+    begin(f"reading {path}")
+    for row in _rows(path, columns):
+        going_on()
+        try:
+            if isinstance(row, SchemaError):
+                raise row
+            yield use(row)
+        except SchemaError as error:
+            if on_bad is None:
+                raise
+            on_bad(error)
+            yield None
+
+
+def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
+    """Yield the rows of a file; for one that is not CSV, or too short or long, its error."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise InputError(path, "is not a file", "a file of CSV: it may be read more than once")
+    lines = read_lines(path, None, MAX_LINE)
+    first = next(lines, None)
+    if first is None:
+        raise ParseError(path, "the file is empty", _header(columns))
+    header = _fields(*first)
+    places = {name: header.index(name) for name in columns if name in header}
+    if missing := [name for name in columns if name not in places]:
+        where, found = f"{path}: line {first[0]}", f"there is no column {', '.join(missing)}"
+        raise SchemaError(where, found, _header(columns))
+    for number, data in lines:
+        fields = _fields(number, data)
+        if len(fields) == len(header):
+            yield Row(path, number, {name: fields[place] for name, place in places.items()})
+        else:
+            found = f"{len(fields)} fields stand here" if fields else "is not a row of CSV in UTF-8"
+            yield SchemaError(f"{path}: line {number}", found, f"{len(header)} fields, as line 1")
+
+
+def _fields(number: int, data: bytes) -> list[str]:
+    """Return the fields of a line, none if it is not CSV in UTF-8."""
+    try:
+        text = data.decode("utf-8-sig" if number == 1 else "utf-8")
+        return next(csv.reader((text,), strict=True))
+    except (UnicodeDecodeError, csv.Error):
+        return []
+
+
+def _header(columns: Sequence[str]) -> str:
+    return f"a header with the columns {', '.join(columns)}"
+
 
 T = TypeVar("T")
 

@@ -31,6 +31,7 @@ from typing import Final
 from planner.commands.import_.job import (
     GPU,
     Job,
+    OnBad,
     Sampling,
     Setting,
     Trace,
@@ -39,8 +40,8 @@ from planner.commands.import_.job import (
     choose,
     draw,
     step,
+    usable,
 )
-from planner.commands.import_.rows import OnBad, usable
 from planner.dump import Quota
 from planner.errors import InputError
 

@@ -21,8 +21,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from planner.commands.import_.job import GPU, Job, Sampling, choose, draw, weighted
-from planner.commands.import_.rows import OnBad, Row, usable
+from planner.commands.import_.job import (
+    GPU,
+    Job,
+    OnBad,
+    Row,
+    Sampling,
+    choose,
+    draw,
+    usable,
+    weighted,
+)
 from planner.errors import InputError
 
 FLAVOR: Final = "default"

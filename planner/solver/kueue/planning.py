@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from planner.laws import FS_BORROWING, Law
-from planner.models.kueue.candidates import (
+from planner.models.kueue.laws import (
     attempts,
     eligible,
     exclusions,

@@ -31,8 +31,8 @@ from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
-from planner.reference.yunikorn.preconditions import Preconditions
 from planner.solver.answer import accept, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.start import only_pending

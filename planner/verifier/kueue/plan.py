@@ -18,7 +18,7 @@ from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
 from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of
 from planner.verifier.kueue import classical, fair_sharing, flavors
 from planner.verifier.kueue.case import Case, case_of, rules_fault, setting_of
-from planner.verifier.kueue.fair_case import FairCase, FairSetting, fair_case_of, fair_setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, FairSetting, fair_case_of, fair_setting_of
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import judge
 

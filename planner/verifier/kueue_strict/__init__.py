@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from planner.laws import ST_ATTEMPTS, Law, of_precedence
 from planner.plan import Verdict
 from planner.verifier.kueue.case import Case
-from planner.verifier.kueue.fair_case import FairCase
+from planner.verifier.kueue.fair_sharing import FairCase
 from planner.verifier.kueue_strict.laws import CHECKS, Answer, attempts_due
 from planner.verifier.kueue_strict.orders import MOST_STATES
 from planner.verifier.wording import judge

@@ -31,7 +31,7 @@ from planner.laws import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATE
 from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
-from planner.verifier.kueue.fair_case import FINAL_SHARE, FairSetting
+from planner.verifier.kueue.fair_sharing import FINAL_SHARE, FairSetting
 from planner.verifier.kueue.setting import say_node
 from planner.verifier.kueue_strict.orders import MOST_STATES, Ledger, search
 

@@ -20,7 +20,7 @@ from planner.laws import (
     Register,
 )
 from planner.verifier.kueue.case import Case
-from planner.verifier.kueue.fair_case import FairCase
+from planner.verifier.kueue.fair_sharing import FairCase
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_strict.fair import FairOrders
 from planner.verifier.kueue_strict.orders import MOST_STATES, AttemptOrders, candidates_of

@@ -24,7 +24,7 @@ from planner.verifier.kueue.certificate import (
 )
 from planner.verifier.wording import compare, judge, say_some
 from planner.verifier.yunikorn.case import Victim, YuniKornCase, replay
-from planner.verifier.yunikorn.hosting import adjusted_priority, is_on
+from planner.verifier.yunikorn.laws import adjusted_priority, is_on
 
 FACTS: Final = Law(
     "CT-05",

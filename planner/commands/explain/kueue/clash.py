@@ -8,13 +8,13 @@ from math import gcd
 from typing import Final
 
 from planner import laws
-from planner.commands.explain.clash import Edit, Trial, first, in_words, minimal
+from planner.commands.explain.inquiry import Edit, Trial, first, in_words, minimal
 from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change, LawInWords
 from planner.commands.whatif.edit import edit
 from planner.laws import Law, Register, in_drop_order
-from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import Columns, assemble, build_classes
+from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
 from planner.objective.profiles import Profile
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
