@@ -7,7 +7,5 @@ laws.py          laws that exclude single workloads, as masks; attempts; reasons
 fair_sharing.py  the laws of fair sharing that do
 places.py        room on the nodes, where pods are placed
 joint.py         several preemptors served one after another: ways, steps and all of them as a model
-joint_relaxation.py
-                 linear rows that hold in every order of steps
-relaxation.py    linear rows that every legal victim set satisfies
+relaxation.py    linear rows that every legal victim set satisfies, in every order of steps
 """

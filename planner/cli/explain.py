@@ -107,7 +107,7 @@ def command(given: Given) -> int:
 
 def _take_apart(given: Given, message: str) -> int:
     from planner.cli.kueue_state import of_kueue
-    from planner.commands.explain.kueue.message import LONGEST, parse_message, resolve
+    from planner.commands.explain.kueue.record import LONGEST, parse_message, resolve
     from planner.reader import load
     from planner.report.kueue.explanation import render_message
 
