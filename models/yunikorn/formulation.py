@@ -137,8 +137,6 @@ def build_classes(
 
     Parameters
     ----------
-    problem
-        The problem.
     eligible
         (A,) allocations that no law excludes.
     costs
@@ -213,16 +211,12 @@ def assemble(
 
     Parameters
     ----------
-    problem
-        The problem.
     classes
         Classes of allocations that no law excludes.
     rules
         A key of `planner.laws.RULE_SETS`, one of YuniKorn.
     spare
         Whom YK-01 spares.
-    without
-        Ids of laws.
     """
     builder = Builder()
     columns = Columns(problem, classes)

@@ -58,8 +58,6 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
 
     Parameters
     ----------
-    problem
-        The problem.
     classes
         Classes of allocations that no law excludes.
     rules

@@ -295,8 +295,6 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
 
     Parameters
     ----------
-    setting
-        Who wants in, and over whom.
     table
         The terms of all workloads, by position.
     position

@@ -37,8 +37,6 @@ def verify_plan(
 
     Parameters
     ----------
-    state
-        What the plan was made for.
     plan
         The plan; its assignment says what the preemptor asks for, and is itself judged where
         the flavors were chosen for least disruption (KF-01).

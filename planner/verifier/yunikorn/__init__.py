@@ -31,10 +31,6 @@ def verify_yunikorn_plan(
 
     Parameters
     ----------
-    state
-        What the plan was made for.
-    plan
-        The plan.
     cluster
         The plan's partition made ready, to save the time of doing so.
 

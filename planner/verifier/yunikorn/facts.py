@@ -49,10 +49,6 @@ def check_yunikorn_certificate(
 
     Parameters
     ----------
-    case
-        The plan matched with the state.
-    plan
-        The plan.
     terms
         Every term, recomputed from the plan's victims.
     levels
