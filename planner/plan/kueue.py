@@ -5,16 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Final, Literal
 
-from pydantic import ConfigDict, Field, computed_field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
 from planner.plan.record import (
     SCHEMA_VERSION,
+    BesideGreedy,
     Certificate,
-    Excess,
     Verdict,
-    excesses,
-    without_excess,
 )
 from planner.quota.kueue.assignment import Assignment
 from planner.state.kep83 import Kep83
@@ -281,7 +279,7 @@ OWN: Final = "kueue"
 """Of either: the scheduler itself."""
 
 
-class Plan(Evicting):
+class Plan(BesideGreedy):
     """The answer for one pending workload.
 
     ``algorithm`` is ``kueue`` for the scheduler's own greedy answer and ``optimum`` for the
@@ -422,28 +420,10 @@ class Plan(Evicting):
         """What is said of the rules besides their name; empty if nothing is."""
         return "strict" if self.strict else self.kep83.text if self.kep83 else ""
 
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def more_than_greedy(self) -> tuple[Excess, ...]:
-        """What this plan takes more of than the scheduler's own, where that evicts anybody."""
-        return tuple(excesses(self, self.greedy))
-
     @property
     def priorities(self) -> list[int]:
         """The priorities of the victims, what is being evicted already left out."""
         return [one.priority for one in self.victims if not one.evicted]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _what_follows_is_not_read(cls, value: object) -> object:
-        return without_excess(value)
-
-    @model_validator(mode="after")
-    def _greedy_stands_beside_optimum(self) -> Plan:
-        if self.algorithm == "kueue" and self.greedy is not None:
-            message = "a greedy plan has no greedy plan beside it"
-            raise ValueError(message)
-        return self
 
     @model_validator(mode="after")
     def _options_go_with_rules(self) -> Plan:
