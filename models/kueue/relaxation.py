@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.models.kueue.formulation import Columns
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Relaxation, Row
+from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED

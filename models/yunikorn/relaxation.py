@@ -18,8 +18,7 @@ from planner.laws import (
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
 )
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Classes, Row
 from planner.models.yunikorn.candidates import (
     At,
     above_guaranteed,
@@ -64,7 +63,12 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
         A key of `planner.laws.RULE_SETS`, one of YuniKorn.
     """
     columns = Columns(problem, classes)
-    needs, allowances = _of_queues(problem, rules)
+    laws = RULE_SETS[rules]
+    needs: list[At] | None = None  # where no victims help
+    if YK_UNDER_GUARANTEED not in laws or is_under_guaranteed(problem):
+        needs = [*short_of_guaranteed(problem)] if YK_WITHIN_GUARANTEED in laws else []
+        needs += over_limits(problem) if YK_WITHIN_LIMITS in laws else ()
+    allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
     return {
         node: NodeRows(
             classes=on_node,
@@ -73,17 +77,6 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
         )
         for node, on_node in columns.of_node.items()
     }
-
-
-def _of_queues(problem: YuniKornProblem, rules: str) -> tuple[list[At] | None, list[At]]:
-    """Return what queues need, ``None`` if no victims help, and what they may lose."""
-    laws = RULE_SETS[rules]
-    short = short_of_guaranteed(problem) if YK_WITHIN_GUARANTEED in laws else []
-    if YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
-        short = None
-    over = over_limits(problem) if YK_WITHIN_LIMITS in laws else []
-    allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
-    return None if short is None else [*short, *over], allowances
 
 
 def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] | None) -> list[Row]:

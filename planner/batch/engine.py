@@ -440,20 +440,15 @@ def run(  # noqa: PLR0913 - what a run can be told
                         seconds = time.monotonic() - begun
                         watch(Progress(len(journal), total, number / seconds))
         except NobodyWorksError as error:
-            raise _unfinished(error, len(journal), total, file) from None
+            missing = f"{len(journal):,} states are done"
+            if total is not None:
+                missing = f"{total - len(journal):,} of {total:,} states are not done"
+            kept = (
+                "--results FILE keeps what is done" if file is None else f"{file} has what is done"
+            )
+            found, hint = f"{error.found}; {missing}", f"{kept}; --resume goes on with it"
+            raise NobodyWorksError(error.where, found, hint=hint) from None
         return journal.finish(digests)
-
-
-def _unfinished(
-    error: NobodyWorksError, done: int, total: int | None, file: Path | None
-) -> NobodyWorksError:
-    """Say how much is not done, and how the run can go on."""
-    missing = f"{done:,} states are done"
-    if total is not None:
-        missing = f"{total - done:,} of {total:,} states are not done"
-    kept = "--results FILE keeps what is done" if file is None else f"{file} has what is done"
-    found = f"{error.found}; {missing}"
-    return NobodyWorksError(error.where, found, hint=f"{kept}; --resume goes on with it")
 
 
 def _take_free_streams() -> None:

@@ -5,7 +5,7 @@ answer.py     what is exact, what is left out, what is read as evidence, and the
 kueue.py      what concerns a pending workload of Kueue, and what else a reader of an answer should
               know of its state
 kueue_features.py
-              its features; kueue_fields.py: every field of the API, and which one takes it
+              its features; every field of the API, and which one takes it
 kueue_evidence.py
               where a cluster says another thing than the planner works out
 yunikorn.py   what concerns an ask of YuniKorn

@@ -12,8 +12,7 @@ import numpy as np
 
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared, unkept
-from planner.models.shared.classes import Classes, Parts
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Classes, Parts, Row
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.models.yunikorn.formulation import Formulation, assemble
 from planner.models.yunikorn.relaxation import NodeRows, node_rows

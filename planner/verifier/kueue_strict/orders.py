@@ -338,7 +338,8 @@ class FairOrders:
             yield moment._replace(left=moment.left - here, failed=failed)
             return
         if passing.isdisjoint(self.wanted):
-            self._note(moment, self._say_turn(queue, min(passing)))
+            node, one = say_node(self.setting.snapshot, queue), self.candidates[min(passing)]
+            self._note(moment, f"it is the turn of {node}, which would give {one.key}")
             return
         for position in self._different(passing & self.wanted):
             order = (*moment.order, position)
@@ -411,7 +412,3 @@ class FairOrders:
         if len(moment.order) > self.furthest[0]:
             count = f"after {len(moment.order)} of {len(self.wanted)} victims "
             self.furthest = len(moment.order), (count if moment.order else "at once ") + what
-
-    def _say_turn(self, queue: int, position: int) -> str:
-        node = say_node(self.setting.snapshot, queue)
-        return f"it is the turn of {node}, which would give {self.candidates[position].key}"

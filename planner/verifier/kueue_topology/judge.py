@@ -163,12 +163,6 @@ class _Placing:
         sign = -1 if self.best_fit else 1
         return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.place))
 
-    def _leader_order(self, domains: Iterable[_Domain]) -> list[_Domain]:
-        sign = -1 if self.best_fit else 1
-        return sorted(
-            domains, key=lambda d: (-d.lead, sign * d.slices_beside, d.pods_beside, d.place)
-        )
-
     @staticmethod
     def _best(some: Sequence[_Domain], need: int, leaders: int, *, slices: bool) -> _Domain:
         """Return the smallest that is enough, the first of several; else list[0]."""
@@ -185,7 +179,10 @@ class _Placing:
     ) -> tuple[int, list[_Domain]] | None:
         """One domain that takes all, or several of one level."""
         need, leaders = self.count // self.aim.size, self.leaders
-        domains = self._leader_order(levels[level])
+        sign = -1 if self.best_fit else 1
+        domains = sorted(
+            levels[level], key=lambda d: (-d.lead, sign * d.slices_beside, d.pods_beside, d.place)
+        )
         if not self.best_fit:
             for one in domains:
                 if one.lead >= leaders and one.takes(slices=True, beside=leaders > 0) >= need:
