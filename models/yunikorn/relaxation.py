@@ -64,10 +64,11 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
     """
     columns = Columns(problem, classes)
     laws = RULE_SETS[rules]
-    needs: list[At] | None = None  # where no victims help
-    if YK_UNDER_GUARANTEED not in laws or is_under_guaranteed(problem):
-        needs = [*short_of_guaranteed(problem)] if YK_WITHIN_GUARANTEED in laws else []
-        needs += over_limits(problem) if YK_WITHIN_LIMITS in laws else ()
+    short = short_of_guaranteed(problem) if YK_WITHIN_GUARANTEED in laws else []
+    if YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
+        short = None  # no victims help
+    over = over_limits(problem) if YK_WITHIN_LIMITS in laws else []
+    needs = None if short is None else [*short, *over]
     allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
     return {
         node: NodeRows(

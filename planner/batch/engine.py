@@ -443,9 +443,7 @@ def run(  # noqa: PLR0913 - what a run can be told
             missing = f"{len(journal):,} states are done"
             if total is not None:
                 missing = f"{total - len(journal):,} of {total:,} states are not done"
-            kept = (
-                "--results FILE keeps what is done" if file is None else f"{file} has what is done"
-            )
+            kept = f"{file} has what is done" if file else "--results FILE keeps what is done"
             found, hint = f"{error.found}; {missing}", f"{kept}; --resume goes on with it"
             raise NobodyWorksError(error.where, found, hint=hint) from None
         return journal.finish(digests)
