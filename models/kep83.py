@@ -30,8 +30,7 @@ from planner.models.kueue.formulation import Columns, Formulation, LastVictims
 from planner.models.kueue.laws import fits
 from planner.models.kueue.relaxation import cover_rows, with_excess
 from planner.models.shared.builder import Builder, negation
-from planner.models.shared.classes import new_takes
-from planner.models.shared.row import Relaxation, Row
+from planner.models.shared.classes import Relaxation, Row, new_takes
 from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem
 from planner.quantity import UNLIMITED

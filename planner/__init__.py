@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from planner.commands.risk.measure import Risk
     from planner.commands.simulate import simulate
     from planner.commands.simulate.record import Simulation
-    from planner.commands.whatif.comparison import WhatIf
+    from planner.commands.whatif.edit import WhatIf
     from planner.errors import InputError, PlannerError
     from planner.joint import solve_joint
     from planner.objective.profiles import Profile
@@ -147,7 +147,7 @@ else:
         "State": "planner.state",
         "Verification": "planner.plan",
         "Victim": "planner.plan",
-        "WhatIf": "planner.commands.whatif.comparison",
+        "WhatIf": "planner.commands.whatif.edit",
         "YuniKornExplanation": "planner.commands.explain.yunikorn.record",
         "YuniKornPlan": "planner.plan",
         "YuniKornState": "planner.state",

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from planner.commands.boost.kueue.find import Boosts
     from planner.commands.explain.kueue.record import Explanation
     from planner.commands.explain.yunikorn.record import YuniKornExplanation
-    from planner.commands.whatif.comparison import WhatIf
+    from planner.commands.whatif.edit import WhatIf
 
 __all__ = [
     "AssignmentInput",
@@ -441,8 +441,7 @@ def whatif(  # noqa: PLR0913 - the public signature
         If a plan fails its own verification; it is then never returned.
     """
     # Only this verb needs them.
-    from planner.commands.whatif.comparison import compare  # noqa: PLC0415
-    from planner.commands.whatif.edit import edit  # noqa: PLC0415
+    from planner.commands.whatif.edit import compare, edit  # noqa: PLC0415
 
     after = solve(edit(state, edits), pending, objective, time_limit=time_limit, rules=rules)
     before = None

@@ -57,7 +57,7 @@ def unchecked(law: str) -> None:
 def unstated(law: str) -> None:
     """Let no model state a law."""
     if law == "KQ-08":  # not looked up in its register
-        everywhere("models.kueue.candidates:attempts", always((True, False)))
+        everywhere("models.kueue.laws:attempts", always((True, False)))
     for register in registers("models"):
         register.pop(law, None)
 

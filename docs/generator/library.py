@@ -18,7 +18,7 @@ from planner.commands.lint.lint import Lint
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate.record import Simulation
 from planner.commands.simulate.script import Script
-from planner.commands.whatif.comparison import WhatIf
+from planner.commands.whatif.edit import WhatIf
 from planner.plan import YuniKornPlan
 from planner.plan.base import Record
 

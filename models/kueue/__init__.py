@@ -1,13 +1,11 @@
 """Kueue's rules, classical and fair sharing, as CP-SAT formulations.
 
-candidates.py    laws that exclude single workloads, as masks; attempts; reasons
 formulation.py   a problem as a model: victims per class of interchangeable workloads, usage after
                  the removals, last victims of every node; then a flat list of laws
-laws.py          the classical laws that tie victims together
+laws.py          laws that exclude single workloads, as masks; attempts; reasons; the classical laws
+                 that tie victims together
 fair_sharing.py  the laws of fair sharing that do
 places.py        room on the nodes, where pods are placed
 joint.py         several preemptors served one after another: ways, steps and all of them as a model
-joint_relaxation.py
-                 linear rows that hold in every order of steps
-relaxation.py    linear rows that every legal victim set satisfies
+relaxation.py    linear rows that every legal victim set satisfies, in every order of steps
 """

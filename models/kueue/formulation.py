@@ -86,10 +86,7 @@ class Columns:
 
 
 def build_classes(
-    problem: Problem,
-    eligible: BoolArray,
-    restricted: BoolArray,
-    costs: Sequence[IntArray],
+    problem: Problem, eligible: BoolArray, restricted: BoolArray, costs: Sequence[IntArray]
 ) -> Classes:
     """Group the eligible workloads into classes.
 
@@ -382,10 +379,7 @@ class Formulation:
 
 
 def assemble(
-    problem: Problem,
-    columns: Columns,
-    attempts: Sequence[bool],
-    without: Collection[str] = (),
+    problem: Problem, columns: Columns, attempts: Sequence[bool], without: Collection[str] = ()
 ) -> Formulation:
     """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
 

@@ -20,7 +20,6 @@ from typing import Final
 import numpy as np
 
 from planner.laws.kueue import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
-from planner.models.kueue.candidates import eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import (
     Columns,
     Formulation,
@@ -28,7 +27,7 @@ from planner.models.kueue.formulation import (
     TreeUsage,
     state_laws,
 )
-from planner.models.kueue.laws import fit_rows
+from planner.models.kueue.laws import eligible, fit_rows, restricted_while_borrowing
 from planner.models.shared.builder import (
     ZERO,
     Builder,

@@ -1,7 +1,8 @@
-"""Classes of victims that nothing tells apart: one decision variable each.
+"""Classes of victims that nothing tells apart, one decision variable each, and rows over them.
 
 How many members of a class go is decided; which of them are meant is settled by a canonical rule:
-the first in the scheduler's candidate order.
+the first in the scheduler's candidate order. Rows are linear, and every legal victim set satisfies
+them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -118,3 +120,44 @@ def told_apart(size: int, positions: Iterable[int]) -> list[IntArray]:
     for number, position in enumerate(positions, start=1):
         key[position] = number
     return [key] if key.any() else []
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``amounts . take[classes] + slack . z >= bound``; z are witness variables in 0..1.
+
+    ``amounts`` are those of the classes that are named, in ascending order, and not 0: of ten
+    thousand queues each has its rows, and few of all classes. ``slack`` maps witness positions to
+    their coefficient.
+    """
+
+    name: str
+    classes: IntArray
+    amounts: IntArray
+    bound: int
+    slack: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(
+        cls, name: str, coefficients: IntArray, bound: int, slack: tuple[tuple[int, int], ...] = ()
+    ) -> Row:
+        """Return a row by the coefficients of all classes: (K,)."""
+        classes = np.flatnonzero(coefficients)
+        return cls(name, classes, coefficients[classes], bound, slack)
+
+    def value(self, taken: IntArray) -> int:
+        """Return the left side without witnesses for so many of each class, exactly: (K,)."""
+        return sum(map(mul, self.amounts.tolist(), taken[self.classes].tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """Rows over the classes and ``witnesses`` additional continuous variables in 0..1.
+
+    In every legal set at least one witness of each of the ``choices`` is 1; it has a negative
+    coefficient in one row, and none in the others of that sign.
+    """
+
+    rows: Sequence[Row]
+    witnesses: int
+    choices: Sequence[Sequence[int]] = ()

@@ -138,8 +138,6 @@ def build_classes(
 
     Parameters
     ----------
-    problem
-        The problem.
     eligible
         (A,) allocations that no law excludes.
     costs
@@ -195,9 +193,7 @@ class Formulation:
     def freed(self, classes: IntArray, t: int) -> Linear:
         """Return what the victims of some classes hold of a type."""
         held = self.columns.holding[classes, t].tolist()
-        return Linear(
-            {self.take[k]: h for k, h in zip(classes.tolist(), held, strict=True) if h},
-        )
+        return Linear({self.take[k]: h for k, h in zip(classes.tolist(), held, strict=True) if h})
 
     def freed_below(self, queue: int, t: int) -> Linear:
         """Return what the victims at or below a queue hold of a type."""
@@ -216,16 +212,12 @@ def assemble(
 
     Parameters
     ----------
-    problem
-        The problem.
     classes
         Classes of allocations that no law excludes.
     rules
         A key of `planner.laws.RULE_SETS`, one of YuniKorn.
     spare
         Whom YK-01 spares.
-    without
-        Ids of laws.
     """
     builder = Builder()
     columns = Columns(problem, classes)

@@ -45,7 +45,7 @@ from planner.laws.yunikorn import (
     Spared,
 )
 from planner.models.shared.builder import ZERO, Linear, constant, negation, variable
-from planner.models.yunikorn.need import (
+from planner.models.yunikorn.candidates import (
     Counting,
     Guarantee,
     above_guaranteed,
@@ -88,9 +88,12 @@ def doubtful_leaves(
     A leaf is certain if one of its guarantees is exceeded once its smallest candidate is back
     and all other candidates below the guarantee are gone, but for those of certain leaves.
     """
-    least = _least_holdings(columns, groups)
+    # (G, Q, T) the least that a candidate of each leaf holds, _NONE without any.
+    shape = len(groups), len(columns.problem.queues), columns.holding.shape[1]
+    least = np.full(shape, _NONE, dtype=np.int64)
     doubtful = np.zeros(least.shape[:2], dtype=np.bool_)
     for index, classes in enumerate(groups):
+        np.minimum.at(least[index], columns.queue[classes], columns.holding[classes])
         doubtful[index, columns.queue[classes]] = True
     # Without any guaranteed on the way a queue is over it whatever happens.
     doubtful[:, [queue for queue, counts in enumerate(counting) if counts is None]] = False
@@ -106,15 +109,6 @@ def doubtful_leaves(
         if not (doubtful & certain).any():
             return doubtful
         doubtful &= ~certain
-
-
-def _least_holdings(columns: Columns, groups: Sequence[IntArray]) -> IntArray:
-    """Return the least that a candidate of each leaf holds: (G, Q, T), _NONE without any."""
-    shape = len(groups), len(columns.problem.queues), columns.holding.shape[1]
-    least = np.full(shape, _NONE, dtype=np.int64)
-    for index, classes in enumerate(groups):
-        np.minimum.at(least[index], columns.queue[classes], columns.holding[classes])
-    return least
 
 
 class _Turns:

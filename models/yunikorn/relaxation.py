@@ -18,10 +18,8 @@ from planner.laws.yunikorn import (
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
 )
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Row
-from planner.models.yunikorn.formulation import Columns
-from planner.models.yunikorn.need import (
+from planner.models.shared.classes import Classes, Row
+from planner.models.yunikorn.candidates import (
     At,
     above_guaranteed,
     is_under_guaranteed,
@@ -29,6 +27,7 @@ from planner.models.yunikorn.need import (
     over_limits,
     short_of_guaranteed,
 )
+from planner.models.yunikorn.formulation import Columns
 from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem
 
@@ -58,15 +57,19 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
 
     Parameters
     ----------
-    problem
-        The problem.
     classes
         Classes of allocations that no law excludes.
     rules
         A key of `planner.laws.RULE_SETS`, one of YuniKorn.
     """
     columns = Columns(problem, classes)
-    needs, allowances = _of_queues(problem, rules)
+    laws = RULE_SETS[rules]
+    short = short_of_guaranteed(problem) if YK_WITHIN_GUARANTEED in laws else []
+    if YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
+        short = None  # no victims help
+    over = over_limits(problem) if YK_WITHIN_LIMITS in laws else []
+    needs = None if short is None else [*short, *over]
+    allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
     return {
         node: NodeRows(
             classes=on_node,
@@ -75,17 +78,6 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
         )
         for node, on_node in columns.of_node.items()
     }
-
-
-def _of_queues(problem: YuniKornProblem, rules: str) -> tuple[list[At] | None, list[At]]:
-    """Return what queues need, ``None`` if no victims help, and what they may lose."""
-    laws = RULE_SETS[rules]
-    short = short_of_guaranteed(problem) if YK_WITHIN_GUARANTEED in laws else []
-    if YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
-        short = None
-    over = over_limits(problem) if YK_WITHIN_LIMITS in laws else []
-    allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
-    return None if short is None else [*short, *over], allowances
 
 
 def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] | None) -> list[Row]:

@@ -3,17 +3,16 @@
 Nothing here knows what the work is. A run that is stopped, also by kill -9, goes on from its
 file; whatever happened on the way, the finished file is the same, byte for byte.
 
-task.py     what goes in and comes out: tasks, limits, rows, progress; the work on one task
-pool.py     several processes on this machine, watched for time, memory and death
+pool.py     what goes in and comes out: tasks, limits, rows, progress; several processes on this
+            machine that do the work, watched for time, memory and death
 cluster.py  the same on a Dask cluster, which is waited for where nobody works on it
-journal.py  the file: rows as they come, in the end in the order of the tasks
-engine.py   run: all of it together
+engine.py   run: all of it together; the file: rows as they come, in the end in the order of the
+            tasks
 """
 
 from planner.batch.cluster import WAIT_S
-from planner.batch.engine import cores, run
-from planner.batch.journal import Results
-from planner.batch.task import Limits, Outcome, Progress, Row, Task, Work
+from planner.batch.engine import Results, cores, run
+from planner.batch.pool import Limits, Outcome, Progress, Row, Task, Work
 
 __all__ = [
     "WAIT_S",

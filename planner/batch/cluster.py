@@ -23,8 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from planner.batch.pool import Pool, can_measure_memory
-from planner.batch.task import Attempt, Limits, Task
+from planner.batch.pool import Attempt, Limits, Pool, Task, can_measure_memory
 from planner.errors import InputError, UnsupportedError
 from planner.stage import going_on
 
@@ -246,9 +245,7 @@ def _only_our_words(address: str) -> Iterator[None]:
         import distributed  # noqa: F401, PLC0415 - an extra; sets up its logging
     except ModuleNotFoundError as error:
         raise InputError(
-            f"--cluster {address}",
-            f"{error.name} is not installed",
-            hint="pip install distributed",
+            f"--cluster {address}", f"{error.name} is not installed", hint="pip install distributed"
         ) from None
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     levels = [logger.level for logger in loggers]

@@ -1,22 +1,344 @@
-"""Run: tasks in, rows out, in parallel, from where the last run stopped."""
+"""Run: tasks in, rows out, in parallel, from where the last run stopped; and the file of a run.
+
+The file has a header, and a row for every task, as JSON lines.
+
+While the run lasts, rows stand in the order in which they came. At its end the file is written
+anew in the order of the tasks, so that a run that was stopped and went on leaves the same bytes
+as one that nobody disturbed. What was killed in the middle of a row leaves a torn last line; it
+is cut off when the run goes on. A row says by a digest of which input it is; one of an input that
+has changed since is left behind by a newer row of the same key, and goes when the file is written
+anew.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import io
+import json
 import os
 import pickle
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, NamedTuple, get_args
 
 from planner.batch.cluster import WAIT_S, NobodyWorksError, Notice, Patience, on_cluster
-from planner.batch.journal import Journal, Results
-from planner.batch.pool import Pool
-from planner.batch.task import Attempt, Limits, Progress, Task, Work, in_this_process
-from planner.errors import InputError
+from planner.batch.pool import (
+    Attempt,
+    Limits,
+    Outcome,
+    Pool,
+    Progress,
+    Row,
+    Task,
+    Work,
+    in_this_process,
+)
+from planner.errors import InputError, ParseError
+
+SYNC_S: Final = 2.0
+"""Seconds after which rows are on the disk even if the power fails."""
+
+_OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+_FIELDS: Final = frozenset({"key", "digest", "outcome", "detail", "result"})
+_ABSENT: Final = object()
+
+
+class _Place(NamedTuple):
+    """Where the row of a task stands, what came of it, and of which input it is."""
+
+    offset: int
+    outcome: Outcome
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The rows of a finished run in the order of the tasks, read from the file one at a time."""
+
+    header: Mapping[str, Any]
+    counts: Mapping[Outcome, int]
+    source: Path | bytes
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return sum(self.counts.values())
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows."""
+        source = self.source
+        with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as stream:
+            stream.readline()
+            for line in stream:
+                yield Row(**json.loads(line))
+
+
+class Journal:
+    """The rows of a run that goes on: by key, which input each is of.
+
+    Without a file the rows are kept in memory.
+    """
+
+    def __init__(self, stream: BinaryIO, path: Path | None, header: Mapping[str, Any]) -> None:
+        self._places: dict[str, _Place] = {}
+        self._stream = stream
+        self._path = path
+        self._header = header
+        self._synced = time.monotonic()
+        self._new = False
+
+    @classmethod
+    def open(cls, path: Path | None, header: Mapping[str, Any], *, resume: bool) -> Journal:
+        """Begin a file, or go on with one.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written, is there without ``resume``, is in use, is not the
+            file of such a run, or is that of another one.
+        """
+        if path is None:
+            journal = cls(io.BytesIO(), None, header)
+        else:
+            target = path.resolve()  # a link stays a link: what it points to is replaced
+            try:
+                journal = cls(_locked(target, path, resume=resume), target, header)
+            except OSError as error:
+                raise _unwritable(path, error) from None
+        try:
+            journal._read(str(path))
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    def __len__(self) -> int:
+        """Return how many tasks have a row."""
+        return len(self._places)
+
+    def __contains__(self, key: str) -> bool:
+        """Say whether a task has a row."""
+        return key in self._places
+
+    def digest(self, key: str) -> str:
+        """Return the digest of the input that the row of a task is of."""
+        return self._places[key].digest
+
+    def forget(self, key: str) -> None:
+        """Do without the row of a task, which will get another."""
+        del self._places[key]
+
+    def add(self, key: str, attempt: Attempt, digest: str = "") -> None:
+        """Write a row; it is in the file, whole, when this returns.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        try:
+            offset = self._stream.seek(0, os.SEEK_END)
+            self._places[key] = _Place(offset, attempt.outcome, digest)
+            self._stream.write(_line(key, attempt, digest))
+            self._stream.flush()
+            if time.monotonic() > self._synced + SYNC_S:
+                self._sync()
+        except OSError as error:
+            raise _unwritable(self._path, error) from None
+
+    def finish(self, keys: Mapping[str, object]) -> Results:
+        """Put the rows into the order of the keys; the file is replaced whole or not at all.
+
+        Raises
+        ------
+        InputError
+            If there are rows of other tasks, or the file cannot be written.
+        """
+        if strays := [key for key in self._places if key not in keys]:
+            raise InputError(
+                str(self._path),
+                f"has rows of {len(strays)} tasks that this run does not have, such as {strays[0]}",
+                "rows of the same input",
+                "give the input that the run began with, or name another file",
+            )
+        lines = (self._line_at(self._places[key].offset) for key in keys)
+        if self._path is None:
+            source: Path | bytes = b"".join((_header_line(self._header), *lines))
+        else:
+            source = self._path
+            try:
+                self._replace(self._path, lines)
+                self._new = False
+            except OSError as error:
+                raise _unwritable(self._path, error) from None
+        counts: Counter[Outcome] = Counter(place.outcome for place in self._places.values())
+        return Results(self._header, dict(counts), source)
+
+    def close(self) -> None:
+        """Leave the file as it is: whole rows. One that was begun and got no row is removed.
+
+        Raises
+        ------
+        InputError
+            If what is left cannot be written.
+        """
+        try:
+            with closing(self._stream):
+                if self._path is not None and self._new and not self._places:
+                    self._path.unlink(missing_ok=True)
+                else:
+                    self._sync()
+        except OSError as error:
+            raise _unwritable(self._path, error) from None
+
+    def _read(self, where: str) -> None:
+        """Take in the rows that are there; cut off what is torn, and begin what is not begun."""
+        first = self._stream.readline()
+        header = _header_line(self._header)
+        if first != header:
+            # A header that is torn is of a run that was killed at once: it begins anew.
+            if first.endswith(b"\n") or not header.startswith(first):
+                raise _other_run(first, self._header, where)
+            self._begin(header)
+            return
+        offset = len(header)
+        for number, line in enumerate(self._stream, start=2):
+            if not line.endswith(b"\n"):
+                break
+            key, outcome, digest = _read_row(line, f"{where}: line {number}")
+            if key in self._places and self._places[key].digest == digest:
+                raise InputError(f"{where}: line {number}", f"is a second row of {key}")
+            self._places[key] = _Place(offset, outcome, digest)
+            offset += len(line)
+        self._stream.truncate(offset)
+
+    def _begin(self, header: bytes) -> None:
+        self._new = True
+        self._stream.seek(0)
+        self._stream.truncate()
+        self._stream.write(header)
+        self._stream.flush()
+
+    def _line_at(self, offset: int) -> bytes:
+        self._stream.seek(offset)
+        return self._stream.readline()
+
+    def _replace(self, path: Path, lines: Iterable[bytes]) -> None:
+        sorted_file = path.with_name(f".{path.name[:64]}.sorted")
+        sorted_file.unlink(missing_ok=True)  # of a run that was killed right here
+        try:
+            with sorted_file.open("xb") as stream:
+                stream.write(_header_line(self._header))
+                stream.writelines(lines)
+                stream.flush()
+                # Before it takes the other's place: a power failure must not leave an empty file.
+                os.fsync(stream.fileno())
+            sorted_file.chmod(path.stat().st_mode & 0o777)
+            sorted_file.replace(path)
+        except BaseException:
+            sorted_file.unlink(missing_ok=True)
+            raise
+
+    def _sync(self) -> None:
+        self._synced = time.monotonic()
+        if self._path is not None:
+            os.fsync(self._stream.fileno())
+
+
+def _locked(target: Path, path: Path, *, resume: bool) -> BinaryIO:
+    """Open the file for one run alone."""
+    if not target.exists():
+        stream: BinaryIO = target.open("x+b")
+    elif not resume:
+        raise InputError(
+            str(path), "is there already", hint="--resume goes on with it; or name another file"
+        )
+    elif not target.is_file():
+        raise InputError(str(path), "is not a file")
+    else:
+        stream = target.open("r+b")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        stream.close()
+        raise InputError(str(path), "is being written by another run") from None
+    except OSError:
+        stream.close()
+        raise
+    return stream
+
+
+def _unwritable(path: Path | None, error: OSError) -> InputError:
+    return InputError(str(path), f"cannot be written: {error.strerror or error}")
+
+
+def _header_line(header: Mapping[str, Any]) -> bytes:
+    return json.dumps(dict(header), allow_nan=False).encode("ascii") + b"\n"
+
+
+def _line(key: str, attempt: Attempt, digest: str) -> bytes:
+    """Write a row as a line of ASCII, which no editor or tool takes for two."""
+    fields = {"key": key, "digest": digest, "outcome": attempt.outcome, "detail": attempt.detail}
+    head = json.dumps(fields)
+    return f'{head[:-1]}, "result": {attempt.result}}}\n'.encode("ascii")
+
+
+def _read_row(line: bytes, where: str) -> tuple[str, Outcome, str]:
+    """Return the key, the outcome and the digest of a row."""
+    row = _parsed(line, where)
+    if row.keys() != _FIELDS:
+        raise InputError(where, "is not a row of a run", "key, digest, outcome, detail and result")
+    key, outcome, digest = row["key"], row["outcome"], row["digest"]
+    if not all(isinstance(text, str) for text in (key, digest, row["detail"])):
+        raise InputError(where, "is not a row of a run", "text as key, digest and detail")
+    if isinstance(row["result"], dict) != (outcome == "done"):
+        raise InputError(where, "is not a row of a run", "a result if, and only if, it is done")
+    for known in _OUTCOMES:
+        if outcome == known:
+            return key, known, digest
+    raise InputError(where, "is not a row of a run", f"an outcome: {', '.join(_OUTCOMES)}")
+
+
+def _parsed(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ParseError(where, f"is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ParseError(where, "is not a JSON object")
+    return value
+
+
+def _other_run(first: bytes, header: Mapping[str, Any], where: str) -> InputError:
+    where = f"{where}: line 1"
+    there = _parsed(first, where)
+    at, found, expected = _difference(there, json.loads(_header_line(header)), "")
+    return InputError(
+        where,
+        f"is the header of another run: {at} is {found}",
+        f"{expected}, as in this run",
+        "give the options and the input that the run began with, or name another file",
+    )
+
+
+def _difference(there: object, here: object, at: str) -> tuple[str, str, str]:
+    """Return where two JSON values first differ, and both in words."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in {**here, **there}:
+            one, other = there.get(key, _ABSENT), here.get(key, _ABSENT)
+            if one != other:
+                return _difference(one, other, f"{at}.{key}" if at else key)
+    return at or "the order of the fields", _shown(there), _shown(here)
+
+
+def _shown(value: object) -> str:
+    return "absent" if value is _ABSENT else json.dumps(value)[:200]
+
 
 NO_LIMITS: Final = Limits()
 
@@ -118,20 +440,13 @@ def run(  # noqa: PLR0913 - what a run can be told
                         seconds = time.monotonic() - begun
                         watch(Progress(len(journal), total, number / seconds))
         except NobodyWorksError as error:
-            raise _unfinished(error, len(journal), total, file) from None
+            missing = f"{len(journal):,} states are done"
+            if total is not None:
+                missing = f"{total - len(journal):,} of {total:,} states are not done"
+            kept = f"{file} has what is done" if file else "--results FILE keeps what is done"
+            found, hint = f"{error.found}; {missing}", f"{kept}; --resume goes on with it"
+            raise NobodyWorksError(error.where, found, hint=hint) from None
         return journal.finish(digests)
-
-
-def _unfinished(
-    error: NobodyWorksError, done: int, total: int | None, file: Path | None
-) -> NobodyWorksError:
-    """Say how much is not done, and how the run can go on."""
-    missing = f"{done:,} states are done"
-    if total is not None:
-        missing = f"{total - done:,} of {total:,} states are not done"
-    kept = "--results FILE keeps what is done" if file is None else f"{file} has what is done"
-    found = f"{error.found}; {missing}"
-    return NobodyWorksError(error.where, found, hint=f"{kept}; --resume goes on with it")
 
 
 def _take_free_streams() -> None:

@@ -21,7 +21,7 @@ from planner.commands.replay import ReplayReport
 from planner.commands.replay.kueue_live import LiveReplay
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate import Event, Script, Simulation
-from planner.commands.whatif.comparison import WhatIf
+from planner.commands.whatif.edit import WhatIf
 from planner.plan import AnyPlan, Front, JointPlan
 from planner.quota.kueue.assignment import Assignment
 from planner.reader.kinds import KINDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.coverage.features import Feature
+from planner.coverage.answer import Feature
 from planner.plan import AnyPlan, Uncovered
 from planner.state import YuniKornState
 from planner.state.yunikorn import Application, Ask, Partition, QueueConfig

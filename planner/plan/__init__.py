@@ -1,22 +1,19 @@
 """The output schemas: plans with their victims and certificates, and the verifier's verdicts.
 
-base.py      what every piece of output is made of; many names in a sentence
-covered.py   what an answer leaves out of a state, and what that makes of its status; the victims
-             of a plan as a pandas DataFrame
+base.py      what every piece of output is made of; what an answer leaves out of a state, and what
+             that makes of its status; the victims of a plan as a pandas DataFrame
 record.py    what the plans of every scheduler have in common; what they take more of than the
              scheduler's own
 proof.py     proof trees: the steps that show that no plan is better; apart from their plan, too
-kueue.py     the plan for a pending workload of Kueue, with the tree and the nodes around it
+kueue.py     the plan for a pending workload of Kueue, with the tree and the nodes around it, and
+             that for several at once
 kueue_commands.py
              the calls of kubectl that carry it out
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
-kueue_joint.py
-             the plan for several pending workloads of Kueue at once
 """
 
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered, qualified
+from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered, qualified
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.kueue import (
     OWN,
@@ -26,11 +23,17 @@ from planner.plan.kueue import (
     DomainSlots,
     FlavorChoices,
     Flavors,
+    GreedyTurn,
     HeldBack,
+    JointPending,
+    JointPlan,
+    JointSkipped,
+    JointStep,
     KueueFlavors,
     KueueRelease,
     NodesAround,
     NodeShare,
+    OneByOneAnswer,
     Place,
     Placement,
     Plan,
@@ -38,15 +41,6 @@ from planner.plan.kueue import (
     QuotaNode,
     QuotaUse,
     Victim,
-)
-from planner.plan.kueue_commands import Command, Commands
-from planner.plan.kueue_joint import (
-    GreedyTurn,
-    JointPending,
-    JointPlan,
-    JointSkipped,
-    JointStep,
-    OneByOneAnswer,
 )
 from planner.plan.proof import Tree
 from planner.plan.record import (

@@ -1,14 +1,22 @@
-"""What every piece of output is made of, and many names in a sentence."""
+"""What every piece of output is made of: records, and answers with what they leave out of a state.
+
+What is left out decides what becomes of a status. Answers that evict can be had as a DataFrame.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
 
+from planner.errors import UnsupportedError
+from planner.scheduler import Part
 from planner.state.bounded import with_bounded_errors
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Record(BaseModel):
@@ -32,3 +40,159 @@ def name_some(names: Collection[str], most: int) -> str:
     """Name some of several, and count the others."""
     more = len(names) - most
     return ", ".join(islice(names, most)) + (f" and {more} more" if more > 0 else "")
+
+
+Status = Literal["optimal", "conditional", "feasible", "infeasible", "unknown"]
+"""optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
+legal victim set exists. unknown: nothing found, nothing proved. conditional: proved of the state
+as far as the planner models it, and there is something in it that it does not (``coverage``)."""
+Proved = Literal["optimal", "infeasible"]
+"""What a conditional answer would be, if what it leaves out decided nothing."""
+Assume = Literal["quota"]
+"""What a user may vouch for. quota: that quota, as the planner sees it, alone decides."""
+
+
+class Uncovered(Record):
+    """Something in a state that may decide who is preempted, and that an answer leaves out.
+
+    ``feature`` is its id. ``kind`` says why it is listed. unmodelled: the planner does not know
+    the rule. contradiction: the cluster says another thing than the planner works out. assumed:
+    the state does not say what holds. ``objects`` are up to five that show it, of ``count``;
+    ``effect`` is what it can change, ``evidence`` what was found.
+    """
+
+    feature: str
+    kind: Literal["unmodelled", "contradiction", "assumed"]
+    title: str
+    objects: tuple[str, ...] = ()
+    count: int = 0
+    effect: str
+    evidence: str
+
+
+HTML: Final = Part[Callable[[Any], str]]("html")
+"""Writes an answer as what a notebook shows: the page of ``--format html``, in a frame."""
+
+
+class _Answer(Protocol):
+    @property
+    def scheduler(self) -> str: ...
+    @property
+    def status(self) -> Status: ...
+    @property
+    def proved(self) -> Proved | None: ...
+    @property
+    def coverage(self) -> tuple[Uncovered, ...]: ...
+    @property
+    def assume(self) -> Assume | None: ...
+
+
+class Covered(Record):
+    """An answer with a status, and with what it leaves out.
+
+    Its fields are declared where an answer is, so that they stand in their place in its JSON:
+    ``status``; ``proved``, what the status would be without ``coverage``; and ``assume``, the
+    user's word that it may be counted nevertheless.
+    """
+
+    @property
+    def claim(self: _Answer) -> Status:
+        """What is claimed of the state as far as the planner models it."""
+        return self.proved or self.status
+
+    @property
+    def reading(self) -> dict[str, str]:
+        """What `planner.read` has to be told of its state besides the clock."""
+        return {}
+
+    @property
+    def sees_to(self) -> frozenset[str]:
+        """The features that are left out of other answers, and not of this one."""
+        return frozenset()
+
+    def __repr__(self) -> str:
+        """Say in a line what it is: a plan of thousands of fields fills a screen otherwise."""
+        fields = type(self).model_fields.keys()
+        parts = ["status", *sorted({"preemptor"} & fields), *sorted(_SAID & fields)]
+        return f"<{type(self).__name__} {': '.join(str(getattr(self, one)) for one in parts)}>"
+
+    def _repr_html_(self: _Answer) -> str | None:
+        """Return its page for a notebook; nothing of a scheduler that has no pages."""
+        write = HTML.find(self)
+        return None if write is None else write(self)
+
+    @model_validator(mode="after")
+    def _says_what_it_leaves_out(self) -> Self:
+        answer: Any = self
+        if (answer.status == "conditional") != (answer.proved is not None):
+            message = "proved goes with the status conditional, and only with that"
+            raise ValueError(message)
+        if answer.status == "conditional" and not answer.coverage:
+            message = "a conditional answer says in coverage what it leaves out"
+            raise ValueError(message)
+        if answer.coverage and answer.status in get_args(Proved) and answer.assume is None:
+            message = f"{answer.status} is not said of a state that is not covered"
+            raise ValueError(message)
+        return self
+
+
+CONDITION: Final = "If what is not modelled decides nothing"
+_PROVED: Final = frozenset(get_args(Proved))
+_SAID: Final = frozenset({"explanation", "answer"})
+"""Fields in which an answer is put in words."""
+CoveredT = TypeVar("CoveredT", bound=Covered)
+
+
+def qualified(
+    answer: CoveredT, coverage: tuple[Uncovered, ...], assume: Assume | None = None
+) -> CoveredT:
+    """Return an answer with what it leaves out, and the status that is left.
+
+    What was proved stays so under a condition, unless the user vouches for it by ``assume``.
+    """
+    known: Any = answer
+    if not coverage:
+        return answer
+    update: dict[str, object] = {"coverage": coverage, "assume": assume}
+    if assume is None and known.status in _PROVED:
+        update |= {"status": "conditional", "proved": known.status}
+        said = _SAID & type(answer).model_fields.keys()
+        update |= {name: f"{CONDITION}, {getattr(known, name)}" for name in said}
+    return answer.model_copy(update=update)
+
+
+class _OfVictims(Protocol):
+    @property
+    def victims(self) -> Sequence[Any]: ...
+
+
+class Evicting(Covered):
+    """An answer with victims."""
+
+    def to_frame(self: _OfVictims) -> DataFrame:
+        """Return a row for each victim, in the order of the plan, indexed by its key.
+
+        The columns are the fields of a victim (``age_s`` in seconds); then what it uses of each
+        flavor-resource, such as ``h100/nvidia.com/gpu``, or resource type, 0 where it uses none
+        (milli-cores of ``cpu`` and ``vcore``, whole units of the rest: bytes, devices, pods); then
+        what it adds to each term of disruption, such as ``D4``, in the unit of the term.
+
+        Raises
+        ------
+        UnsupportedError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an extra
+        except ImportError:
+            hint = "pip install pandas"
+            raise UnsupportedError("to_frame", "pandas is not installed", hint=hint) from None
+        fields = [victim.model_dump(exclude={"usage", "costs"}) for victim in self.victims]
+        used = [{one.place: one.units for one in victim.usage} for victim in self.victims]
+        places = dict.fromkeys(place for uses in used for place in uses)
+        rows = [
+            {**known, **dict.fromkeys(places, 0), **uses, **victim.costs}
+            for known, uses, victim in zip(fields, used, self.victims, strict=True)
+        ]
+        keys = [victim.key for victim in self.victims]
+        return pd.DataFrame(rows, index=pd.Index(keys, name="victim", dtype="object"))

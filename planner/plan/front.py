@@ -6,8 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
+from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered
 from planner.plan.kueue import Plan
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
 from planner.plan.yunikorn import YuniKornPlan

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, computed_field, model_validator
 
-from planner.plan.base import Record
+from planner.plan.base import Evicting, Record
 from planner.plan.proof import Tree
 from planner.scheduler import schedulers
 
@@ -240,41 +239,41 @@ class Excess(Record):
     priority: int | None = None
 
 
-class Measured(Protocol):
-    """A plan whose victims are measured."""
+class BesideGreedy(Evicting):
+    """A plan for one preemptor, with the scheduler's own beside it in ``greedy``."""
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def keys(self) -> Sequence[str]:
-        """The victims."""
-        ...
-
-    @property
-    def terms(self) -> Mapping[str, int]:
-        """What they cost."""
-        ...
-
-    @property
-    def priorities(self) -> Sequence[int]:
-        """The priorities of those that go for the plan only."""
-        ...
-
-
-def excesses(plan: Measured, greedy: Measured | None) -> Iterator[Excess]:
-    """Yield what a plan takes more of than the scheduler's own, where that evicts anybody."""
-    if greedy is None or not greedy.keys:
-        return
-    for measure, term in _TERMS:
-        ours, theirs = plan.terms.get(term, 0), greedy.terms.get(term, 0)
+    def more_than_greedy(self) -> tuple[Excess, ...]:
+        """What this plan takes more of than the scheduler's own, where that evicts anybody."""
+        plan: Any = self
+        greedy = plan.greedy
+        if greedy is None or not greedy.keys:
+            return ()
+        found = []
+        for measure, term in _TERMS:
+            ours, theirs = plan.terms.get(term, 0), greedy.terms.get(term, 0)
+            if ours > theirs:
+                found.append(Excess(measure=measure, plan=ours, greedy=theirs))
+        highest = max([*plan.priorities, *greedy.priorities], default=0)
+        ours, theirs = plan.priorities.count(highest), greedy.priorities.count(highest)
         if ours > theirs:
-            yield Excess(measure=measure, plan=ours, greedy=theirs)
-    highest = max([*plan.priorities, *greedy.priorities], default=0)
-    ours, theirs = plan.priorities.count(highest), greedy.priorities.count(highest)
-    if ours > theirs:
-        yield Excess(measure="highest_priority", plan=ours, greedy=theirs, priority=highest)
+            found.append(
+                Excess(measure="highest_priority", plan=ours, greedy=theirs, priority=highest)
+            )
+        return tuple(found)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _what_follows_is_not_read(cls, value: object) -> object:
+        if isinstance(value, dict) and FIELD in value:
+            return {name: part for name, part in value.items() if name != FIELD}
+        return value
 
-def without_excess(value: object) -> object:
-    """Return what is read as a plan without what follows from the rest of it."""
-    if isinstance(value, dict) and FIELD in value:
-        return {name: part for name, part in value.items() if name != FIELD}
-    return value
+    @model_validator(mode="after")
+    def _greedy_stands_beside_optimum(self) -> Self:
+        plan: Any = self
+        if plan.algorithm != "optimum" and plan.greedy is not None:
+            message = "a greedy plan has no greedy plan beside it"
+            raise ValueError(message)
+        return self

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field, computed_field, model_validator
+from pydantic import Field
 
 from planner.laws.yunikorn import Spared
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Evicting, Proved, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, Certificate, Excess, excesses, without_excess
+from planner.plan.base import Assume, Proved, Record, Status, Uncovered
+from planner.plan.record import SCHEMA_VERSION, BesideGreedy, Certificate
 
 
 class ResourceAmount(Record):
@@ -98,7 +97,7 @@ class QueueUse(Record):
     after: int
 
 
-class YuniKornPlan(Evicting):
+class YuniKornPlan(BesideGreedy):
     """The answer for one ask.
 
     ``rules`` names the side taken where the written laws and the core differ: ``design`` or
@@ -195,25 +194,7 @@ class YuniKornPlan(Evicting):
         """What is said of the rules besides their name: nothing."""
         return ""
 
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def more_than_greedy(self) -> tuple[Excess, ...]:
-        """What this plan takes more of than the scheduler's own, where that evicts anybody."""
-        return tuple(excesses(self, self.greedy))
-
     @property
     def priorities(self) -> list[int]:
         """The priorities of the victims, as they are compared with the ask's."""
         return [one.adjusted_priority for one in self.victims]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _what_follows_is_not_read(cls, value: object) -> object:
-        return without_excess(value)
-
-    @model_validator(mode="after")
-    def _greedy_stands_beside_optimum(self) -> YuniKornPlan:
-        if self.algorithm == "yunikorn" and self.greedy is not None:
-            message = "a greedy plan has no greedy plan beside it"
-            raise ValueError(message)
-        return self

@@ -3,8 +3,8 @@
 claims.py        what a plan claims, as questions
 question.py      a question, its rows and splits, the walk through a tree; bounds of whole levels by
                  one sum of rows, in words
-box.py           boxes of victim sets, rows over them, and their sums
-classes.py       classes of candidates that nothing tells apart
+box.py           classes of candidates that nothing tells apart; boxes of victim sets, rows over
+                 them, and their sums
 measures.py      bounds on disruption terms as rows
 kueue/           the laws of Kueue and KEP-83; yunikorn/ those of YuniKorn
 """

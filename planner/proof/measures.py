@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
 from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed
-from planner.proof.box import Row
-from planner.proof.classes import by_value
+from planner.proof.box import Row, by_value
 from planner.term import MORE, RATED, priority_of
 
 SINGLE_ROWS = 40

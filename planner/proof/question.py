@@ -19,8 +19,7 @@ from planner.objective.profiles import Measure, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
 from planner.plan.record import OWN_ROW, BoundByRows, Reaching, WeighedRow
-from planner.proof.box import Box, Row, Sum, add_up, is_contradiction, narrowed
-from planner.proof.classes import Members
+from planner.proof.box import Box, Members, Row, Sum, add_up, is_contradiction, narrowed
 from planner.proof.measures import Bounded, Measures
 
 _NOWHERE: Final = 2**62

@@ -12,7 +12,7 @@ from planner.commands.explain.any import AnyExplanation
 from planner.commands.lint.lint import Lint
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate.record import Simulation
-from planner.commands.whatif.comparison import WhatIf
+from planner.commands.whatif.edit import WhatIf
 from planner.errors import SchemaError
 from planner.plan import AnyPlan, Front
 from planner.report import audit, explanation, front, plan, risk, simulation, whatif

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from planner.commands.whatif.comparison import Move, WhatIf
+from planner.commands.whatif.edit import Move, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.base import name_some
 from planner.report.covered import answer_in_words

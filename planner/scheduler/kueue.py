@@ -46,7 +46,7 @@ KUEUE: Final = Scheduler(
         "cases": "planner.solver.proving.kueue:cases",
         "checker": "planner.commands.check.kueue:check_kueue",
         "explanation": "planner.commands.explain.kueue.inquiry:KueueInquiry",
-        "texts about preemption": "planner.commands.explain.kueue.message:take_apart",
+        "texts about preemption": "planner.commands.explain.kueue.record:take_apart",
         "nodes": "planner.commands.explain.kueue.picture:with_nodes",
         "edits": "planner.commands.whatif.kueue_edit",
         "risk": "planner.commands.risk.kueue",

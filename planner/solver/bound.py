@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Relaxation, Row
+from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import FloatArray, IntArray
 
 if TYPE_CHECKING:

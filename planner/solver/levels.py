@@ -15,8 +15,7 @@ from heapq import nsmallest
 from typing import Final
 
 from planner.errors import InternalError
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Classes, Row
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, with_names
 from planner.plan import Proof

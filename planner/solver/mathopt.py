@@ -40,7 +40,7 @@ from ortools.sat.python.cp_model_helper import ConstraintProto, CpModelProto
 from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 
 from planner.errors import InternalError
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
 from planner.solver.engine import SEED
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, Parts
+from planner.models.shared.classes import Classes, Parts, Row
 from planner.models.shared.measure import Measured, express
-from planner.models.shared.row import Row
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes

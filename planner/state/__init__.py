@@ -10,8 +10,8 @@ clock.py              nanoseconds and dates
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 kueue_workload.py     a Workload: what it asks for, where it waits, what it holds
 kueue_workloads.py    those of a state: most are kept as a few facts
-devices.py            what claims to devices refer to
-pods.py               what matters of pod templates, PodDisruptionBudgets, Events, Kueue's manager
+pods.py               what matters of pod templates, PodDisruptionBudgets, Events, Kueue's manager;
+                      what claims to devices refer to
 kueue_configuration.py  Kueue's Configuration
 kueue_release.py      which rules a release of Kueue has
 kueue_topology.py     topologies, nodes, and the pods that hold them
@@ -29,7 +29,6 @@ from typing import Any, Self
 from pydantic import Field
 
 from planner.state.base import TIMESTAMP, Schema, parse_time
-from planner.state.devices import DeviceClass, ResourceClaimTemplate, ResourceSlice
 from planner.state.kueue_configuration import Configuration, RequestsFrom
 from planner.state.kueue_release import AUTO, Release
 from planner.state.kueue_topology import (
@@ -52,7 +51,14 @@ from planner.state.kueue_workload import (
     remarks_of,
 )
 from planner.state.kueue_workloads import Changes, Facts, Held, Layout, Workloads
-from planner.state.pods import Deployment, Event, PodDisruptionBudget
+from planner.state.pods import (
+    Deployment,
+    DeviceClass,
+    Event,
+    PodDisruptionBudget,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from planner.state.queues import (
     AdmissionCheck,
     ClusterQueue,

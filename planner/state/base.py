@@ -197,9 +197,7 @@ def _read_time(value: object) -> datetime:
 
 
 Time = Annotated[
-    datetime,
-    BeforeValidator(_read_time),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
+    datetime, BeforeValidator(_read_time), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
 
 Int32 = Annotated[int, Strict(), Field(ge=-(2**31), le=2**31 - 1)]

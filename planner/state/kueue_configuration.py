@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
-from planner.state.devices import DeviceSelector
 from planner.state.kueue_release import NEWEST, KnownBy, Release, Rules
+from planner.state.pods import DeviceSelector
 
 FEATURE_GATES: Final[dict[str, bool]] = {
     "AdmissionFairSharing": True,

@@ -112,9 +112,7 @@ class Workloads(Sequence[Workload]):
     """
 
     def __init__(
-        self,
-        entries: Iterable[Entry] = (),
-        make: Callable[[Text], Workload] | None = None,
+        self, entries: Iterable[Entry] = (), make: Callable[[Text], Workload] | None = None
     ) -> None:
         self.entries: Final[Sequence[Entry]] = tuple(entries)
         self._make = make

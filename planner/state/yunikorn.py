@@ -223,9 +223,7 @@ Quantities = Annotated[
 """A resource written as in queues.yaml, with suffixes."""
 
 Priority = Annotated[
-    Int32,
-    BeforeValidator(_read_priority),
-    WithJsonSchema({"type": ["string", "integer"]}),
+    Int32, BeforeValidator(_read_priority), WithJsonSchema({"type": ["string", "integer"]})
 ]
 """32 bits, as in the core and in Kubernetes: with the offsets of queues it stays within 64."""
 

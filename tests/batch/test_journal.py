@@ -199,7 +199,7 @@ class FullDisk(io.FileIO):
 def test_full_disk(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_bytes(LINES[0])
     full = io.BufferedRandom(FullDisk(file, "r+"))
-    monkeypatch.setattr("planner.batch.journal._locked", lambda *_, **__: full)
+    monkeypatch.setattr("planner.batch.engine._locked", lambda *_, **__: full)
     with pytest.raises(InputError, match="cannot be written: No space left on device"):
         go(file)
     assert full.closed

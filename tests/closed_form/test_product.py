@@ -10,7 +10,7 @@ from random import Random
 
 from planner.problem.kueue import Problem, build_problem
 from planner.verifier.kueue.case import Case, setting_of
-from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from tests.admitted import admitted, admitted_fairly
 from tests.closed_form import steps
 from tests.closed_form.translate import Plain

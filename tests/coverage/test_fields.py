@@ -2,8 +2,7 @@
 
 import pytest
 
-from planner.coverage.kueue_features import FEATURES, HARMLESS, TOPOLOGY
-from planner.coverage.kueue_fields import FIELDS, feature_of
+from planner.coverage.kueue_features import FEATURES, FIELDS, HARMLESS, TOPOLOGY, feature_of
 from tests.conftest import ROOT
 
 API = (ROOT / "tests" / "coverage" / "api.txt").read_text("utf-8").split()

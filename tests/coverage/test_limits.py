@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.coverage.features import as_markdown, in_short
+from planner.coverage.answer import as_markdown, in_short
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs/explanation/limits.md"

@@ -13,7 +13,7 @@ import pytest
 import planner
 from planner.models.kep83 import eligible, relax
 from planner.models.kueue.formulation import Columns, build_classes
-from planner.models.shared.row import Relaxation
+from planner.models.shared.classes import Relaxation
 from planner.plan import Plan
 from planner.problem.array import IntArray
 from planner.reference.kep83 import decide_kep83

@@ -24,7 +24,7 @@ from planner.reference.kueue.search import search
 from planner.state import State
 from planner.verifier.kueue.case import Case as Matched
 from planner.verifier.kueue.case import setting_of
-from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.plan import verify_case
 from tests import admitted
 from tests.brute_force import Simulation

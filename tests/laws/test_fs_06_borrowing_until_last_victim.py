@@ -8,7 +8,7 @@ from itertools import permutations
 import pytest
 
 from planner.quota.kueue.snapshot import Admitted
-from planner.verifier.kueue import fair_case
+from planner.verifier.kueue import fair_sharing as laws
 from planner.verifier.kueue.plan import match_plan, verify_plan
 from tests.cluster import (
     SPARE,
@@ -116,6 +116,6 @@ def test_the_replay_has_the_last_word(last: str, monkeypatch: pytest.MonkeyPatch
     def arrange(_: object, victims: Sequence[Admitted], __: object) -> list[Admitted]:
         return sorted(victims, key=lambda victim: victim.key == f"ns/{last}")
 
-    monkeypatch.setattr(fair_case, "arrange", arrange)
+    monkeypatch.setattr(laws, "arrange", arrange)
     found = broken_fairly(sized(1, 5), ("x", RECLAIM), ("y", RECLAIM))
     assert found == ([] if last == "y" else ["FS-06"])

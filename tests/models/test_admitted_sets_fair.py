@@ -18,7 +18,7 @@ from planner.quota.kueue.assignment import Assignment, flavor_resources, read_as
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.verifier.kueue.case import setting_of
-from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.plan import verify_case
 from tests import recorded
 from tests.admitted import admitted_fairly

@@ -17,7 +17,7 @@ from planner.quota.kueue.slices import REPLACEMENT_FOR
 from planner.quota.kueue.snapshot import Admitted, take_snapshot
 from planner.state import State, Workload
 from planner.verifier.kueue.case import Case, setting_of
-from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.plan import verify_case
 from tests.admitted import admitted, admitted_fairly
 from tests.cluster import FLAVOR, PENDING, Object, cohort, configuration, queue, running, state_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from planner.models.kueue.candidates import eligible
+from planner.models.kueue.laws import eligible
 from planner.objective.kueue import term_table
 from planner.term import ACCELERATOR
 from tests.cluster import (

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
-from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import Columns, assemble, build_classes
+from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
 from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX, Disruption, Disruptions
 from planner.objective.kueue import term_table

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, model_validator
 
 import planner
-from planner.commands.explain.kueue.message import parse_message, resolve
+from planner.commands.explain.kueue.record import parse_message, resolve
 from planner.commands.lint import lint
 from planner.errors import InputError
 from planner.quota.kueue.snapshot import Admitted, build_snapshot

@@ -13,7 +13,7 @@ from itertools import product
 from typing import NamedTuple
 
 import planner
-from planner.models.kueue.candidates import eligible
+from planner.models.kueue.laws import eligible
 from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Plan

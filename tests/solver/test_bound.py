@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Row
 from planner.solver import bound
 from planner.solver.bound import best_single_row, lagrangian_bound
 

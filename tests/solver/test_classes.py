@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import pytest
 
 import planner
-from planner.models.kueue.candidates import eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import build_classes
+from planner.models.kueue.laws import eligible, restricted_while_borrowing
 from planner.models.shared.classes import Classes
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem

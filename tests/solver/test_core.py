@@ -12,7 +12,7 @@ import planner
 from planner.models.kueue.formulation import Columns
 from planner.models.kueue.relaxation import relax
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.row import Relaxation
+from planner.models.shared.classes import Relaxation
 from planner.plan import Plan
 from planner.problem.kueue import Problem
 from planner.reader import read

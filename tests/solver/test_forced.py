@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import build_classes
+from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
 from planner.objective.kueue import term_table
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.rules import KueueRules

@@ -9,8 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Relaxation, Row
+from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import IntArray
 from planner.solver import bound as linear_program
 from planner.solver.bound import Bound, linear_programming_bound

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Row
 from planner.solver.mathopt import Simplex, Solved
 
 PRICE = 1000.0

@@ -9,7 +9,7 @@ import pytest
 import planner
 from planner.api import pending_workloads
 from planner.errors import UnsupportedError
-from planner.models.kueue.candidates import eligible, reasons
+from planner.models.kueue.laws import eligible, reasons
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
 from planner.solver.kueue.aftermath import CascadeReplay, cascades

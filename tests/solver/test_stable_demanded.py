@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.models.kueue.candidates import reasons
+from planner.models.kueue.laws import reasons
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes

@@ -8,7 +8,7 @@ from functools import cache, cached_property, lru_cache
 
 import planner
 from planner.api import AssignmentInput
-from planner.models.kueue.candidates import eligible
+from planner.models.kueue.laws import eligible
 from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile

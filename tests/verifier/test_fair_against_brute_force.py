@@ -14,7 +14,12 @@ from hypothesis import given, settings
 
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue.case import setting_of
-from planner.verifier.kueue.fair_case import FairCase, FairSetting, fair_setting_of, replay_fairly
+from planner.verifier.kueue.fair_sharing import (
+    FairCase,
+    FairSetting,
+    fair_setting_of,
+    replay_fairly,
+)
 from planner.verifier.kueue.plan import verify_case
 from tests.random_trees import Instance, fair_instances, random_instance
 

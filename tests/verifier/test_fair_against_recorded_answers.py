@@ -16,7 +16,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Admitted, take_snapshot
 from planner.state import State
 from planner.verifier.kueue.case import setting_of
-from planner.verifier.kueue.fair_case import FairCase, FairSetting, fair_setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, FairSetting, fair_setting_of
 from planner.verifier.kueue.plan import verify_case, verify_plan
 from tests import recorded
 from tests.conftest import TEST_ALL

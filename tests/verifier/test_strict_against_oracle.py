@@ -18,7 +18,7 @@ from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
 from planner.verifier.kueue.case import Case
-from planner.verifier.kueue.fair_case import FairCase, FairSetting
+from planner.verifier.kueue.fair_sharing import FairCase, FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_case
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_strict import judge_strictly

@@ -10,7 +10,7 @@ import pytest
 from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.snapshot import Snapshot
 from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
-from planner.reference.yunikorn.generic import (
+from planner.reference.yunikorn.decision import (
     NO_CANDIDATE_SCORE,
     OPTED_OUT_SCORE,
     ORIGINATOR_SCORE,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import Decision
-from planner.reference.yunikorn.preconditions import Preconditions
 from tests.yunikorn.building import NOW, SECOND, allocation, decided, two_queues
 
 GPU = {"gpu": 1}

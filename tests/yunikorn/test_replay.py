@@ -9,8 +9,8 @@ from planner.commands.replay import Comparison
 from planner.commands.replay.yunikorn import replay_yunikorn_line
 from planner.errors import InputError
 from planner.quota.yunikorn.cluster import find_ask, prepare
+from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
-from planner.reference.yunikorn.preconditions import Preconditions
 from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
 from tests.yunikorn.recorded import NAMES, Line, lines
 

@@ -8,7 +8,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.snapshot import Snapshot
 from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
-from planner.reference.yunikorn.generic import can_help, plan_node, score_of
+from planner.reference.yunikorn.decision import can_help, plan_node, score_of
 from tests.yunikorn.building import state_of
 from tests.yunikorn.recorded import NAMES, Line, lines
 

@@ -7,8 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, GetPydanticSchema, ValidationInfo, model_validator
 from pydantic_core.core_schema import literal_schema
 
-from planner.plan.base import Record
-from planner.plan.covered import Assume, Status, Uncovered
+from planner.plan.base import Assume, Record, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, Shown
 from planner.scheduler import schedulers
 

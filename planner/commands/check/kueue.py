@@ -31,7 +31,7 @@ from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision, decide
 from planner.state import State
 from planner.verifier.kueue.certificate import check_certificate, check_facts
-from planner.verifier.kueue.fair_case import FairSetting
+from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import compare, judge

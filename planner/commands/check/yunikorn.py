@@ -32,7 +32,7 @@ from planner.verifier.wording import compare, judge
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.case import LAST_TIER
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate, check_yunikorn_facts
-from planner.verifier.yunikorn.hosting import adjusted_priority
+from planner.verifier.yunikorn.laws import adjusted_priority
 
 
 def check_yunikorn(

@@ -7,8 +7,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from planner.commands.audit.record import Failure, Rules
-from planner.plan.base import Record
-from planner.plan.covered import Status
+from planner.plan.base import Record, Status
 from planner.plan.record import SCHEMA_VERSION, Level, SchedulerId
 
 Measure = Literal["victims", "lost_work", "ratio", "seconds"]

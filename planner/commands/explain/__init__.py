@@ -2,11 +2,11 @@
 
 record.py          what is answered, whichever the scheduler
 any.py             an answer of any scheduler
-inquiry.py         a pending workload and its plan, as questions are put to it
+inquiry.py         a pending workload and its plan, as questions are put to it; the minimal set of
+                   laws that leave no plan; one value of a state changed
 answer.py          a question to its answer, in a few sentences; the best plan that spares a victim,
                    or that takes one; all optimal plans
 picture.py         what a plan does to the nodes
-clash.py           the minimal set of laws that leave no plan; one value of a state changed
 kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """

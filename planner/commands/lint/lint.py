@@ -13,8 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pydantic import Field
 
 from planner.coverage.answer import covering
-from planner.plan.base import Record
-from planner.plan.covered import Uncovered
+from planner.plan.base import Record, Uncovered
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
 from planner.scheduler import Part
 from planner.state import AnyState

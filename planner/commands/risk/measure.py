@@ -27,8 +27,7 @@ from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan
-from planner.plan.base import Record
-from planner.plan.covered import Status, Uncovered
+from planner.plan.base import Record, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan.base import Record
-from planner.plan.covered import Uncovered
+from planner.plan.base import Record, Uncovered
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 Kind = Literal["arrived", "admitted", "preempted", "requeued", "finished"]

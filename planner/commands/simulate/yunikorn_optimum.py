@@ -8,9 +8,8 @@ from typing import Final
 from planner.commands.simulate.simulate import Unproved
 from planner.objective.profiles import Profile
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.reference.yunikorn.candidates import Candidate
+from planner.reference.yunikorn.candidates import Candidate, Preconditions
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.reference.yunikorn.preconditions import Preconditions
 from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import YuniKornPlanning, side_of
 from planner.solver.yunikorn.start import solve

@@ -37,9 +37,9 @@ from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import work
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
+from planner.reference.yunikorn.candidates import CHECK_INTERVAL
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Look, after, asked_as, looks
-from planner.reference.yunikorn.preconditions import CHECK_INTERVAL
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Application, Ask, Claim, Partition, YuniKornState
 from planner.term import unit_weight

@@ -1,9 +1,8 @@
 """What if the cluster were otherwise: edits of a state, and what they change.
 
 edit.py                texts such as ``clusterqueue/a.fairSharing.weight=2`` applied to a state;
-                       how one field of an object gets a new value
+                       how one field of an object gets a new value; the plans before and after
 kueue_edit.py          what can be set in a state of Kueue; one node more
 yunikorn_edit.py       what can be set in a state of YuniKorn
 kueue_hypothetical.py  new pending workloads of Kueue, from manifests: Jobs, Pods, templates
-comparison.py          the plans before and after, side by side
 """

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
-from planner.proof.box import Box
-from planner.proof.classes import Members, by_value
+from planner.proof.box import Box, Members, by_value
 from planner.proof.kueue.places import Rooms
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kep83 import Kep83Setting
-from planner.verifier.kueue.fair_case import FairSetting
+from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.setting import Setting, Variant
 
 IntArray = NDArray[np.int64]

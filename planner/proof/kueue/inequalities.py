@@ -17,7 +17,7 @@ from planner.proof.box import Box, Holders, Numbers, Row, all_but_last, unit_of
 from planner.proof.kueue.frame import Frame, IntArray
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.amount import add, subtract
-from planner.verifier.kueue.fair_case import INITIAL_SHARE, FairSetting
+from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
 
 _NOBODY: Final = np.zeros(0, dtype=np.int64)
 

@@ -31,8 +31,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, Numbers, Row
-from planner.proof.classes import Members
+from planner.proof.box import Box, Members, Numbers, Row
 from planner.quota.kueue.placing import Group
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue_topology import Floor

@@ -16,9 +16,8 @@ import numpy as np
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, Row
+from planner.proof.box import Box, Row, group
 from planner.proof.claims import Claims
-from planner.proof.classes import group
 from planner.proof.kueue.frame import Frame, IntArray
 from planner.proof.kueue.inequalities import (
     excess_rows,
@@ -32,7 +31,7 @@ from planner.quota.kueue.amount import add
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kep83 import Kep83Setting, remove_kep83
 from planner.verifier.kueue.case import remove_all, usage_with
-from planner.verifier.kueue.fair_case import FairSetting, remove_fairly
+from planner.verifier.kueue.fair_sharing import FairSetting, remove_fairly
 from planner.verifier.kueue.setting import Setting
 
 
@@ -296,8 +295,6 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
 
     Parameters
     ----------
-    setting
-        Who wants in, and over whom.
     table
         The terms of all workloads, by position.
     position

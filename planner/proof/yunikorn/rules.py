@@ -3,7 +3,7 @@
 Nothing here knows how a plan was found. Who is a candidate is what the laws say of each
 allocation alone (frame.py). Rows are the laws that tie victims together: YK-02, YK-04,
 YK-08, YK-09 and YK-10 exactly, once the node is known, and what YK-05 asks of whoever is put back
-first (turns.py). A single set is judged by the verifier itself. Source:
+first (frame.py). A single set is judged by the verifier itself. Source:
 docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 """
 
@@ -26,11 +26,17 @@ from planner.laws.yunikorn import (
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, Row
+from planner.proof.box import Box, Members, Row, group
 from planner.proof.claims import Claims
-from planner.proof.classes import Members, group
-from planner.proof.yunikorn.frame import Frame, candidates, key_of
-from planner.proof.yunikorn.turns import IntArray, Turns, counting, used_between
+from planner.proof.yunikorn.frame import (
+    Frame,
+    IntArray,
+    Turns,
+    candidates,
+    counting,
+    key_of,
+    used_between,
+)
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
@@ -334,12 +340,7 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
     members = group(victims, positions, order, keys, costs)
     rated = set(table.rates) if RATED in terms else set()
     return YuniKornRules(
-        cluster,
-        asking,
-        rules,
-        members,
-        spare=spare,
-        over_freed="D7" in terms | rated,
+        cluster, asking, rules, members, spare=spare, over_freed="D7" in terms | rated
     )
 
 

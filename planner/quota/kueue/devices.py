@@ -30,10 +30,17 @@ from planner.state import (
     State,
     Workload,
 )
-from planner.state.devices import Device, DeviceSelector, ExactDeviceRequest, ResourceClaimSpec
 from planner.state.kueue_configuration import CounterSource
 from planner.state.kueue_workload import PodSet
-from planner.state.pods import Container, PodResourceClaim, PodSpec
+from planner.state.pods import (
+    Container,
+    Device,
+    DeviceSelector,
+    ExactDeviceRequest,
+    PodResourceClaim,
+    PodSpec,
+    ResourceClaimSpec,
+)
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _CLAIM: Final = "KueueDRAIntegration feature does not support use of resource claims"

@@ -1,11 +1,10 @@
 """YuniKorn's own choice of victims, replayed exactly, without a solver.
 
-candidates.py     the fence, and what may be preempted below it
-preconditions.py  when preemption is tried; the callback of the shim
-generic.py        whether it can help, the plan of each node, the choice of the node, victims
-quota.py          preemption after a quota was lowered
-flow.py           ask after ask, until nothing moves
-decision.py       one entry for all of it; preemption for an ask with a required node
+candidates.py  when preemption is tried; the fence, what may be preempted below it; the shim's word
+decision.py    one entry for all of it: the plan of each node, the choice of the node, victims; and
+               preemption for an ask with a required node
+quota.py       preemption after a quota was lowered
+flow.py        ask after ask, until nothing moves
 
 Source: docs/semantics/yunikorn.md; yunikorn-core be3bb487.
 """

@@ -13,16 +13,9 @@ from typing import Final, Literal, NamedTuple
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, minus, plus
-from planner.reference.yunikorn.candidates import Candidate
+from planner.reference.yunikorn.candidates import Candidate, free_node, predicates_of
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.reference.yunikorn.preconditions import free_node, predicates_of
-from planner.state.yunikorn import (
-    Allocation,
-    Ask,
-    Claim,
-    Partition,
-    YuniKornState,
-)
+from planner.state.yunikorn import Allocation, Ask, Claim, Partition, YuniKornState
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,6 @@ from typing import Any, Final
 from planner import laws
 from planner.plan import (
     Cascade,
-    Command,
-    Commands,
     Demand,
     FlavorChoices,
     JointPlan,
@@ -21,6 +19,7 @@ from planner.plan import (
     QuotaUse,
     Victim,
 )
+from planner.plan.kueue_commands import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
 from planner.report.document import (
     MAX_NAMES,

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Final
 
 from planner.errors import InternalError, UnsupportedError
-from planner.models.kueue.candidates import eligible
+from planner.models.kueue.laws import eligible
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.plan import Certificate, FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray

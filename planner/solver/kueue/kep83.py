@@ -11,8 +11,7 @@ import numpy as np
 from planner.errors import UnsupportedError
 from planner.models.kep83 import assemble, eligible, reasons, relax, rows
 from planner.models.kueue.formulation import Formulation
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Classes, Row
 from planner.objective.annotation import read_disruption
 from planner.objective.profiles import Profile
 from planner.problem.array import BoolArray, IntArray

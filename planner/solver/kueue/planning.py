@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.laws import Law
 from planner.laws.kueue import FS_BORROWING
-from planner.models.kueue.candidates import (
+from planner.models.kueue.laws import (
     attempts,
     eligible,
     exclusions,

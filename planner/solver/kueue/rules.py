@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from planner.errors import InternalError
 from planner.models.kueue.formulation import Columns, Formulation, assemble
 from planner.models.kueue.relaxation import cover_rows, relax
-from planner.models.shared.classes import Classes, Parts
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Classes, Parts, Row
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem

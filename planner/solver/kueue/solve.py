@@ -11,8 +11,7 @@ import numpy as np
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
-from planner.models.shared.classes import Classes, told_apart
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Classes, Row, told_apart
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, Plan, SolverFreeBound, Status

@@ -23,7 +23,7 @@ from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
-from planner.reference.yunikorn.preconditions import Preconditions
+from planner.reference.yunikorn.candidates import Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Ask, format_yunikorn_quantity
 

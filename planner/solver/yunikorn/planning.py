@@ -13,8 +13,7 @@ import numpy as np
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
-from planner.models.shared.classes import Classes, Parts
-from planner.models.shared.row import Row
+from planner.models.shared.classes import Classes, Parts, Row
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.models.yunikorn.formulation import Formulation, assemble
 from planner.models.yunikorn.relaxation import NodeRows, node_rows
@@ -32,8 +31,8 @@ from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
-from planner.reference.yunikorn.preconditions import Preconditions
 from planner.solver.answer import accept, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.start import only_pending

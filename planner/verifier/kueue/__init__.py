@@ -6,8 +6,8 @@ setting.py       who wants in: the side of a queue, policies, variants, candidat
 case.py          a plan matched with the state, and a legal order of its removals
 classical.py     one check per law of Kueue's classical preemption, KQ-01 to KQ-08, and what
                  others share: fitting, and who may be a victim
-fair_sharing.py  one check per law of Kueue's fair sharing, FS-01 to FS-07
-fair_case.py     its own setting, order of removals and case
+fair_sharing.py  one check per law of Kueue's fair sharing, FS-01 to FS-07; its own setting, order
+                 of removals and case
 flavors.py       the flavors themselves, KF-01
 certificate.py   the plan's own claims: values, bounds, multipliers, order, who, how much, shares
 """

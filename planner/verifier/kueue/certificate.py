@@ -217,10 +217,6 @@ def check_certificate(
 
     Parameters
     ----------
-    case
-        The plan matched with the state.
-    plan
-        The plan.
     terms
         Every term, recomputed from the plan's victims.
     costs

@@ -15,10 +15,9 @@ from planner.laws.kueue import KF_PERMITTED
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import Assignment, PodSetFlavors
-from planner.quota.kueue.holding import PodSetHolding
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import replaced_by
-from planner.state.queues import ResourceFlavor, ResourceGroup
+from planner.state.queues import ResourceGroup
 from planner.verifier.kueue.setting import Setting, say_amount, say_node
 from planner.verifier.kueue_topology.leaves import obstacle_between
 from planner.verifier.wording import judge
@@ -141,9 +140,10 @@ def _check(
         yield f"{group.name} gets {' and '.join(chosen) or 'no flavor'} for {resources}: not one"
         return
     yield from _eligibility(setting, group, covering, chosen[0])
+    replaced = replaced_by(setting.snapshot, setting.preemptor)
     for resource, total in wanted.items():
         amount = total
-        for old in _old_pod_sets(setting, group):
+        for old in () if replaced is None else map(replaced.at, group.places):
             if old.flavors.get(resource) != chosen[0]:
                 had = old.flavors.get(resource, "no flavor")
                 yield f"{group.name} had {had} for {resource} before, and gets {chosen[0]}"
@@ -161,13 +161,6 @@ def _check(
         yield from _amount_faults(setting, group.modes(resource), fr, value)
 
 
-def _old_pod_sets(setting: Setting, group: _Group) -> Iterator[PodSetHolding]:
-    """Yield the podsets, of the slice that is replaced, in the places of those of a group."""
-    replaced = replaced_by(setting.snapshot, setting.preemptor)
-    if replaced is not None:
-        yield from (replaced.at(place) for place in group.places)
-
-
 def _eligibility(
     setting: Setting, group: _Group, covering: ResourceGroup, flavor: str
 ) -> Iterator[str]:
@@ -182,7 +175,9 @@ def _eligibility(
             yield f"{group.name} may not have flavor {flavor}: its variant has {sorted(allowed)}"
         listed = [name for name in listed if name in allowed or name == flavor]
     flavors = setting.snapshot.flavors
-    others = _counted_along(setting, listed)
+    # In older releases the label keys of all that are listed count.
+    own_keys = setting.snapshot.configuration.rules.own_label_keys
+    others = [] if own_keys else [flavors[name] for name in listed if name in flavors]
     # Those listed before the chosen one matter: an invalid selector on one of them is an error,
     # which ends the walk there. That one of them would have done as well is no fault.
     for name in listed[: listed.index(flavor) + 1]:
@@ -198,14 +193,6 @@ def _eligibility(
             if name == flavor or obstacle.fatal:
                 yield f'podset "{request.name}" may not use flavor {name}: {obstacle.text}'
             break
-
-
-def _counted_along(setting: Setting, listed: Sequence[str]) -> list[ResourceFlavor]:
-    """Return the flavors whose label keys count, too: in older releases all that are listed."""
-    if setting.snapshot.configuration.rules.own_label_keys:
-        return []
-    flavors = setting.snapshot.flavors
-    return [flavors[name] for name in listed if name in flavors]
 
 
 def _amount_faults(setting: Setting, modes: set[str], fr: int, value: int) -> Iterator[str]:

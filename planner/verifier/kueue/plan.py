@@ -20,7 +20,7 @@ from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
 from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of
 from planner.verifier.kueue import classical, fair_sharing, flavors
 from planner.verifier.kueue.case import Case, case_of, rules_fault, setting_of
-from planner.verifier.kueue.fair_case import FairCase, FairSetting, fair_case_of, fair_setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, FairSetting, fair_case_of, fair_setting_of
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import judge
 
@@ -28,11 +28,7 @@ __all__ = ["match_plan", "setting_for", "verify_case", "verify_plan"]
 
 
 def verify_plan(
-    state: State,
-    plan: Plan,
-    *,
-    snapshot: Snapshot | None = None,
-    setting: Setting | None = None,
+    state: State, plan: Plan, *, snapshot: Snapshot | None = None, setting: Setting | None = None
 ) -> Verification:
     """Judge a plan by every law of its rule set, in the order of the registry.
 
@@ -43,8 +39,6 @@ def verify_plan(
 
     Parameters
     ----------
-    state
-        What the plan was made for.
     plan
         The plan; its assignment says what the preemptor asks for, and is itself judged where
         the flavors were chosen for least disruption (KF-01).
@@ -134,11 +128,7 @@ def setting_for(
 
 
 def match_plan(
-    state: State,
-    plan: Plan,
-    *,
-    snapshot: Snapshot | None = None,
-    setting: Setting | None = None,
+    state: State, plan: Plan, *, snapshot: Snapshot | None = None, setting: Setting | None = None
 ) -> Case:
     """Match a plan with the state, under its rules; the certificate's checks need the result too.
 

@@ -4,8 +4,8 @@ Today's laws ask whether every single removal is permitted at its moment. These 
 was also its turn. They are judged beside today's laws and change none of their verdicts.
 
 laws.py    one check per law
-fair.py    orders of removals under fair sharing: two passes, whose turn it is, who passes
-orders.py  a bounded search over orders; orders in one attempt of classical preemption
+orders.py  a bounded search over orders; orders in one attempt of classical preemption; under fair
+           sharing: two passes, whose turn it is, who passes
 
 Small sets are judged exactly. A search that reaches its bound says so: it is then not known
 whether the victims are strict-legal.
@@ -19,7 +19,7 @@ from planner.laws import Law, of_precedence
 from planner.laws.kueue_strict import ST_ATTEMPTS
 from planner.plan import Verdict
 from planner.verifier.kueue.case import Case
-from planner.verifier.kueue.fair_case import FairCase
+from planner.verifier.kueue.fair_sharing import FairCase
 from planner.verifier.kueue_strict.laws import CHECKS, Answer, attempts_due
 from planner.verifier.kueue_strict.orders import MOST_STATES
 from planner.verifier.wording import judge

@@ -19,10 +19,14 @@ from planner.laws.kueue_strict import (
     ST_STRATEGIES,
 )
 from planner.verifier.kueue.case import Case
-from planner.verifier.kueue.fair_case import FairCase
+from planner.verifier.kueue.fair_sharing import FairCase
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.kueue_strict.fair import FairOrders
-from planner.verifier.kueue_strict.orders import MOST_STATES, AttemptOrders, candidates_of
+from planner.verifier.kueue_strict.orders import (
+    MOST_STATES,
+    AttemptOrders,
+    FairOrders,
+    candidates_of,
+)
 from planner.verifier.wording import say_some
 
 

@@ -1,18 +1,43 @@
-"""Bounded searches over orders of removals: whatever is asked of each, and classical preemption.
+"""Bounded searches over orders of removals: classical preemption, and fair sharing.
 
-In classical preemption attempts go in turn, and nobody goes once it fits.
+In classical preemption attempts go in turn, and nobody goes once it fits. Under fair sharing
+documented precedence is kept.
+
+Kueue finds victims in two passes (docs/semantics/kueue.md §6.4 to §6.6). A moment of either is
+
+    gone    the victims removed so far, the preemptor's request REQ being counted in its queue
+    left    the candidates that this pass still has, victims and others
+    failed  those which the first strategy refused when it was the turn of their queue
+
+Whose turn it is follows from gone and left: what has no candidate left, or no longer borrows,
+never comes back, as usage only falls. Within a queue any order of candidates is looked at: it is
+the scheduler's heuristic, as ties between shares are. So when it is the turn of a queue,
+
+    nobody of it passes     all of it fail; in the second pass, it is done with
+    somebody of it passes   one who passes goes, and some of those who fail may have come before
+
+and if no victim is among those who pass, these orders do not lead to the victims. What failed
+before somebody passed matters in two ways only: a candidate that is no victim cannot be asked
+again in this pass, and one of the queue is there for the second. So of those who are no victims
+either nobody fails first or all do, and of the victims at most one: a queue has room for one in
+the second pass. Without law ST-04 it has room for more, and each choice is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from planner.laws import Law
+from planner.laws.kueue_strict import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES
 from planner.quota.kueue.amount import add
+from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
-from planner.verifier.kueue.setting import Setting, Variant
+from planner.verifier.kueue.fair_sharing import FINAL_SHARE, FairSetting
+from planner.verifier.kueue.setting import Setting, Variant, say_node
 
 MOST_STATES: Final = 10_000
 """After how many states a search ends without an answer."""
@@ -32,13 +57,13 @@ class State(Protocol):
         ...
 
 
-Moment = TypeVar("Moment", bound=State)
+Step = TypeVar("Step", bound=State)
 
 
 def search(
-    begin: Moment,
-    steps: Callable[[Moment], Iterable[Moment]],
-    is_end: Callable[[Moment], bool],
+    begin: Step,
+    steps: Callable[[Step], Iterable[Step]],
+    is_end: Callable[[Step], bool],
     most: int = MOST_STATES,
 ) -> tuple[bool | None, tuple[int, ...]]:
     """Look for an end, the first step first; no state is visited twice.
@@ -182,3 +207,209 @@ def candidates_of(setting: Setting, *, borrowing: bool) -> list[Admitted]:
         for candidate in setting.candidates
         if not borrowing or setting.variant(candidate) is not Variant.RECLAIM_WITHOUT_BORROWING
     ]
+
+
+class Moment(NamedTuple):
+    """What the search has reached; positions are those of the candidates."""
+
+    order: tuple[int, ...]
+    left: Positions
+    failed: Positions
+    second: bool
+
+    @property
+    def gone(self) -> Positions:
+        """Who was removed."""
+        return frozenset(self.order)
+
+    @property
+    def key(self) -> tuple[Positions, Positions, Positions, bool]:
+        """What the rest of the search depends on."""
+        return self.gone, self.left, self.failed, self.second
+
+
+@dataclass
+class FairOrders:
+    """All orders in which Kueue might remove some victims, as far as some laws say.
+
+    ``laws`` are the laws of precedence that are in force.
+    """
+
+    setting: FairSetting
+    victims: Sequence[Admitted]
+    laws: Collection[Law]
+
+    def __post_init__(self) -> None:
+        """Find the victims among the candidates."""
+        setting = self.setting
+        keys = {victim.key for victim in self.victims}
+        others = [c for c in setting.candidates if c.key not in keys]
+        self.candidates = [*self.victims, *others]
+        self.wanted = frozenset(range(len(self.victims)))
+        self.queues: dict[int, Positions] = {}
+        for position, candidate in enumerate(self.candidates):
+            known = self.queues.get(candidate.queue, frozenset())
+            self.queues[candidate.queue] = known | {position}
+        self.counted = Ledger(
+            setting, setting.with_request(setting.snapshot.usage), self.candidates
+        )
+        self.plain = Ledger(setting, setting.snapshot.usage, self.candidates)
+        tree = setting.snapshot.tree
+        self.nodes = {node for queue in self.queues for node in tree.path(queue)}
+        self.shares_of = setting.shares.of
+        self.furthest: tuple[int, str] = (-1, "")
+
+    def find(self, most: int = MOST_STATES) -> tuple[bool | None, tuple[int, ...]]:
+        """Look for an order of the victims that the laws permit; see ``search``."""
+        everybody = frozenset(range(len(self.candidates)))
+        begin = Moment((), everybody, frozenset(), second=False)
+        return search(begin, self._steps, lambda moment: moment.gone == self.wanted, most)
+
+    def _steps(self, moment: Moment) -> Iterator[Moment]:
+        if ST_STOPS in self.laws and moment.order and self.plain.fits(moment.gone, borrowing=True):
+            self._note(moment, "the preemptor fits")
+            return
+        if not self._is_hopeful(moment):
+            return
+        turns = self._turns(moment)
+        for queue in turns:
+            yield from self._visit(moment, queue, moment.left & self.queues[queue])
+        if not turns and ST_STRATEGIES in self.laws and not moment.second:
+            yield Moment(moment.order, moment.failed, frozenset(), second=True)
+
+    def _is_hopeful(self, moment: Moment) -> bool:
+        """Say whether every victim that is still there can be asked again."""
+        waiting = self.wanted - moment.gone
+        again = not moment.second and len(self.setting.strategies) > 1
+        if again and ST_ONE_PER_QUEUE in self.laws:
+            queues = [self.candidates[p].queue for p in waiting & moment.failed]
+            again = len(queues) == len(set(queues))
+        return waiting <= moment.left or (again and waiting <= moment.left | moment.failed)
+
+    # Whose turn it is (§6.4).
+
+    def _turns(self, moment: Moment) -> list[int]:
+        """Return the queues whose turn it may be; several where shares are equal."""
+        root = self.setting.path[-1]
+        # Without a cohort there is only the own queue, and no share to compare.
+        if root == self.setting.queue:
+            return [root] if moment.left & self.queues.get(root, frozenset()) else []
+        usage = self.counted.usage(moment.gone)
+        below = self._below(moment, {n: self.shares_of(usage, n) for n in self.nodes})
+        # Without that law it may be the turn of any queue that still matters.
+        if ST_HIGHEST_SHARE not in self.laws:
+            return [node for nodes in below.values() for node in nodes if node in self.queues]
+        return list(self._highest(below, root))
+
+    def _below(self, moment: Moment, shares: Mapping[int, Share]) -> dict[int, dict[int, Share]]:
+        """Return the children that still matter, with their shares, of every cohort that does."""
+        on_path, tree = self.setting.path, self.setting.snapshot.tree
+        alive: dict[int, dict[int, Share]] = {}
+        for queue, positions in self.queues.items():
+            path = tree.path(queue)
+            # What does not borrow is pruned, and so is all below it; on the preemptor's path
+            # nothing is.
+            borrows = all(node in on_path or shares[node].borrowing for node in path)
+            if borrows and not moment.left.isdisjoint(positions):
+                for node, parent in pairwise(path):
+                    alive.setdefault(parent, {})[node] = shares[node]
+        return alive
+
+    def _highest(self, below: Mapping[int, Mapping[int, Share]], cohort: int) -> Iterator[int]:
+        """Yield the queues that are reached by the highest share at every cohort."""
+        shares = {node: share.order for node, share in below.get(cohort, {}).items()}
+        top = max(shares.values(), default=None)
+        ahead = [node for node, share in shares.items() if share == top]
+        # Of equal shares a cohort goes before a queue: Kueue descends where the cohort's is as
+        # high.
+        cohorts = [node for node in ahead if node not in self.queues]
+        for node in cohorts:
+            yield from self._highest(below, node)
+        if not cohorts:
+            yield from ahead
+
+    # What it gives (§6.5 and §6.6).
+
+    def _visit(self, moment: Moment, queue: int, here: Positions) -> Iterator[Moment]:
+        """Yield what may come of it when it is the turn of a queue and its candidates ``here``."""
+        passing = self._passing(moment, queue, here)
+        if not passing:
+            # There is no third pass: who fails in the second is not kept.
+            failed = moment.failed if moment.second else moment.failed | here
+            yield moment._replace(left=moment.left - here, failed=failed)
+            return
+        if passing.isdisjoint(self.wanted):
+            node, one = say_node(self.setting.snapshot, queue), self.candidates[min(passing)]
+            self._note(moment, f"it is the turn of {node}, which would give {one.key}")
+            return
+        for position in self._different(passing & self.wanted):
+            order = (*moment.order, position)
+            if moment.second:
+                done = here if ST_ONE_PER_QUEUE in self.laws else {position}
+                yield moment._replace(order=order, left=moment.left - done)
+                continue
+            for before in self._failing_first(here - passing):
+                left = moment.left - before - {position}
+                yield Moment(order, left, moment.failed | before, second=False)
+
+    def _passing(self, moment: Moment, queue: int, here: Positions) -> Positions:
+        """Return who may go now."""
+        setting = self.setting
+        side = setting.side(queue)
+        if not side or setting.stays_within_nominal:
+            return here
+        usage = self.counted.usage(moment.gone)
+        mine = self.shares_of(usage, setting.rival(side[-1]))
+        before = self.shares_of(usage, side[-1])
+        in_turn = ST_STRATEGIES in self.laws
+        # The second pass always asks for LessThanInitialShare; so does a first pass configured so.
+        # That share is the same for all of a queue, so either all pass or nobody does.
+        if moment.second or (in_turn and setting.strategies[0] != FINAL_SHARE):
+            # Shares of before: REQ is counted, and whoever went so far is gone.
+            return here if mine.order < before.order else frozenset()
+        after = {p: self._share_without(usage, p, side[-1]) for p in here}
+        if in_turn:
+            return frozenset(p for p in here if mine.order <= after[p].order)
+        return frozenset(p for p in here if setting.is_fair(mine, before, after[p]))
+
+    def _share_without(self, usage: Usage, position: int, node: int) -> Share:
+        """Return the share of a node with one candidate less; the usage is left as it was."""
+        candidate = self.candidates[position]
+        path = self.setting.snapshot.tree.path(candidate.queue)
+        kept = [usage.amount[at].copy() for at in path]
+        usage.remove(candidate.queue, candidate.usage)
+        share = self.shares_of(usage, node)
+        for at, row in zip(path, kept, strict=True):
+            usage.amount[at] = row
+        return share
+
+    def _failing_first(self, failing: Positions) -> Iterator[Positions]:
+        """Yield who of those that fail may have been asked before, nobody first."""
+        if ST_STRATEGIES not in self.laws:
+            yield frozenset()
+            return
+        others = failing - self.wanted
+        victims = sorted(failing & self.wanted)
+        most = 1 if ST_ONE_PER_QUEUE in self.laws else len(victims)
+        for count in range(most + 1):
+            for some in combinations(victims, count):
+                yield frozenset(some)
+                if others:
+                    yield frozenset(some) | others
+
+    def _different(self, positions: Iterable[int]) -> Iterator[int]:
+        """Yield one of those that hold the same."""
+        seen = set()
+        for position in sorted(positions):
+            # Of victims that hold the same, one order is as good as another: trying one is enough.
+            holds = tuple(sorted(self.candidates[position].usage.items()))
+            if holds not in seen:
+                seen.add(holds)
+                yield position
+
+    # In words.
+
+    def _note(self, moment: Moment, what: str) -> None:
+        if len(moment.order) > self.furthest[0]:
+            count = f"after {len(moment.order)} of {len(self.wanted)} victims "
+            self.furthest = len(moment.order), (count if moment.order else "at once ") + what

@@ -1,4 +1,7 @@
-"""The laws of placement, one check each.
+"""The laws of placement, one check each, and Kueue's own placement of one group and of all in turn.
+
+Balanced placement and preferred node affinity are left out: they change where several
+podsets find room, and a plan for such says that it did not look at topology.
 
 Source: docs/semantics/kueue-topology.md §4 to §8.
 """
@@ -13,12 +16,283 @@ from typing import Final
 from planner.laws import Register
 from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
 from planner.plan import PodSetPlaces, Verdict
-from planner.quota.kueue.placing import Group, Pods
+from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.topology import OVERLAPPING
+from planner.quota.kueue.topology_tree import FlavorTree
 from planner.verifier.kueue_topology.leaves import Nodes, Slots, has_room, slices_at_most, taken
-from planner.verifier.kueue_topology.placement import Leaves, find
 from planner.verifier.wording import judge, say_some
+
+MIXED: Final = "TASProfileMixed"
+
+Leaves = Sequence[tuple[int, int]]
+"""Leaves with how many pods each gets."""
+
+
+@dataclass(slots=True, eq=False)
+class _Domain:
+    """A domain: first what it takes, then what it is given."""
+
+    place: int
+    below: Sequence[_Domain] = ()
+    pods: int = 0
+    pods_beside: int = 0
+    slices: int = 0
+    slices_beside: int = 0
+    lead: int = 0
+
+    def takes(self, *, slices: bool, beside: bool) -> int:
+        if slices:
+            return self.slices_beside if beside else self.slices
+        return self.pods_beside if beside else self.pods
+
+
+def find(
+    nodes: Nodes, groups: Sequence[Group], victims: Iterable[Admitted]
+) -> dict[str, Leaves] | str:
+    """Place all groups in turn, with victims gone; say which group finds no place.
+
+    Returned are the leaves of every podset, by its name.
+    """
+    gate = nodes.snapshot.configuration.gate
+    given = nodes.given_back(victims)
+    shared: dict[str, dict[str, int]] = {}
+    alone: dict[str, dict[str, dict[str, int]]] = {}
+    found: dict[str, Leaves] = {}
+    for group in groups:
+        tree = nodes.tree(group.flavor)
+        together = tree.ends_in_host and gate(OVERLAPPING)
+        # Flavors of the same hosts see what the podsets before took; other trees have leaves of
+        # their own, by ids that may be the same.
+        assumed = shared if together else alone.setdefault(group.flavor, {})
+        slots = nodes.slots(group, given.get(group.flavor, {}), assumed)
+        placed = place(tree, group, slots, mixed=gate(MIXED))
+        if placed is None:
+            return group.name
+        for pods, leaves in zip(group.members, placed, strict=False):
+            found[pods.name] = leaves
+            _assume(tree, pods, leaves, assumed)
+    return found
+
+
+def _assume(
+    tree: FlavorTree, pods: Pods, leaves: Leaves, assumed: dict[str, dict[str, int]]
+) -> None:
+    for leaf, count in leaves:
+        row = assumed.setdefault(tree.leaf_id(leaf), {})
+        for name, amount in taken(pods, count).items():
+            row[name] = row.get(name, 0) + amount
+
+
+def place(
+    tree: FlavorTree, group: Group, slots: Slots, *, mixed: bool
+) -> tuple[Leaves, Leaves] | None:
+    """Place one group: the leaves of the workers, and that of the leader; ``None`` if it fails."""
+    if group.aim is None:
+        return None
+    return _Placing(tree, group.aim, group, mixed=mixed).place(slots)
+
+
+class _Placing:
+    """One run of the procedure."""
+
+    def __init__(self, tree: FlavorTree, aim: Aim, group: Group, *, mixed: bool) -> None:
+        self.tree, self.aim = tree, aim
+        # Unconstrained pods go where least is free, to keep large domains whole (§5.3).
+        self.best_fit = not (aim.spread and mixed)
+        self.count = group.workers.count
+        self.leaders = 0 if group.leader is None else 1
+
+    def place(self, slots: Slots) -> tuple[Leaves, Leaves] | None:
+        levels = self._domains(slots)
+        if not levels[self.aim.level]:
+            return None
+        chosen = self._choose(levels, self.aim.level)
+        if chosen is None:
+            return None
+        level, domains = chosen
+        # By place is by level values: the tree is sorted so (§5.6).
+        leaves = sorted(self._spread(level, domains), key=lambda leaf: leaf.place)
+        return (
+            [(leaf.place, leaf.pods) for leaf in leaves if leaf.pods > 0],
+            [(leaf.place, leaf.lead) for leaf in leaves if leaf.lead > 0],
+        )
+
+    def _domains(self, slots: Slots) -> list[list[_Domain]]:
+        """What all domains take, from the leaves up."""
+        told = zip(slots.pods, slots.beside, slots.lead, strict=True)
+        row = [
+            _Domain(place, (), pods, beside, lead=lead)
+            for place, (pods, beside, lead) in enumerate(told)
+        ]
+        if self.aim.slice_level == self.tree.depth:
+            for leaf in row:
+                self._cut(leaf)
+        levels = [row]
+        for level in range(self.tree.depth - 1, -1, -1):
+            row = [
+                _Domain(place, [levels[0][child] for child in below])
+                for place, below in enumerate(self.tree.children[level])
+            ]
+            for domain in row:
+                self._add_up(domain, self.aim.layers.get(level + 1, 1))
+                if level == self.aim.slice_level:
+                    self._cut(domain)
+            levels.insert(0, row)
+        return levels
+
+    def _cut(self, domain: _Domain) -> None:
+        domain.slices = domain.pods // self.aim.size
+        domain.slices_beside = domain.pods_beside // self.aim.size
+
+    def _add_up(self, domain: _Domain, layer: int) -> None:
+        # Inner layers are whole as well: what is left over below a child is lost further up (§5.2).
+        whole = [child.pods // layer * layer for child in domain.below]
+        beside = [child.pods_beside // layer * layer for child in domain.below]
+        domain.pods = sum(whole)
+        domain.slices = sum(child.slices for child in domain.below)
+        domain.lead = max((child.lead for child in domain.below), default=0)
+        # The leader takes the child where it costs least; only a child that can take it counts.
+        may = [i for i, child in enumerate(domain.below) if child.lead or not self.leaders]
+        if may:
+            domain.pods_beside = domain.pods - min(whole[i] - beside[i] for i in may)
+            domain.slices_beside = domain.slices - min(
+                domain.below[i].slices - domain.below[i].slices_beside for i in may
+            )
+
+    def _order(self, domains: Iterable[_Domain]) -> list[_Domain]:
+        sign = -1 if self.best_fit else 1
+        return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.place))
+
+    @staticmethod
+    def _best(some: Sequence[_Domain], need: int, leaders: int, *, slices: bool) -> _Domain:
+        """Return the smallest that is enough, the first of several; else list[0]."""
+        beside = leaders > 0
+        enough = [
+            d for d in some if d.lead >= leaders and d.takes(slices=slices, beside=beside) >= need
+        ]
+        if not enough:
+            return some[0]
+        return min(enough, key=lambda d: d.takes(slices=slices, beside=beside))
+
+    def _choose(
+        self, levels: Sequence[Sequence[_Domain]], level: int
+    ) -> tuple[int, list[_Domain]] | None:
+        """One domain that takes all, or several of one level."""
+        need, leaders = self.count // self.aim.size, self.leaders
+        sign = -1 if self.best_fit else 1
+        domains = sorted(
+            levels[level], key=lambda d: (-d.lead, sign * d.slices_beside, d.pods_beside, d.place)
+        )
+        if not self.best_fit:
+            for one in domains:
+                if one.lead >= leaders and one.takes(slices=True, beside=leaders > 0) >= need:
+                    return level, [one]
+        top = domains[0]
+        if top.slices_beside >= need and top.lead >= leaders:
+            if self.best_fit:
+                top = self._best(domains, need, leaders, slices=True)
+            return level, [top]
+        if self.aim.required:
+            return None
+        # A preferred level that does not do is given up one level at a time, up to the top.
+        if self.aim.is_preferred and level > 0:
+            return self._choose(levels, level - 1)
+        several = self._several(domains, need)
+        return None if several is None else (level, several)
+
+    def _several(self, domains: Sequence[_Domain], need: int) -> list[_Domain] | None:
+        row = self._leader_first(domains, self.count, self.leaders, self.aim.size, slices=True)
+        rest, leaders, chosen, i = need, self.leaders, list[_Domain](), 0
+        while leaders > 0 and i < len(row) and row[i].lead > 0:
+            one = row[i]
+            if self.best_fit and one.slices_beside >= rest:
+                one = self._best(row[i:], rest, leaders, slices=True)
+            chosen.append(one)
+            leaders -= one.lead
+            rest -= one.slices_beside
+            i += 1
+        if leaders > 0:
+            return None
+        row = self._order(row[i:])
+        for j, first in enumerate(row):
+            if rest <= 0:
+                break
+            one = first
+            if self.best_fit and one.slices >= rest:
+                one = self._best(row[j:], rest, 0, slices=True)
+            chosen.append(one)
+            rest -= one.slices
+        return None if rest > 0 else chosen
+
+    @staticmethod
+    def _leader_first(
+        domains: Sequence[_Domain], count: int, leaders: int, size: int, *, slices: bool
+    ) -> list[_Domain]:
+        """Bring one to the front that takes the leader and leaves enough."""
+        row = list(domains)
+        if leaders and len(row) > 1:
+            have = sum(d.takes(slices=slices, beside=False) for d in row)
+            need = count // size if slices else count
+            for d in row:
+                less = d.takes(slices=slices, beside=False) - d.takes(slices=slices, beside=True)
+                if d.lead >= leaders and have - less >= need:
+                    row.remove(d)
+                    return [d, *row]
+        return row
+
+    def _spread(self, level: int, chosen: Sequence[_Domain]) -> list[_Domain]:
+        """Give the pods to the leaves below."""
+        aim, depth = self.aim, self.tree.depth
+        fit = self._take(chosen, self.count, self.leaders, aim.size, slices=True)
+        while level < min(depth, aim.slice_level):
+            below = self._order(child for d in fit for child in d.below)
+            fit = self._take(below, self.count, self.leaders, aim.size, slices=True)
+            level += 1
+        while level < depth:
+            size = aim.size if level < aim.slice_level else aim.layers.get(level + 1, 1)
+            given: list[_Domain] = []
+            for d in fit:
+                children = self._order(d.below)
+                # After sorting: the order is by the old slices, the taking by the new ones (§5.5).
+                if size > 1:
+                    for child in children:
+                        child.slices = child.pods // size
+                        child.slices_beside = child.pods_beside // size
+                given += self._take(children, d.pods, d.lead, size, slices=size > 1)
+            fit = given
+            level += 1
+        return fit
+
+    def _take(
+        self, domains: Sequence[_Domain], count: int, leaders: int, size: int, *, slices: bool
+    ) -> list[_Domain]:
+        row = self._leader_first(domains, count, leaders, size, slices=slices)
+        rest, each = (count // size, size) if slices else (count, 1)
+        out: list[_Domain] = []
+        for i, first in enumerate(row):
+            d, beside = first, leaders > 0
+            enough = d.takes(slices=slices, beside=beside) >= rest and d.lead >= leaders
+            if self.best_fit and enough:
+                d = self._best(row[i:], rest, leaders, slices=slices)
+            here = d.takes(slices=slices, beside=beside)
+            done = here >= rest and d.lead >= leaders
+            lead = leaders if done else min(d.lead, leaders)
+            # Beside a leader a domain may take all that is left and still lack the leader: then the
+            # amount is cut, and the next one has the leader alone.
+            here = rest if done else min(here, rest) if beside else here
+            d.lead = lead
+            d.pods = here * each
+            if slices:
+                d.slices = d.slices_beside = here
+            leaders -= lead
+            rest -= here
+            out.append(d)
+            if done:
+                return out
+        # Never reached: what was chosen holds enough (docs/semantics/kueue-topology.md §7).
+        return []
+
 
 Check = Callable[["Floor", Sequence[Admitted], Sequence[PodSetPlaces]], Verdict]
 

@@ -2,9 +2,8 @@
 
 case.py     a plan matched with the state, and a legal order of removals, constructed backwards and
             replayed; YuniKorn's objects in words
-hosting.py  where the fence of an ask is, what priorities are worth below it, and what stands in its
-            way on a node
-laws.py     one check per law, YK-01 to YK-12
+laws.py     one check per law, YK-01 to YK-12; where the fence of an ask is, what priorities are
+            worth below it, and what stands in its way on a node
 facts.py    what a plan claims: values, bounds, order, and what it says of the state
 """
 
@@ -33,10 +32,6 @@ def verify_yunikorn_plan(
 
     Parameters
     ----------
-    state
-        What the plan was made for.
-    plan
-        The plan.
     cluster
         The plan's partition made ready, to save the time of doing so.
 

@@ -256,10 +256,6 @@ def match_yunikorn(
 
     Parameters
     ----------
-    state
-        What the plan was made for.
-    plan
-        The plan.
     cluster
         The plan's partition made ready, to save the time of doing so.
 

@@ -24,7 +24,7 @@ from planner.verifier.kueue.certificate import (
 )
 from planner.verifier.wording import compare, judge, say_some
 from planner.verifier.yunikorn.case import Victim, YuniKornCase, replay
-from planner.verifier.yunikorn.hosting import adjusted_priority, is_on
+from planner.verifier.yunikorn.laws import adjusted_priority, is_on
 
 FACTS: Final = Law(
     "CT-05",
@@ -49,10 +49,6 @@ def check_yunikorn_certificate(
 
     Parameters
     ----------
-    case
-        The plan matched with the state.
-    plan
-        The plan.
     terms
         Every term, recomputed from the plan's victims.
     levels

@@ -11,7 +11,7 @@ import pytest
 
 from planner.commands.boost.kueue.search import Search, Trial, annotated
 from planner.commands.whatif.edit import edit
-from planner.models.kueue.candidates import eligible, reasons
+from planner.models.kueue.laws import eligible, reasons
 from planner.problem.kueue import build_problem
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor

@@ -14,9 +14,9 @@ import pytest
 import planner
 from planner.api import pending_workloads
 from planner.commands.lint import Finding
-from planner.commands.lint.kueue import starvation
+from planner.commands.lint.kueue import cycles
+from planner.commands.lint.kueue.cycles import MAX_TRIED
 from planner.commands.lint.kueue.search import AT_REST, loop
-from planner.commands.lint.kueue.starvation import MAX_TRIED
 from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.lint import KINDS, files_of
 from planner.commands.simulate import simulate
@@ -374,7 +374,7 @@ def test_many_behind_one_are_one_finding_of_few_objects() -> None:
 
 
 def test_a_tree_that_is_too_much_work_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starvation, "MAX_WORK", 5)
+    monkeypatch.setattr(cycles, "MAX_WORK", 5)
     assert found_starving(*blocked_by_its_own_queue()) == []
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from planner import api
-from planner.commands.whatif.comparison import Move, WhatIf, compare
-from planner.commands.whatif.edit import edit
+from planner.commands.whatif.edit import Move, WhatIf, compare, edit
 from planner.report.whatif import render
 from planner.state import State
 from tests.cluster import cohort, pending, queue, running, state_of

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from planner import api
-from planner.commands.whatif.comparison import compare
-from planner.commands.whatif.edit import edit
+from planner.commands.whatif.edit import compare, edit
 from planner.errors import SchemaError
 from planner.state import YuniKornState
 from planner.state.yunikorn import Claim, QueueConfig

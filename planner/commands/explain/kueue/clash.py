@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
 
-from planner.commands.explain.clash import Edit, Trial, first, in_words, minimal
+from planner.commands.explain.inquiry import Edit, Trial, first, in_words, minimal
 from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change, LawInWords
 from planner.commands.whatif.edit import edit
 from planner.laws import Law, Register, in_drop_order, kueue_topology
 from planner.laws import kueue as laws
-from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.formulation import Columns, assemble, build_classes
+from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
 from planner.objective.profiles import Profile
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
@@ -399,7 +399,9 @@ class _Number:
             return None
         grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
         # More quota than all that is used and asked for together changes nothing.
-        most = -(-(asked + _in_use(planning, fr)) // grain)
+        queue, used = planning.preemptor.queue, planning.snapshot.usage.amount
+        root = planning.snapshot.tree.path(queue)[-1]
+        most = -(-(asked + used[root][fr] + used[queue][fr]) // grain)
         coarse = first(lambda k: self._works(k * grain), most)
         if coarse is None or self.trial.deadline.passed:
             return None
@@ -417,15 +419,6 @@ class _Number:
             for nano in (self.nano, self.nano + units * step)
         )
         return Edit(self.path, before, after, f"+{format_units(units, self.resource)}")
-
-
-def _in_use(planning: Planning, fr: int) -> int:
-    """Return what the whole tree of the preemptor uses of a flavor-resource."""
-    tree, usage = planning.snapshot.tree, planning.snapshot.usage
-    return (
-        usage.amount[tree.path(planning.preemptor.queue)[-1]][fr]
-        + usage.amount[planning.preemptor.queue][fr]
-    )
 
 
 def _grain(planning: Planning, fr: int, asked: int) -> int:

@@ -26,7 +26,6 @@ from planner.plan import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.kueue.preemptor import find_workload
-from planner.quota.kueue.snapshot import Snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
@@ -119,7 +118,9 @@ def _outside(planning: Planning, state: State, workload: str) -> Standing:
         text = f"it holds no quota: it {'is pending' if found.is_pending else 'is not running'}"
     else:
         priority = held[0].priority
-        text = _no_neighbour(snapshot, planning, queue)
+        own, inactive = planning.subject.cluster_queue, snapshot.inactive.get(queue)
+        text = f"ClusterQueue {queue} shares no cohort with ClusterQueue {own}"
+        text = f"ClusterQueue {queue} is inactive: {inactive}" if inactive else text
     law = laws.KQ_HOLDS_CONTESTED if planning.problem.fair is None else laws.FS_HOLDS_CONTESTED
     return Standing(
         workload=workload,
@@ -129,14 +130,6 @@ def _outside(planning: Planning, state: State, workload: str) -> Standing:
         law=_in_words(law, text),
         candidates=int(planning.candidates.sum()),
     )
-
-
-def _no_neighbour(snapshot: Snapshot, planning: Planning, queue: str) -> str:
-    inactive = snapshot.inactive.get(queue)
-    if inactive:
-        return f"ClusterQueue {queue} is inactive: {inactive}"
-    own = planning.subject.cluster_queue
-    return f"ClusterQueue {queue} shares no cohort with ClusterQueue {own}"
 
 
 def _in_words(law: Law, text: str) -> LawInWords:

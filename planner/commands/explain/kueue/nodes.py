@@ -12,13 +12,7 @@ from itertools import permutations
 from typing import Final, Literal
 
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
-from planner.commands.explain.kueue.record import (
-    DomainRoom,
-    FlavorRoom,
-    OnNodes,
-    Opening,
-    Together,
-)
+from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
 from planner.plan import Place, PodSetPlaces
 from planner.plan.base import name_some

@@ -65,10 +65,7 @@ class _OutOfSteps(Exception):  # noqa: N818 - says what happened
 
 
 def smallest_set(
-    wanted: Wanted,
-    rows: Sequence[Sequence[int]],
-    running: Sequence[Movable],
-    steps: Steps,
+    wanted: Wanted, rows: Sequence[Sequence[int]], running: Sequence[Movable], steps: Steps
 ) -> Smallest:
     """Return the fewest of ``running`` that must go before there is room.
 

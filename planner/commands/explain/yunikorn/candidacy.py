@@ -10,9 +10,15 @@ from planner.commands.explain.yunikorn.record import YuniKornStanding
 from planner.laws import Law, Register
 from planner.laws import yunikorn as laws
 from planner.laws.yunikorn import Spared
-from planner.models.yunikorn.candidates import exclusions, fence_root
+from planner.models.yunikorn.candidates import (
+    Counting,
+    counting_guarantees,
+    exclusions,
+    fence_root,
+    missing_on,
+    used,
+)
 from planner.models.yunikorn.laws import spared_by
-from planner.models.yunikorn.need import Counting, counting_guarantees, missing_on, used
 from planner.plan import ResourceAmount
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.cluster import NodeRoom

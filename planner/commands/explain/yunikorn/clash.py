@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.commands.explain.clash import in_words, minimal
+from planner.commands.explain.inquiry import in_words, minimal
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.candidacy import (
     amount,
@@ -23,15 +23,16 @@ from planner.commands.explain.yunikorn.candidacy import (
 from planner.commands.explain.yunikorn.record import YuniKornShortfall
 from planner.laws import RULE_SETS, Law, Register, in_drop_order
 from planner.laws import yunikorn as laws
-from planner.models.yunikorn.candidates import eligible, exclusions
-from planner.models.yunikorn.formulation import assemble, build_classes
-from planner.models.yunikorn.need import (
+from planner.models.yunikorn.candidates import (
     At,
     above_guaranteed,
+    eligible,
+    exclusions,
     missing_on,
     over_limits,
     short_of_guaranteed,
 )
+from planner.models.yunikorn.formulation import assemble, build_classes
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.queue import Queue

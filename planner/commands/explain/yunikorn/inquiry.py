@@ -8,8 +8,16 @@ from functools import cached_property, partial
 from math import gcd
 from typing import Final
 
-from planner.commands.explain.clash import Edit, Trial, first
-from planner.commands.explain.inquiry import Answer, Asked, Bounds, Explainer, capped
+from planner.commands.explain.inquiry import (
+    Answer,
+    Asked,
+    Bounds,
+    Edit,
+    Explainer,
+    Trial,
+    capped,
+    first,
+)
 from planner.commands.explain.record import Change
 from planner.commands.explain.yunikorn.candidacy import excluded_by, standing
 from planner.commands.explain.yunikorn.clash import clash_in_words, minimal_clash, shortfalls
@@ -22,7 +30,7 @@ from planner.commands.whatif.edit import edit
 from planner.errors import LookupFailed
 from planner.laws import RULE_SETS
 from planner.laws.yunikorn import YK_UNDER_GUARANTEED, Spared
-from planner.models.yunikorn.need import is_under_guaranteed, short_of_guaranteed, used
+from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_guaranteed, used
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan

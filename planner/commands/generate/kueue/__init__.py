@@ -2,6 +2,6 @@
 
 layout.py   every knob, named clusters, what a cluster consists of, and what its workloads ask for
 draw.py     queues, what runs, the preemptor, the trap of a hard state; quotas that make it legal
-nodes.py    racks of nodes, and where Kueue's own placement puts what runs
-objects.py  the objects that kubectl would print
+objects.py  the objects that kubectl would print; racks of nodes, and where Kueue's own placement
+            puts what runs
 """

@@ -118,11 +118,7 @@ def _of_trap(layout: Layout, place: Place) -> int:
 
 
 def _nominal(
-    layout: Layout,
-    place: Place,
-    held: Mapping[int, int],
-    sums: _Sums,
-    factors: Sequence[int],
+    layout: Layout, place: Place, held: Mapping[int, int], sums: _Sums, factors: Sequence[int]
 ) -> tuple[dict[int, int], int]:
     """Return what each queue of a tree has of a resource, and the root cohort."""
     pool, nominal = sums.pool, dict[int, int]()

@@ -148,9 +148,7 @@ PRESETS: Final = (
         KueueKnobs(queues=12, depth=3, workloads=240, limits=40, borrowers=60),
     ),
     Preset(
-        "borrowing",
-        "the preemptor must borrow",
-        KueueKnobs(beyond=50, limits=20, borrowers=60),
+        "borrowing", "the preemptor must borrow", KueueKnobs(beyond=50, limits=20, borrowers=60)
     ),
     Preset(
         "fair",
@@ -162,11 +160,7 @@ PRESETS: Final = (
         "fair sharing in cohorts three levels deep",
         KueueKnobs(queues=12, depth=3, workloads=240, fair=True, pool=10, weights=40),
     ),
-    Preset(
-        "many-flavors",
-        "five flavors, all of them full",
-        KueueKnobs(flavors=5, workloads=200),
-    ),
+    Preset("many-flavors", "five flavors, all of them full", KueueKnobs(flavors=5, workloads=200)),
     Preset(
         "hard",
         "Kueue evicts many of a sweep where one job would do",

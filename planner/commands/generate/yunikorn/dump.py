@@ -1,30 +1,40 @@
-"""The full state dump that the core and the Kubernetes shim would write of a cluster.
+"""The knobs of clusters of YuniKorn: queues, nodes full of pods, and an ask that no node can take.
 
-Source: yunikorn-core be3bb487, webservice/state_dump.go and webservice/dao; yunikorn-k8shim
-23b6b47f, cache/external/scheduler_cache_dao.go.
+Cores are contested, memory is not: a node has twice the memory per core that pods ask for. The ask
+is larger than what is free on any node, and no larger than what is free on one of them together
+with the pods there of queues beyond their guaranteed; these stay at their guaranteed at least, if
+all of that node go. Its own queue is guaranteed more than it uses and asks for. All guaranteed
+amounts together are no more than the nodes have.
+
+In a hard state every node has as many one-core pods of one queue, newer than all else, as the ask
+has cores. The core goes from the newest on and takes all of them; on each node an older pod of
+the same queue and of the size of the ask would do alone.
+
+The state dump is the one that the core and the Kubernetes shim would write. Source: yunikorn-core
+be3bb487, webservice/state_dump.go and webservice/dao; yunikorn-k8shim 23b6b47f,
+cache/external/scheduler_cache_dao.go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from planner.commands.generate import names
-from planner.commands.generate.yunikorn.draw import (
-    CORE,
-    MEMORY,
-    MIB_PER_CORE,
-    PODS,
-    PRESETS,
-    VCORE,
-    WAITING,
-    Amount,
-    Layout,
-    Pod,
-    YuniKornKnobs,
-    lay_out,
+from planner.commands.generate.generate import (
+    FULL,
+    WIDEST,
+    Knob,
+    Knobs,
+    Preset,
+    check_limits,
+    impossible,
+    too_wide,
 )
+from planner.commands.generate.names import TASKS, Chance
+from planner.errors import InputError
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
     ALLOW_PREEMPTION,
@@ -32,6 +42,307 @@ from planner.state.yunikorn import (
     POD_NAME_TAG,
     format_yunikorn_quantity,
 )
+
+NodeShapes = Literal["t-shirt", "distinct"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YuniKornKnobs(Knobs):
+    """A cluster of YuniKorn. Shares are in percent; a chance is drawn for each by itself."""
+
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "yunikorn"
+
+    queues: Annotated[int, Knob("leaf queues", 2, 1000)] = 6
+    depth: Annotated[int, Knob("levels of queues below root", 1, 6)] = 2
+    branches: Annotated[int, Knob("parent queues below a parent queue", 1, 10)] = 2
+    nodes: Annotated[int, Knob("nodes", 1, 5000)] = 8
+    cores: Annotated[int, Knob("cores of a node, with 8 GiB each", 8, 512)] = 32
+    shapes: Annotated[NodeShapes, Knob("requests: whole cores, or no two alike")] = "t-shirt"
+    priorities: Annotated[int, Knob("priority classes of what runs", 1, 8)] = 4
+    victims: Annotated[int, Knob("how many pods of average size the ask lacks", 1, 100)] = 3
+    fits: Annotated[bool, Knob("let the ask fit without any preemption")] = False
+    fill: Annotated[int, Knob("percent of the cores in use", 50, 100)] = 100
+    count_pods: Annotated[
+        bool, Knob("pods are a resource that is counted, as the Kubernetes shim does")
+    ] = True
+    over: Annotated[int, Knob("percent of the leaf queues use more than guaranteed")] = 50
+    maxima: Annotated[int, Knob("percent of the leaf queues have a maximum")] = 0
+    fences: Annotated[int, Knob("percent of the parent queues are fences")] = 0
+    offsets: Annotated[int, Knob("percent of the leaf queues have a priority offset")] = 0
+    opted_out: Annotated[int, Knob("percent of the pods opted out of preemption")] = 10
+    age: Annotated[int, Knob("hours that the oldest pod has been running", 1, 10_000)] = 72
+    hard: Annotated[
+        int, Knob("percent of the states are such that YuniKorn evicts many for one")
+    ] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their limits, and those that contradict each other."""
+        check_limits(self)
+        if self.hard and (self.fits or self.fill < FULL):
+            raise impossible("hard", "hard states need full nodes", "fill 100, and not fits")
+        if self.hard and self.victims * 2 > self.cores:
+            raise impossible(
+                "hard",
+                f"{self.victims} small pods and a large one of their size fill more than "
+                f"{self.cores} cores",
+                "cores of at least twice victims",
+            )
+        if self.depth > 1 and self.branches ** (self.depth - 1) > WIDEST:
+            raise too_wide(self.branches, self.depth)
+
+
+PRESETS: Final = (
+    Preset("yunikorn", "eight nodes, six leaf queues on two levels", YuniKornKnobs()),
+    Preset(
+        "yunikorn-small",
+        "two nodes, three leaf queues",
+        YuniKornKnobs(queues=3, depth=1, nodes=2, cores=16),
+    ),
+    Preset(
+        "yunikorn-hierarchical",
+        "queues three levels deep with fences, offsets and maxima",
+        YuniKornKnobs(queues=12, depth=3, nodes=16, fences=30, offsets=40, maxima=40),
+    ),
+    Preset(
+        "yunikorn-hard",
+        "YuniKorn evicts many small pods where one would do",
+        YuniKornKnobs(victims=6, hard=100, count_pods=False),
+    ),
+    Preset(
+        "yunikorn-large",
+        "200 nodes, 40 leaf queues, thousands of pods",
+        YuniKornKnobs(queues=40, depth=3, branches=3, nodes=200, cores=64),
+    ),
+)
+
+
+VCORE, MEMORY, PODS = "vcore", "memory", "pods"
+
+CORE: Final = 1000
+"""A core in the core's own unit."""
+
+WAITING: Final = -1
+"""The node of a pod that waits for one."""
+
+MIB_PER_CORE: Final = 4 * 1024
+"""What a pod asks for; a node has twice as much, so that memory is never short."""
+
+
+class Pod(NamedTuple):
+    """A pod: ``milli`` of a core and ``mib`` of memory, on a node unless it waits.
+
+    ``number`` tells apart the pods of an application; the first is its originator.
+    """
+
+    queue: int
+    app: str
+    number: int
+    milli: int
+    mib: int
+    level: int
+    age_s: int
+    node: int
+    opted_out: bool = False
+
+
+class Amount(NamedTuple):
+    """Cores and memory of a queue, in the units of a pod."""
+
+    milli: int
+    mib: int
+
+
+@dataclass(slots=True)
+class Layout:
+    """A cluster: leaf queues, their parents by level, and the pods.
+
+    ``leaf`` is the place of a leaf queue's parent on the last level of parents; ``widths`` says
+    how many parents there are on each level below root. Queue 0 asks.
+    """
+
+    knobs: YuniKornKnobs
+    leaf: list[int]
+    widths: list[int]
+    running: list[Pod] = field(default_factory=list)
+    asks: list[Pod] = field(default_factory=list)
+    guaranteed: list[Amount] = field(default_factory=list)
+    maxima: list[Amount | None] = field(default_factory=list)
+    offsets: list[int] = field(default_factory=list)
+    fences: list[list[bool]] = field(default_factory=list)
+
+    def used(self) -> list[Amount]:
+        """Return what each leaf queue uses."""
+        milli, mib = [0] * self.knobs.queues, [0] * self.knobs.queues
+        for pod in self.running:
+            milli[pod.queue] += pod.milli
+            mib[pod.queue] += pod.mib
+        return [Amount(*both) for both in zip(milli, mib, strict=True)]
+
+
+_SIZES: Final = (1, 1, 1, 2, 2, 2, 4, 4, 8)
+"""Cores of a pod; each as often as it stands here."""
+
+_OFFSETS: Final = (-100, -10, 10, 100)
+_ASKED_S: Final = 240
+"""How long the ask has been waiting: longer than the delay of preemption."""
+
+_YOUNGEST_S: Final = 600
+"""Nothing but the small pods of a hard state is younger."""
+
+_BEYOND: Final = (200, 700)
+_WITHIN: Final = (1100, 1500)
+"""What a queue is guaranteed of what it uses, in thousandths."""
+
+_OWN: Final = 4
+"""Of so many parts of all cores the asking queue uses at most one."""
+
+_DODGER: Final = 1
+"""The queue next to the asking one: always beyond its guaranteed, so that somebody can go."""
+
+
+def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
+    """Draw a cluster.
+
+    Raises
+    ------
+    InputError
+        If there cannot be such a cluster.
+    """
+    layout = _with_queues(knobs, Chance(seed, "queue"))
+    over = Chance(seed, "over")
+    beyond = [over.percent(knobs.over) for _ in range(knobs.queues)]
+    beyond[0], beyond[_DODGER] = False, True
+    hard = Chance(seed, "hard").percent(knobs.hard)
+    layout.running += _pods(layout, seed, hard=hard)
+    free, taken = _room(layout, beyond)
+    layout.asks.append(_ask(layout, free, taken, hard=hard))
+    best = max(range(knobs.nodes), key=lambda node: free[node] + taken[node])
+    _guarantee(layout, beyond, best, Chance(seed, "guaranteed"))
+    return layout
+
+
+def _with_queues(knobs: YuniKornKnobs, chance: Chance) -> Layout:
+    """Lay out parents, the first of each level above the first, and deal the leaves out."""
+    widths = [min(knobs.branches**level, knobs.queues) for level in range(1, knobs.depth)]
+    last = widths[-1] if widths else 1
+    layout = Layout(knobs, [queue * last // knobs.queues for queue in range(knobs.queues)], widths)
+    for width in widths:
+        # A fence above the ask would shut everybody else out.
+        layout.fences.append(
+            [bool(place) and chance.percent(knobs.fences) for place in range(width)]
+        )
+    for queue in range(knobs.queues):
+        offset = chance.pick(_OFFSETS)
+        layout.offsets.append(offset if queue and chance.percent(knobs.offsets) else 0)
+    return layout
+
+
+def _pods(layout: Layout, seed: int, *, hard: bool) -> Iterator[Pod]:
+    """Yield the pods that run, with their applications: three a queue, and a sweep."""
+    chance, counts = Chance(seed, "application"), [0] * layout.knobs.queues
+    tasks = [chance.pick(TASKS) for _ in counts]
+    for pod in _placed(layout.knobs, seed, hard=hard):
+        counts[pod.queue] += 1
+        kind = "sweep" if pod.age_s < _YOUNGEST_S else str(chance.between(1, 3))
+        app = f"{tasks[pod.queue]}-{pod.queue + 1}-{kind}"
+        yield pod._replace(app=app, number=counts[pod.queue])
+
+
+def _placed(knobs: YuniKornKnobs, seed: int, *, hard: bool) -> Iterator[Pod]:
+    """Fill the nodes with pods that have no names yet."""
+    chance, seen = Chance(seed, "pod"), set[int]()
+    own, most = 0, knobs.nodes * knobs.cores * CORE // _OWN
+    for node in range(knobs.nodes):
+        left = knobs.cores * CORE * knobs.fill // 100
+        if hard:
+            size = knobs.victims * CORE
+            for place in range(knobs.victims):
+                age = 30 + 4 * (node + place) % 500
+                yield Pod(_DODGER, "", 0, CORE, MIB_PER_CORE, 0, age, node)
+            yield Pod(_DODGER, "", 0, size, _mib(size), 0, 3600 * chance.between(2, 20), node)
+            left -= 2 * size
+        while left > 0:
+            milli = min(left, _size(knobs, chance, seen))
+            left -= milli
+            age = chance.spread(_YOUNGEST_S, knobs.age * 3600)
+            queue, level = chance.below(knobs.queues), chance.below(knobs.priorities)
+            if not queue and (own := own + milli) > most:
+                queue = _DODGER
+            out = chance.percent(knobs.opted_out)
+            yield Pod(queue, "", 0, milli, _mib(milli), level, age, node, out)
+
+
+def _size(knobs: YuniKornKnobs, chance: Chance, seen: set[int]) -> int:
+    """Return the milli-cores of a pod, as long as there are some with no two alike."""
+    if knobs.shapes == "t-shirt":
+        return CORE * min(knobs.cores, chance.pick(_SIZES))
+    while True:
+        milli = chance.between(CORE // 2, 8 * CORE)
+        if milli not in seen or len(seen) > 4 * CORE:
+            seen.add(milli)
+            return milli
+
+
+def _room(layout: Layout, beyond: list[bool]) -> tuple[list[int], list[int]]:
+    """Return what is free on each node, and what queues beyond their guaranteed use there."""
+    knobs = layout.knobs
+    free, taken = [knobs.cores * CORE] * knobs.nodes, [0] * knobs.nodes
+    for pod in layout.running:
+        free[pod.node] -= pod.milli
+        taken[pod.node] += pod.milli if beyond[pod.queue] else 0
+    return free, taken
+
+
+def _ask(layout: Layout, free: list[int], taken: list[int], *, hard: bool) -> Pod:
+    """Return the ask: too large for every node, and not too large for one of them."""
+    knobs = layout.knobs
+    mean = sum(pod.milli for pod in layout.running) // len(layout.running)
+    most = max(map(sum, zip(free, taken, strict=True)))
+    lacking = CORE * knobs.victims if hard else knobs.victims * mean
+    milli = min(lacking, max(free)) if knobs.fits else min(max(free) + lacking, most)
+    if milli <= 0 or (not knobs.fits and milli <= max(free)):
+        found = "on no node is there both room for an ask and somebody who may go"
+        raise InputError("--fill", found, "less in use, more nodes, or not fits")
+    return Pod(0, "serve-ranker", 1, milli, _mib(milli), knobs.priorities, _ASKED_S, WAITING)
+
+
+def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) -> None:
+    """Give the leaf queues their guaranteed amounts, and some a maximum.
+
+    On the node ``best`` all may go of the queues beyond their guaranteed.
+    """
+    knobs, used = layout.knobs, layout.used()
+    whole, needs = knobs.nodes * knobs.cores * CORE, used[0].milli + layout.asks[0].milli
+    own = (needs + min(whole, needs + layout.asks[0].milli)) // 2
+    stays = [amount.milli for amount in used]
+    for pod in layout.running:
+        stays[pod.queue] -= pod.milli if pod.node == best else 0
+    wanted = [
+        min(stays[queue], amount.milli * chance.between(*_BEYOND) // 1000)
+        if beyond[queue]
+        else amount.milli * chance.between(*_WITHIN) // 1000
+        for queue, amount in enumerate(used)
+    ]
+    others = max(1, sum(wanted[1:]))
+    scale = min(others, whole - own)
+    layout.guaranteed = [_of(own), *(_of(each * scale // others) for each in wanted[1:])]
+    for queue, amount in enumerate(used):
+        most = max(amount.milli, layout.guaranteed[queue].milli) + CORE * chance.between(1, 16)
+        has = queue and chance.percent(knobs.maxima)
+        layout.maxima.append(_of(most) if has else None)
+
+
+def _of(milli: int) -> Amount:
+    return Amount(milli, _mib(milli))
+
+
+def _mib(milli: int) -> int:
+    """Return the memory that goes with so many milli-cores."""
+    return milli * MIB_PER_CORE // CORE
+
 
 __all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
 
@@ -219,11 +530,7 @@ def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
         }
     known = (*names.CLASSES[: layout.knobs.priorities], names.PREEMPTOR_CLASS)
     classes = {
-        cls.name: {
-            "name": cls.name,
-            "value": cls.value,
-            "preemptionPolicy": "PreemptLowerPriority",
-        }
+        cls.name: {"name": cls.name, "value": cls.value, "preemptionPolicy": "PreemptLowerPriority"}
         for cls in known
     }
     return {"pods": written, "priorityClasses": classes}

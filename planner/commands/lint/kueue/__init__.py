@@ -1,12 +1,10 @@
 """What Kueue's configuration makes possible, impossible or pointless.
 
-world.py       what the rules look at, and small dumps made of some ClusterQueues
-search.py      the search for a smallest example, in which decisions and cycles are replayed
-ping_pong.py   KL-01 and KL-02
-impossible.py  KL-03 to KL-10
-useless.py     KL-11 to KL-18
-starvation.py  KL-19, of the workloads that wait
-nodes.py       KL-20 to KL-22, of flavors with a topology
+world.py     what the rules look at, and small dumps made of some ClusterQueues
+search.py    the search for a smallest example, in which decisions and cycles are replayed
+cycles.py    KL-01 and KL-02, ping-pong; KL-19, of the workloads that wait
+settings.py  KL-03 to KL-10, impossible; KL-11 to KL-18, useless
+nodes.py     KL-20 to KL-22, of flavors with a topology
 
 Source: docs/semantics/kueue.md; kueue ff69552e pkg/webhooks/clusterqueue_webhook.go
 (``validatePreemption``).
@@ -17,32 +15,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.commands.lint.kueue import impossible, nodes, ping_pong, starvation, useless
+from planner.commands.lint.kueue import cycles, nodes, settings
 from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.lint import Finding
 from planner.stage import begin
 from planner.state import State
 
 RULES: Final = (
-    ping_pong.borrower_and_lender,
-    ping_pong.fair_queues,
-    impossible.never_reclaims,
-    impossible.refused,
-    impossible.threshold_below_all,
-    impossible.one_priority,
-    impossible.nothing_to_reclaim,
-    impossible.inactive_borrower,
-    impossible.weight_zero,
-    impossible.no_quota,
-    useless.alone_in_cohort,
-    useless.fair_sharing_ignores_borrow,
-    useless.cannot_borrow,
-    useless.nobody_borrows,
-    useless.threshold_above_all,
-    useless.weights_without_fair_sharing,
-    useless.nobody_reclaims,
-    useless.boosts_without_gate,
-    starvation.never_reached_at_all,
+    cycles.borrower_and_lender,
+    cycles.fair_queues,
+    settings.never_reclaims,
+    settings.refused,
+    settings.threshold_below_all,
+    settings.one_priority,
+    settings.nothing_to_reclaim,
+    settings.inactive_borrower,
+    settings.weight_zero,
+    settings.no_quota,
+    settings.alone_in_cohort,
+    settings.fair_sharing_ignores_borrow,
+    settings.cannot_borrow,
+    settings.nobody_borrows,
+    settings.threshold_above_all,
+    settings.weights_without_fair_sharing,
+    settings.nobody_reclaims,
+    settings.boosts_without_gate,
+    cycles.never_reached_at_all,
     nodes.never_any_room,
     nodes.without_labels,
     nodes.without_topology,

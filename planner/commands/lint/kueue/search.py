@@ -95,7 +95,8 @@ class _Rehearsal:
             self.events += _in_short(ran)
             later_s = at_s + 1 if moved else self.world.next_s()
             standing = tuple(self.world.mark(tree, at_s) for tree in self.trees)
-            if later_s is None and (standing in rested or not self._parks):
+            queues = self.world.queues.values()
+            if later_s is None and (standing in rested or not any(one.parked for one in queues)):
                 return
             yield standing
             if later_s is None:
@@ -104,10 +105,6 @@ class _Rehearsal:
                 for tree in self.trees:
                     self.world.wake(tree, at_s)
             at_s = at_s + 1 if later_s is None else later_s
-
-    @property
-    def _parks(self) -> bool:
-        return any(waiting.parked for waiting in self.world.queues.values())
 
 
 def _in_short(events: Sequence[Happened]) -> Iterator[Event]:
@@ -312,9 +309,7 @@ def in_turn(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
 
 
 def shown(
-    facts: Facts,
-    queues: Iterable[int],
-    show: Callable[[Sequence[int]], Example | None],
+    facts: Facts, queues: Iterable[int], show: Callable[[Sequence[int]], Example | None]
 ) -> Iterator[tuple[Sequence[int], str, Example]]:
     """Yield the groups of similar ClusterQueues for which there is an example, and what it is.
 

@@ -231,10 +231,7 @@ def _twice(total: int) -> Change:
     return change
 
 
-_POLICIES = {
-    PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE},
-    PRIORITY_POLICY: {DEFAULT, FENCE},
-}
+_POLICIES = {PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE}, PRIORITY_POLICY: {DEFAULT, FENCE}}
 
 
 def prefix_of_another(facts: Facts) -> Iterator[Finding]:

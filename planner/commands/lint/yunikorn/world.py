@@ -11,8 +11,8 @@ from planner.commands.lint.lint import Example
 from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.reader.yunikorn import read_yunikorn_objects
+from planner.reference.yunikorn.candidates import free_node
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.reference.yunikorn.preconditions import free_node
 from planner.state.yunikorn import Partition, QueueConfig, YuniKornState
 
 

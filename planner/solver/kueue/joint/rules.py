@@ -20,10 +20,9 @@ from typing import Final
 import numpy as np
 
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
-from planner.models.kueue.joint_relaxation import joint_cover_rows
+from planner.models.kueue.relaxation import joint_cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
-from planner.models.shared.classes import Classes, Parts
-from planner.models.shared.row import Relaxation, Row
+from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray

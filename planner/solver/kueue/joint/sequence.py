@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from planner.models.kueue.candidates import attempts
+from planner.models.kueue.laws import attempts
 from planner.objective.profiles import Profile
 from planner.plan import Plan, Verification
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot

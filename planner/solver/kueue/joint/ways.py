@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 
 from planner.errors import UnsupportedError
-from planner.models.kueue.candidates import restricted_while_borrowing
 from planner.models.kueue.joint import Way
+from planner.models.kueue.laws import restricted_while_borrowing
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment, FlavorChoice
 from planner.quota.kueue.slices import replaced_by

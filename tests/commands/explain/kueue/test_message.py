@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.commands.explain.kueue.message import REASONS, parse_message, resolve
+from planner.commands.explain.kueue.record import REASONS, parse_message, resolve
 from planner.errors import ParseError
 from tests.cluster import pending, queue, running, state_of
 
