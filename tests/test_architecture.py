@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/audit": "coverage errors term batch objective plan reader"
         " commands/replay solver state scheduler",
         "commands/compare": "coverage errors term commands/audit batch objective plan"
-        " quota reader solver state verifier",
+        " quota reader scheduler solver state verifier",
         "commands/explain": "coverage errors term quantity laws state quota reference"
         " problem objective models plan solver commands/whatif scheduler",
         "report": "coverage errors term plan quantity laws state quota"

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
+from planner.cli.kueue_option import pending_of_kueue_option, release_option, requests_option
 from planner.cli.option import (
     max_size_option,
     now_option,
     objective_option,
     output_option,
     page_format_option,
-    pending_of_kueue_option,
-    release_option,
-    requests_option,
     state_argument,
     time_limit_option,
 )

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 from planner.commands.audit.record import Audit
 from planner.commands.check.plan import Check
-from planner.commands.explain.any import AnyExplanation
+from planner.commands.explain.record import EXPLANATION, CommonExplanation
 from planner.commands.lint.record import Lint
 from planner.commands.risk.record import Risk
 from planner.commands.simulate.record import Simulation
@@ -23,11 +23,11 @@ from planner.scheduler.record import Named
 Style = Literal["table", "plain", "json", "markdown", "html"]
 """What ``--format`` calls the ways of writing an answer."""
 
-Answer = AnyPlan | AnyExplanation | Audit | Check | Front | Lint | Risk | WhatIf | Named
+Answer = AnyPlan | CommonExplanation | Audit | Check | Front | Lint | Risk | WhatIf | Named
 """What functions of the library return; others say of which scheduler they are."""
 
 _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
-    **dict.fromkeys(get_args(AnyExplanation), explanation.render),
+    **dict.fromkeys(EXPLANATION.of_all(), explanation.render),
     Audit: audit.render,
     Lint: render_lint,
     Risk: risk.render,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from planner.commands.explain.record import (
     Alternative,
@@ -21,7 +21,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.search import Counts, Search
 
 StandingT = TypeVar("StandingT", bound=CommonStanding)
-ClashT = TypeVar("ClashT", bound=CommonClash)
+ClashT = TypeVar("ClashT", bound=CommonClash[Any])
 ExplanationT = TypeVar("ExplanationT", bound=CommonExplanation)
 
 

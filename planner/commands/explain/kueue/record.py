@@ -1,5 +1,8 @@
 """What is answered about Kueue."""
 
+# pyright: reportIncompatibleVariableOverride=false
+# A frozen record may have fields of a narrower type.
+
 from __future__ import annotations
 
 from typing import Literal
@@ -48,10 +51,8 @@ class Shortfall(CommonShortfall):
         return f"{self.flavor}/{self.resource}"
 
 
-class Clash(CommonClash):
+class Clash(CommonClash[Shortfall]):
     """Why Kueue has no plan at all."""
-
-    shortfalls: tuple[Shortfall, ...]
 
 
 class Opening(Record):
@@ -162,19 +163,9 @@ class Explanation(CommonExplanation):
         return self.workloads
 
     @property
-    def preemptor_name(self) -> str:
-        """What people call the preemptor."""
-        return self.preemptor
-
-    @property
     def preemptor_queue(self) -> str:
         """The queue it waits in."""
         return self.cluster_queue
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What people call victims, by their keys, where that is something else: nowhere."""
-        return {}
 
 
 class Party(Record):
