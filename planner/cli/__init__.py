@@ -14,7 +14,6 @@ kueue_import.py, kueue_snapshot.py, laws.py, lint.py, replay.py, risk.py, schema
 solve.py, whatif.py
                       the commands; audit.py has what all do that work on many states, and
                       generate.py where made states go
-kueue_state.py        a state that must be of Kueue
 plan_file.py          plans and proof trees as files
 schemas.py, kueue_schemas.py
                       the published JSON Schemas; those of what only Kueue has

@@ -66,7 +66,7 @@ KUEUE: Final = Scheduler(
         "html": "planner.report.render:html",
         "renderer": "planner.report.kueue.own:render_own",
         "amount": "planner.quantity:format_units",
-        "joint plans": "planner.joint:solve_joint",
+        "joint plans": "planner.kueue_verbs:solve_joint",
         "hypothetical workloads": "planner.commands.whatif.kueue_hypothetical",
         "schemas": "planner.cli.kueue_schemas:SCHEMAS",
         "command line": "planner.cli.kueue_option",

@@ -6,6 +6,7 @@ and the state dump of YuniKorn's core.
 base.py               scalars as Kubernetes means them, and the base model
 bounded.py            bounds on the errors in a value
 clock.py              nanoseconds and dates
+kueue.py              a state that must be of Kueue
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 kueue_workload.py     a Workload: what it asks for, where it waits, what it holds
 kueue_workloads.py    those of a state: most are kept as a few facts
