@@ -20,6 +20,8 @@ kueue_joint.py
              the plan for several pending workloads of Kueue at once
 """
 
+from typing import Final
+
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered, qualified
 from planner.plan.excess import Excess
@@ -69,11 +71,15 @@ from planner.plan.record import (
 )
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
 from planner.quota.kueue.assignment import Assignment
+from planner.scheduler import Part
 
 AnyPlan = Plan | YuniKornPlan
 """A plan of any scheduler."""
+MODEL: Final = Part[type[AnyPlan]]("plan")
+"""What the plans of a scheduler are."""
 
 __all__ = [
+    "MODEL",
     "OWN",
     "SCHEMA_VERSION",
     "Amount",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any, Final, Literal, cast, get_args
 
@@ -14,7 +14,7 @@ from planner.commands.risk.record import Risk
 from planner.commands.simulate.record import Simulation
 from planner.commands.whatif.comparison import WhatIf
 from planner.errors import SchemaError
-from planner.plan import AnyPlan, Front
+from planner.plan import MODEL, AnyPlan, Front
 from planner.report import audit, explanation, front, plan, risk, simulation, whatif
 from planner.report.checking import Checks, render_checks, render_lint
 from planner.report.style import OWN, Renderer
@@ -34,6 +34,11 @@ _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
     Simulation: simulation.render,
     WhatIf: whatif.render,
 }
+_LISTED: Final[Mapping[type, Callable[..., str]]] = {
+    **dict.fromkeys(MODEL.of_all(), plan.render),
+    Front: front.render,
+}
+"""What writes those that may be several."""
 WIDTH: Final = 108
 _FRAME: Final = (
     '<iframe srcdoc="{page}" sandbox="" style="width: 100%; height: 40rem; border: 0"></iframe>'
@@ -66,14 +71,12 @@ def render(
     if style not in get_args(Style):
         raise SchemaError("style", f"{style!r} is none", ", ".join(get_args(Style)))
     look: dict[str, Any] = {"width": width, "color": color}
-    if isinstance(answer, AnyPlan):
-        return plan.render([answer], style, alone=True, **look)
-    if isinstance(answer, Front):
-        return front.render([answer], style, alone=True, **look)
     if isinstance(answer, Check):
         checks = Checks(accepted=answer.accepted, checks=(answer,))
         return render_checks(checks, style, **look)
     known = cast("Any", answer)
+    if type(answer) in _LISTED:
+        return _LISTED[type(answer)]([known], style, alone=True, **look)
     write = _RENDERERS.get(type(answer)) or OWN.of(known)
     return write(known, style, **look)
 
