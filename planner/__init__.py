@@ -28,7 +28,7 @@ solver/        a problem to its proven optimum
 proof/         proof trees, derived from a state and checked without a solver
 plan/          the output schemas
 coverage/      what of a state is not modelled: said of every answer
-api.py         the library's verbs; joint.py that for several workloads
+api.py         the library's verbs; kueue_verbs.py those that only Kueue has
 garbage.py     the collector of cycles, told when it has nothing to find
 stage.py       what long work is at, told to whoever listens
 
@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from planner.api import boost, explain, front, greedy, solve, verify, whatif
+    from planner.api import explain, front, greedy, solve, verify, whatif
     from planner.commands.audit import audit
     from planner.commands.audit.record import Audit
     from planner.commands.boost.kueue.find import Boosts
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from planner.commands.simulate.record import Simulation
     from planner.commands.whatif.edit import WhatIf
     from planner.errors import InputError, PlannerError
-    from planner.joint import solve_joint
+    from planner.kueue_verbs import boost, solve_joint
     from planner.objective.profiles import Profile
     from planner.plan import (
         AnyPlan,
@@ -153,7 +153,7 @@ else:
         "YuniKornState": "planner.state",
         "YuniKornVictim": "planner.plan",
         "audit": "planner.commands.audit",
-        "boost": "planner.api",
+        "boost": "planner.kueue_verbs",
         "check": "planner.commands.check.plan",
         "explain": "planner.api",
         "front": "planner.api",
@@ -165,7 +165,7 @@ else:
         "risk": "planner.commands.risk",
         "simulate": "planner.commands.simulate",
         "solve": "planner.api",
-        "solve_joint": "planner.joint",
+        "solve_joint": "planner.kueue_verbs",
         "verify": "planner.api",
         "whatif": "planner.api",
     }

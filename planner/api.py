@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, get_args, overload
 from planner.commands.explain import DEFAULT_LIMIT
 from planner.commands.explain.picture import PICTURE
 from planner.coverage.answer import covered, covered_front, covering, uncovered
-from planner.errors import InputError, SchemaError, UnsupportedError
+from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
@@ -37,10 +37,8 @@ from planner.solver.start import (
 )
 from planner.solver.start import solve as solve_started
 from planner.state import AnyState, State, YuniKornState
-from planner.state.kueue_workload import BOOST_GATE
 
 if TYPE_CHECKING:
-    from planner.commands.boost.kueue.find import Boosts
     from planner.commands.explain.kueue.record import Explanation
     from planner.commands.explain.yunikorn.record import YuniKornExplanation
     from planner.commands.whatif.edit import WhatIf
@@ -48,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AssignmentInput",
     "RulesInput",
-    "boost",
     "explain",
     "front",
     "greedy",
@@ -448,43 +445,3 @@ def whatif(  # noqa: PLR0913 - the public signature
     if edits or after.preemptor not in added:
         before = solve(state, pending, objective, time_limit=time_limit, rules=rules)
     return compare(edits, before, after, added)
-
-
-def boost(
-    state: AnyState,
-    pending: str | None = None,
-    objective: str | Profile = DEFAULT_PROFILE,
-    *,
-    time_limit: float | None = None,
-) -> Boosts:
-    """Return the smallest priority boosts after which Kueue itself evicts the planned victims.
-
-    The plan, ``boosts.plan``, is made with the feature gate PriorityBoost on, whatever the state
-    says: the annotations count only then.
-
-    Parameters
-    ----------
-    state
-        A state of Kueue.
-    pending, objective
-        As for ``planner.solve``.
-    time_limit
-        Seconds for the plan, and as many once more for the boosts.
-
-    Raises
-    ------
-    InputError
-        If the state is of another scheduler, or nothing can be planned for.
-    InternalError
-        If the plan fails its own verification; it is then never returned.
-    """
-    # Only this verb needs them.
-    from planner.commands.boost.kueue.find import find_boosts  # noqa: PLC0415
-    from planner.commands.whatif.edit import edit  # noqa: PLC0415
-
-    if not isinstance(state, State):
-        raise UnsupportedError(state.source, "priority boosts are Kueue's", "a state of Kueue")
-    gate_on = state.configuration.gate(BOOST_GATE)
-    boosting = state if gate_on else edit(state, [f"configuration.featureGates.{BOOST_GATE}=true"])
-    plan = solve(boosting, pending, objective, time_limit=time_limit)
-    return find_boosts(boosting, plan, gate_on=gate_on, time_limit=time_limit)

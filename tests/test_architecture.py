@@ -67,7 +67,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/audit": "coverage errors term batch objective plan reader"
         " commands/replay solver state scheduler",
         "commands/compare": "coverage errors term commands/audit batch objective plan"
-        " quota reader solver state verifier",
+        " quota reader scheduler solver state verifier",
         "commands/explain": "coverage errors term quantity laws state quota reference"
         " problem objective models plan solver commands/whatif scheduler",
         "report": "coverage errors term plan quantity laws state quota"
@@ -76,16 +76,18 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/lint commands/replay commands/apply scheduler",
         "api": "coverage errors quantity laws commands/check state reader quota reference"
         " problem objective models plan verifier solver commands/replay commands/explain"
-        " commands/whatif scheduler commands/boost",
-        "joint": "stage coverage errors objective plan quota solver state",
+        " commands/whatif scheduler",
+        "kueue_verbs": "api commands/boost commands/whatif stage coverage errors objective plan"
+        " quota solver state",
         "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
-        " kubectl rest commands/apply commands/compare commands/import_ commands/generate joint"
+        " kubectl rest commands/apply commands/compare commands/import_ commands/generate"
+        " kueue_verbs"
         " commands/lint",
         FACE: "errors state commands/check reader plan commands/audit commands/risk"
-        " commands/simulate commands/generate api joint commands/lint commands/boost"
+        " commands/simulate commands/generate api kueue_verbs commands/lint commands/boost"
         " commands/explain commands/whatif objective report",
     }.items()
 }

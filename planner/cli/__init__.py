@@ -4,6 +4,8 @@ main.py               the entry point; commands loaded on use, one path for all 
 kueue_plugin.py       the entry point of the kubectl plugin
 given.py              what a command is made of, and a run of it: its state, files and result
 option.py             the options that commands share
+kueue_option.py, yunikorn_option.py
+                      those that one scheduler has, and what it says in the help of commands
 exit_code.py          what codes mean, and which one a plan ends with
 output.py             standard output and files; messages and progress on standard error
 
@@ -12,8 +14,8 @@ kueue_import.py, kueue_snapshot.py, laws.py, lint.py, replay.py, risk.py, schema
 solve.py, whatif.py
                       the commands; audit.py has what all do that work on many states, and
                       generate.py where made states go
-kueue_state.py        a state that must be of Kueue
 yunikorn_snapshot.py  what planner snapshot asks YuniKorn itself
 plan_file.py          plans and proof trees as files
-schemas.py            the published JSON Schemas
+schemas.py, kueue_schemas.py
+                      the published JSON Schemas; those of what only Kueue has
 """

@@ -16,8 +16,8 @@ from planner.cli.option import (
     max_size_option,
     objective,
     output_option,
+    own,
     page_format_option,
-    release_option,
     state_argument,
 )
 from planner.errors import PlannerError
@@ -62,7 +62,7 @@ a joint plan or a front ends in 2.
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
-    release_option,
+    *own("release"),
     max_size_option,
     page_format_option,
     output_option,

@@ -16,11 +16,10 @@ from planner.cli.option import (
     clock_option,
     file_option,
     format_option,
-    laws_option,
     max_size_option,
     output_option,
-    release_option,
-    requests_option,
+    own,
+    own_help,
     states_argument,
     time_limit_option,
 )
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
 
 TABLES: Final = (".csv", ".parquet")
 
-EPILOG: Final = """\b
+EPILOG: Final = f"""\b
 Examples:
   planner compare cluster.json
-  planner compare dumps/ --algorithm kueue-classical --algorithm kueue-fair
+{own_help("compare")}\
   planner compare instances/recorded/*.jsonl.gz --jobs 2 --algorithm greedy \\
     --algorithm optimum:no-regret --algorithm optimum:min-lost-work \\
     --table rows.parquet --plots plots/
@@ -44,19 +43,9 @@ Examples:
 \b
 Algorithms; all others are compared with the first that is given:
   greedy              the scheduler's own answer, whichever the scheduler
-  kueue, yunikorn     the same, of this scheduler only; Kueue as the state configures it
-  kueue-classical     Kueue as if the Configuration had no fairSharing
-  kueue-fair          Kueue as if it had, with both strategies
-  kueue-fair:final    with LessThanOrEqualToFinalShare only
-  kueue-fair:initial  with LessThanInitialShare only
-  kep83               the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
-                      options, see planner solve --help
   optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
                       rules of the state as it is
-  kep83/optimum:NAME  the same by the rules of KEP-83, also with options
-  any/optimum:NAME    the same with pods put wherever there is room, where a topology decides about
-                      them (planner solve --placement any): what it spares, fragmentation costs
-
+{own_help("algorithms")}
 \b
 All victims of a case are measured alike, whoever chose them: by the terms, candidates and ranks
 of the state as it is. Victims that its own rules do not permit are marked. An algorithm that
@@ -85,11 +74,10 @@ one is not, and 2 if a state or an algorithm fails.
     ),
     time_limit_option("For each optimum; none: as long as it takes."),
     clock_option,
-    laws_option(", for the optimum and for what is outside the rules; by default design."),
+    *own("laws"),
     *BATCH,
     assume_option,
-    release_option,
-    requests_option,
+    *own("release", "requests"),
     max_size_option,
     file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
     click.option(

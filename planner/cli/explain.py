@@ -9,27 +9,25 @@ import click
 from planner.cli.exit_code import OPTIMAL, exit_code
 from planner.cli.given import Given, define
 from planner.cli.option import (
-    alone_laws_option,
-    assignment_option,
     costs_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    own,
+    own_help,
     page_format_option,
     pending_option,
-    release_option,
-    requests_option,
     state_argument,
     time_limit_option,
 )
 
-EPILOG: Final = """\b
+EPILOG: Final = f"""\b
 Examples:
   planner explain cluster.json
   planner explain cluster.json --pending team-a/train-llm
   planner explain cluster.json --pending team-a/train-llm --victim team-b/sweep-7
-  planner explain instances/yunikorn/quickstart --victim etl/sessions-hourly-exec-9
+{own_help("explain")}\
   planner explain cluster.json --objective min-cost --costs costs.json
   planner explain cluster.json --limit 50 -o explanation.json
   kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
@@ -49,15 +47,9 @@ STDIN: Final = "-"
         "--victim",
         metavar="NAME",
         help="What runs and is asked about, why it is a victim of the plan, or why not: "
-        "NAMESPACE/NAME of a workload, or of a pod of YuniKorn, or an allocation key.",
+        "NAMESPACE/NAME of a workload or a pod, or an allocation key.",
     ),
-    click.option(
-        "--message",
-        metavar="TEXT",
-        help="Take apart the text of Kueue's event Preempted or PreemptedWorkload, or of the "
-        "condition Evicted or Preempted, and name the workloads that STATE knows; - for standard "
-        "input.",
-    ),
+    *own("message"),
     click.option(
         "--limit",
         metavar="NUMBER",
@@ -70,10 +62,7 @@ STDIN: Final = "-"
     costs_option,
     time_limit_option("For the plan and everything about it; none: as long as it takes."),
     now_option,
-    assignment_option,
-    alone_laws_option,
-    release_option,
-    requests_option,
+    *own("assignment", "laws", "release", "requests"),
     max_size_option,
     page_format_option,
     output_option,
@@ -113,5 +102,6 @@ def _take_apart(given: Given, message: str) -> int:
     state = given.read()
     if message == STDIN:
         message = "".join(text.data.decode(errors="replace") for text in load(STDIN, LONGEST).texts)
-    given.show(OWN.of(state), MESSAGES.of(state)(message, state))
+    found = MESSAGES.of(state)(message, state)
+    given.show(OWN.of(state), found)
     return OPTIMAL

@@ -14,7 +14,7 @@ import click
 
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.given import Given, Option, define
-from planner.cli.option import file_option
+from planner.cli.option import file_option, own_help
 from planner.cli.output import STDOUT, check_file, make_folder, print_parts, say, write_file
 from planner.commands.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
 from planner.commands.generate.generate import KnobOption
@@ -45,8 +45,7 @@ Examples:
   planner generate hierarchical --seed 7 --queues 20 --workloads 1000 | planner solve -
   planner generate fair --count 100 --hard 25 -o states
   planner audit states
-  planner generate yunikorn --count 100 -o states.jsonl.gz
-
+{own_help("generate")}
 \b
 Presets; what their knobs are where no option says otherwise:
 {_presets()}

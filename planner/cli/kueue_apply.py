@@ -206,8 +206,8 @@ def _ended_as_by_hand() -> Iterator[None]:
 
 def _state(value: object, plan: Plan) -> State:
     """Read the cluster with the clock of the plan, by the rules that it was made by."""
-    from planner.cli.kueue_state import of_kueue
     from planner.reader import read_objects
+    from planner.state.kueue import of_kueue
     from planner.state.kueue_release import AUTO
 
     release = plan.kueue.release if plan.kueue else AUTO

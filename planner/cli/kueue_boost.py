@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
+from planner.cli.kueue_option import pending_of_kueue_option, release_option, requests_option
 from planner.cli.option import (
     max_size_option,
     now_option,
     objective_option,
     output_option,
     page_format_option,
-    pending_of_kueue_option,
-    release_option,
-    requests_option,
     state_argument,
     time_limit_option,
 )
@@ -59,13 +57,13 @@ def command(given: Given) -> int:
     feature gate PriorityBoost on. Every answer was decided anew by the replay of Kueue's own
     algorithm, and is printed as commands that set the annotations; nothing is run.
     """
-    from planner import api
-    from planner.cli.kueue_state import of_kueue
     from planner.cli.output import warn
+    from planner.kueue_verbs import boost
     from planner.report.kueue.boost import render
+    from planner.state.kueue import of_kueue
 
     found = of_kueue(given.read())
-    answer = api.boost(found, given.pending, given.profile, time_limit=given.time_limit)
+    answer = boost(found, given.pending, given.profile, time_limit=given.time_limit)
     warn(answer.plan.notes)
     given.show(render, answer)
     return _exit_code(answer)

@@ -13,8 +13,8 @@ from planner.cli.option import (
     NEVER,
     max_size_option,
     output_option,
+    own,
     page_format_option,
-    release_option,
     state_argument,
 )
 
@@ -67,7 +67,7 @@ The exit code is 1 if something is found that --fail-on names, else 0.
         show_default=True,
         help="End with exit code 1 from this severity on.",
     ),
-    release_option,
+    *own("release"),
     max_size_option,
     page_format_option,
     output_option,

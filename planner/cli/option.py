@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
 from planner.cli.given import Given, Option
+from planner.scheduler import Part
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,6 +24,31 @@ NO_LIMIT: Final = "none"
 NEVER: Final = "never"
 TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
+
+
+class CommandLine(Protocol):
+    """What the command line asks of a scheduler.
+
+    ``OPTIONS`` are those that it alone has, by name; ``HELP`` what it has to say in the help of
+    commands.
+    """
+
+    OPTIONS: Mapping[str, Option]
+    HELP: Mapping[str, str]
+
+
+COMMAND_LINE: Final = Part[CommandLine]("command line")
+
+
+def own(*names: str) -> list[Option]:
+    """Return options that only one scheduler has, by their names."""
+    known = [scheduler.OPTIONS for scheduler in COMMAND_LINE.of_all()]
+    return [options[name] for name in names for options in known if name in options]
+
+
+def own_help(about: str) -> str:
+    """Return what the schedulers say about something in the help of commands."""
+    return "".join(scheduler.HELP.get(about, "") for scheduler in COMMAND_LINE.of_all())
 
 
 SUFFIXES: Final = {
@@ -138,32 +164,6 @@ def objective_or_front(name: str) -> str:
     return name
 
 
-def rules(text: str) -> str:
-    """Look at rules to plan by, and take them as they are."""
-    from planner.errors import SchemaError
-    from planner.state.kep83 import parse_rules
-
-    if text == "strict":
-        return text
-    try:
-        return parse_rules(text).text
-    except SchemaError as error:
-        raise click.BadParameter(f"{error.found}: expected {error.expected}") from None
-
-
-def release(text: str) -> str:
-    """Look up a release of Kueue, or take the word auto."""
-    from planner.state import AUTO
-    from planner.state.kueue_release import find_release
-
-    if text == AUTO:
-        return text
-    try:
-        return find_release(text).name
-    except ValueError as error:
-        raise click.BadParameter(f"{error}; {AUTO} takes the one that STATE tells") from None
-
-
 def front_measures(name: str) -> tuple[str, str] | None:
     """Return the two measures of a front, or ``None`` if the objective is for one plan."""
     from planner.objective.profile_file import FRONT
@@ -236,15 +236,6 @@ output_option = file_option(
 )
 
 
-def laws_option(more: str) -> Option:
-    """Return the option ``--laws``; ``more`` is the rest of its help."""
-    return click.option(
-        "--laws",
-        type=click.Choice(["design", "written", "code"]),
-        help="YuniKorn: the side to take where its written laws and its code differ" + more,
-    )
-
-
 def fail_on_option(codes: Sequence[str]) -> Option:
     """Return the option ``--fail-on`` for findings of some codes; `fatal_of` reads it."""
     return click.option(
@@ -282,51 +273,16 @@ now_option = click.option(
     help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
     "if that is known, or the newest time in it.",
 )
-release_option = click.option(
-    "--kueue-release",
-    "release",
-    metavar="X.Y.Z",
-    type=release,
-    default="auto",
-    show_default=True,
-    help="Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
-    "known. auto: the one that STATE tells, else the newest.",
-)
-requests_option = click.option(
-    "--requests",
-    type=click.Choice(["template", "recorded"]),
-    default="template",
-    show_default=True,
-    help="Kueue: what pending workloads ask for: what their pods and the Configuration make "
-    "(template), or what Kueue itself wrote into their status.resourceRequests "
-    "(recorded).",
-)
 max_size_option = click.option(
     "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
 )
-pending_of_kueue_option = click.option(
-    "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
-)
-pending_option = click.option(
-    "--pending",
-    metavar="NAME",
-    help="The pending workload to plan for, as NAMESPACE/NAME, or its job; an ask of YuniKorn by "
-    "its allocation key or pod.",
-)
+named_pending = f"The pending workload to plan for, {own_help('pending')}."
+pending_option = click.option("--pending", metavar="NAME", help=named_pending)
 several_pending_option = click.option(
     "--pending",
     metavar="NAME",
     multiple=True,
-    help="The pending workload to plan for, as NAMESPACE/NAME, or its job; an ask of YuniKorn by "
-    "its allocation key or pod. With --joint it may be repeated.",
-)
-queue_option = click.option(
-    "--queue",
-    metavar="NAMESPACE/NAME",
-    help="The LocalQueue that --workload is submitted to, whatever the file says.",
-)
-alone_laws_option = laws_option(
-    "; by default design. Of law 4 that takes the core's reading, written the words."
+    help=f"{named_pending} With --joint it may be repeated.",
 )
 clock_option = click.option(
     "--now",
@@ -334,20 +290,8 @@ clock_option = click.option(
     type=moment,
     help="The clock, for all states; by default each state's own.",
 )
-rules_option = click.option(
-    "--rules",
-    metavar="RULES",
-    type=rules,
-    help="Kueue: plan by the rules of KEP-83 as proposed in 2022 instead of its own: kep83, or "
-    "kep83:NAME=VALUE,... with the options below. Or strict: only what its documented precedence "
-    "leads to.",
-)
 costs_option = file_option(
     "--costs",
     "JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",
-)
-assignment_option = file_option(
-    "--assignment",
-    "Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
 )

@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from planner.errors import InputError, ParseError, SchemaError, UnsupportedError
-from planner.plan import AnyPlan, Tree
+from planner.plan import MODEL, AnyPlan, Tree
 from planner.plan.proof import lines_of, trees_of
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.reader.json_text import parse_json
 from planner.reader.show import place, shown
 from planner.reader.source import MAX_BYTES, load
-from planner.scheduler import Part, find_scheduler, schedulers
+from planner.scheduler import find_scheduler, schedulers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 EXPECTED: Final = "a plan, as planner solve --format json writes it"
-MODEL: Final = Part[type[AnyPlan]]("plan")
-"""What a plan of a scheduler is written as."""
 _OTHERS: Final = {
     "pending": "is a joint plan, which has no trees",
     "points": "is a front of plans",

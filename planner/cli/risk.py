@@ -9,15 +9,13 @@ import click
 from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import (
-    alone_laws_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    own,
+    own_help,
     page_format_option,
-    queue_option,
-    release_option,
-    requests_option,
     state_argument,
     time_limit_option,
 )
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 LIMIT: Final = 50
 CHOICES: Final = ("pending", "running", "all")
 
-EPILOG: Final = """\b
+EPILOG: Final = f"""\b
 Examples:
   planner risk cluster.json
   planner risk cluster.json --shapes running --limit 200 --time-limit none
@@ -40,10 +38,7 @@ Who may come, unless --workload says it: everything that is pending, in the orde
 every distinct shape of what runs (queue, priority, requests, where its pods fit), submitted
 once more beside it, the most frequent first. Each is planned for as if it came alone.
 
-\b
-What --workload reads: Workloads of Kueue, Jobs of batch/v1, Pods and pod templates, as many
-documents and lists as there are; see `planner whatif --help`.
-
+{own_help("risk")}\
 The exit code is 0 if every preemptor asked about has a proved answer, that no plan exists
 among them; 4 if one has none, or the time did not suffice for all; 5 if it sufficed for none.
 
@@ -58,15 +53,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
         help="Which preemptors: what is pending, what runs submitted once more, or, by default, "
         "all.",
     ),
-    click.option(
-        "--workload",
-        "workloads",
-        metavar="FILE",
-        multiple=True,
-        help="Kueue: preemptors that are not there yet, as manifests in YAML or JSON, instead of "
-        "those; may be repeated.",
-    ),
-    queue_option,
+    *own("workloads", "queue"),
     click.option(
         "--limit",
         metavar="N",
@@ -77,10 +64,9 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
     ),
     objective_option,
     time_limit_option("For all preemptors together; none: as long as it takes."),
-    alone_laws_option,
+    *own("laws"),
     now_option,
-    release_option,
-    requests_option,
+    *own("release", "requests"),
     max_size_option,
     page_format_option,
     output_option,
@@ -97,16 +83,16 @@ def command(given: Given) -> int:
         raise click.UsageError("--shapes goes not with --workload, which says who comes")
     if given.queue is not None and not given.workloads:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
-    from planner.cli.kueue_state import of_kueue
     from planner.cli.output import LINE, warn
     from planner.commands.risk import risk
-    from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
+    from planner.commands.whatif.edit import SUBMISSIONS
     from planner.report.risk import render
 
     found, keys = given.read(), None
     if given.workloads:
-        items = [item for source in given.workloads for item in read_submissions(source)]
-        found, keys = add_workloads(of_kueue(found), items, given.queue)
+        submissions = SUBMISSIONS.of(found)
+        items = [one for source in given.workloads for one in submissions.read_submissions(source)]
+        found, keys = submissions.add_workloads(found, items, given.queue)
     answer = risk(
         found,
         keys,

@@ -5,30 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Union
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from planner.commands.apply.record import Applied
 from planner.commands.audit.record import Audit
-from planner.commands.boost.kueue.find import Boosts
 from planner.commands.compare.record import Comparison
-from planner.commands.explain.kueue.record import Explanation, PreemptionMessage
-from planner.commands.explain.yunikorn.record import YuniKornExplanation
+from planner.commands.explain.record import EXPLANATION
 from planner.commands.lint.lint import Lint
 from planner.commands.replay import ReplayReport
-from planner.commands.replay.kueue_live import LiveReplay
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate import Event, Script, Simulation
 from planner.commands.whatif.edit import WhatIf
-from planner.plan import AnyPlan, Front, JointPlan
-from planner.quota.kueue.assignment import Assignment
+from planner.plan import AnyPlan, Front
 from planner.reader.kinds import KINDS
 from planner.report.catalogue import Catalogue
 from planner.report.checking import Checks
 from planner.report.front import Fronts
 from planner.report.plan import Plans
+from planner.scheduler import Part
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"
@@ -36,6 +34,10 @@ _SHARES: Final = ("before", "with_preemptor", "after")
 """Fields that may be infinite, which pydantic writes as a string but leaves out of its schema."""
 _OLD_FUNGIBILITY: Final = ["Borrow", "Preempt"]
 """What MayStopSearch was called before v1beta2; the reader takes both."""
+
+
+OWN_SCHEMAS: Final = Part[Mapping[str, tuple[str, type[BaseModel], JsonSchemaMode]]]("schemas")
+"""What only one scheduler has: for each a summary, what it describes, and whether it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,8 @@ def schema_text(name: str) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=True) + "\n"
 
 
-def _written(model: type[BaseModel]) -> dict[str, Any]:
-    return _with_infinity(model.model_json_schema(by_alias=True, mode="serialization"))
+def _written(model: type[BaseModel], mode: JsonSchemaMode = "serialization") -> dict[str, Any]:
+    return _with_infinity(model.model_json_schema(by_alias=True, mode=mode))
 
 
 def _plan() -> dict[str, Any]:
@@ -64,9 +66,8 @@ def _plan() -> dict[str, Any]:
 
 def _explanation() -> dict[str, Any]:
     """Return the schema of an explanation of any scheduler."""
-    adapter: TypeAdapter[Explanation | YuniKornExplanation] = TypeAdapter(
-        Explanation | YuniKornExplanation
-    )
+    kinds: Any = Union[tuple(EXPLANATION.of_all())]  # noqa: UP007 - as many as there are
+    adapter: TypeAdapter[Any] = TypeAdapter(kinds)
     return adapter.json_schema(by_alias=True, mode="serialization")
 
 
@@ -146,8 +147,8 @@ def _bare(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
 def _costs() -> dict[str, Any]:
     return {
         "title": "Costs",
-        "description": "Cost of evicting a workload, by namespace/name, or an allocation of "
-        "YuniKorn, by its key; others cost 1.",
+        "description": "Cost of evicting a workload, by namespace/name, or an allocation, by its "
+        "key; others cost 1.",
         "type": "object",
         "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**40},
     }
@@ -156,10 +157,6 @@ def _costs() -> dict[str, Any]:
 SCHEMAS: Final[Mapping[str, Published]] = {
     "input": Published("what STATE holds: the kinds and fields that are read", _input),
     "costs": Published("the file of solve --costs", _costs),
-    "assignment": Published(
-        "the file of solve --assignment",
-        lambda: Assignment.model_json_schema(by_alias=True, mode="validation"),
-    ),
     "plan": Published("the output of solve --format json", _plan),
     "plans": Published("the output of solve --all --format json", lambda: _written(Plans)),
     "front": Published(
@@ -168,9 +165,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "fronts": Published(
         "the output of solve --all --objective pareto:A,B --format json", lambda: _written(Fronts)
     ),
-    "joint": Published("the output of solve --joint --format json", lambda: _written(JointPlan)),
     "check": Published("the output of check --format json", lambda: _written(Checks)),
-    "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "applied": Published("the output of apply --format json", lambda: _written(Applied)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),
@@ -178,14 +173,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "risk": Published("the output of risk --format json", lambda: _written(Risk)),
     "explanation": Published("the output of explain --format json", _explanation),
     "lint": Published("the output of lint --format json", lambda: _written(Lint)),
-    "message": Published(
-        "the output of explain --message TEXT --format json", lambda: _written(PreemptionMessage)
-    ),
     "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
-    "live": Published(
-        "the output of replay --before STATE --after STATE --format json",
-        lambda: _written(LiveReplay),
-    ),
     "simulation": Published("the output of simulate --format json", lambda: _written(Simulation)),
     "event": Published(
         "a line of simulate --timeline FILE",
@@ -196,4 +184,9 @@ SCHEMAS: Final[Mapping[str, Published]] = {
         lambda: Script.model_json_schema(by_alias=True, mode="validation"),
     ),
     "laws": Published("the output of laws --format json", lambda: _written(Catalogue)),
+    **{
+        name: Published(summary, partial(_written, model, mode))
+        for own in OWN_SCHEMAS.of_all()
+        for name, (summary, model, mode) in own.items()
+    },
 }

@@ -10,19 +10,19 @@ import click
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import (
-    alone_laws_option,
     fail_on_option,
     fatal_of,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    own,
+    own_help,
     page_format_option,
-    release_option,
-    requests_option,
     state_argument,
     time_limit_option,
 )
+from planner.scheduler import schedulers
 
 if TYPE_CHECKING:
     from planner.commands.simulate import Simulation
@@ -31,11 +31,10 @@ CODES: Final = ("loop", "feud", "storm")
 PLOTS: Final = (".svg", ".png")
 UNTIL: Final = 7 * 86_400
 CYCLES: Final = 100_000
-EVICTION: Final = 30
 MOST: Final = 2**31
 STORM: Final = 3
 
-EPILOG: Final = """\b
+EPILOG: Final = f"""\b
 Examples:
   planner simulate cluster.json
   planner simulate cluster.json --decider optimum
@@ -50,11 +49,7 @@ What is looked for:
   storm   one that was evicted more often than --storm says
 
 \b
-Kueue: a scheduling cycle takes a second. A victim keeps its quota for --eviction seconds, then
-queues again; whatever is parked competes again a second after quota was given back in its cohort
-tree. A workload runs from when its quota is reserved; admission checks pass at once. YuniKorn:
-victims vanish at once and come back as asks of their application.
-
+{own_help("simulate")}
 \b
 How long workloads run, from the last to the first that is said: for ever; run_seconds of the
 script; the annotation preemption-planner.io/run-seconds; an entry of the script. An eviction
@@ -85,7 +80,7 @@ decision of the optimum was not proved best in time; 0 else.
     state_argument,
     click.option(
         "--decider",
-        type=click.Choice(["kueue", "optimum", "yunikorn"]),
+        type=click.Choice(sorted(["optimum", *(one.id for one in schedulers())])),
         help="Who chooses the victims: the scheduler itself, by default, or the optimum instead.",
     ),
     click.option(
@@ -111,22 +106,7 @@ decision of the optimum was not proved best in time; 0 else.
         show_default=True,
         help="How many scheduling cycles at most.",
     ),
-    click.option(
-        "--eviction",
-        metavar="SECONDS",
-        type=click.IntRange(min=1, max=MOST),
-        default=EVICTION,
-        show_default=True,
-        help="Kueue: how long a victim keeps its quota.",
-    ),
-    click.option(
-        "--apart",
-        metavar="SECONDS",
-        type=click.IntRange(min=0, max=MOST),
-        default=0,
-        show_default=True,
-        help="Kueue: how much longer each victim of a decision takes than the one before.",
-    ),
+    *own("eviction", "apart"),
     click.option(
         "--storm",
         metavar="N",
@@ -150,10 +130,9 @@ decision of the optimum was not proved best in time; 0 else.
     ),
     objective_option,
     time_limit_option("For each decision of the optimum; none: as long as it takes."),
-    alone_laws_option,
+    *own("laws"),
     now_option,
-    release_option,
-    requests_option,
+    *own("release", "requests"),
     max_size_option,
     page_format_option,
     output_option,

@@ -5,15 +5,13 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
 from planner.cli.given import Given, define
 from planner.cli.option import (
-    alone_laws_option,
-    assignment_option,
     assume_option,
     costs_option,
     file_option,
@@ -22,21 +20,21 @@ from planner.cli.option import (
     now_option,
     objective_or_front_option,
     output_option,
+    own,
+    own_help,
     page_format_option,
-    release_option,
-    requests_option,
-    rules_option,
     several_pending_option,
     state_argument,
     time_limit_option,
 )
 from planner.errors import PlannerError, UnsupportedError
+from planner.scheduler import Part
 
 if TYPE_CHECKING:
     from planner.plan import AnyPlan, Front
     from planner.state import AnyState
 
-EPILOG: Final = """\b
+EPILOG: Final = f"""\b
 Examples:
   planner solve cluster.json
   planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
@@ -52,7 +50,7 @@ Examples:
   planner solve cluster.json -o plan.json --certify --proof trees.jsonl
   planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
   planner solve cluster.json --rules strict
-  planner solve instances/yunikorn/quickstart --laws code
+{own_help("solve")}\
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
 `planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
@@ -71,6 +69,9 @@ With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 
 
 """
 
+JOINT: Final = Part[Callable[..., Any]]("joint plans")
+"""Plans for several pending workloads at once."""
+EACH_BY_ITSELF: Final = "plan for each ask by itself: planner solve --all"
 MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
@@ -92,12 +93,7 @@ certify_option = click.option(
     state_argument,
     several_pending_option,
     click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself."),
-    click.option(
-        "--joint",
-        is_flag=True,
-        help="Kueue: one plan for all of --pending, or for --all, that admits as many as possible, "
-        "served one after another.",
-    ),
+    *own("joint"),
     objective_or_front_option,
     costs_option,
     time_limit_option(
@@ -105,36 +101,7 @@ certify_option = click.option(
         "then; none: as long as it takes."
     ),
     now_option,
-    assignment_option,
-    click.option(
-        "--flavors",
-        type=click.Choice(["kueue", "optimal"]),
-        default="kueue",
-        help="Kueue: who chooses the flavors: its own flavor assignment (kueue, the default), or "
-        "the objective, among all that the rules permit (optimal).",
-    ),
-    click.option(
-        "--placement",
-        type=click.Choice(["kueue", "any"]),
-        default="kueue",
-        help="Kueue: where a topology decides about pods, who places them once the victims are "
-        "gone: Kueue itself, which has to find a place (kueue, the default), or anybody, wherever "
-        "there is room (any).",
-    ),
-    click.option(
-        "--stability/--no-stability",
-        default=None,
-        help="Kueue: also say which victims would preempt again once they are pending, and count "
-        "them (D11). By default they are named where up to 300 workloads hold quota.",
-    ),
-    click.option(
-        "--stable",
-        is_flag=True,
-        help="Kueue: only plans after which no victim would preempt again once it is pending; 3 if "
-        "it is proved that there is none.",
-    ),
-    alone_laws_option,
-    rules_option,
+    *own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
     assume_option,
     certify_option,
     proof_option,
@@ -144,8 +111,7 @@ certify_option = click.option(
         help="Kueue: end each plan with the calls of kubectl that carry it out, as `planner apply "
         "--dry-run` prints them, or with why there are none.",
     ),
-    release_option,
-    requests_option,
+    *own("release", "requests"),
     max_size_option,
     click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored."),
     page_format_option,
@@ -238,10 +204,10 @@ def _refuse(given: Given) -> None:
     is_front = front_measures(given.profile) is not None
     if given.joint:
         _refuse_jointly(given, is_front=is_front)
-    if is_front and given.flavors != "kueue":
-        raise click.UsageError("a front is drawn for the flavors that Kueue assigns")
-    if is_front and given.placement != "kueue":
-        raise click.UsageError("a front is drawn for the places that Kueue itself finds")
+    if is_front and given.flavors == "optimal":
+        raise click.UsageError("a front is drawn for the flavors that the scheduler assigns")
+    if is_front and given.placement == "any":
+        raise click.UsageError("a front is drawn for the places that the scheduler itself finds")
     if is_front and (given.stability or given.stable):
         said = "stability is looked at for one plan: pareto:D2,D11 trades for it"
         raise click.UsageError(said)
@@ -264,8 +230,8 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
         raise click.UsageError("a front is drawn for one workload, not with --joint")
     others = given.of("assignment laws rules stability stable show-commands=show_commands")
     others |= {"proof": given.proof is not None, "certify": given.certify is not None}
-    others["flavors optimal"] = given.flavors != "kueue"
-    others["placement any"] = given.placement != "kueue"
+    others["flavors optimal"] = given.flavors == "optimal"
+    others["placement any"] = given.placement == "any"
     for name in (name for name, value in others.items() if value):
         raise click.UsageError(f"--{name} goes not with --joint")
 
@@ -273,17 +239,16 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
 def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | None) -> int:
     """Plan for several pending workloads at once and print; return the exit code."""
     from planner.cli.output import say, warn
-    from planner.joint import solve_joint
-    from planner.report.kueue.joint import render
+    from planner.report.style import OWN
 
     several = None if given.each else given.pending
     with given.naming("costs"):
         how = given.of("objective=profile time_limit assume")
-        plan = solve_joint(state, several, costs=costs, **how)
+        plan = JOINT.of(state, EACH_BY_ITSELF)(state, several, costs=costs, **how)
     warn(plan.notes)
     for one in plan.skipped:
         say("error", f"{one.workload}: {one.explanation}")
-    given.show(render, plan)
+    given.show(OWN.of(state), plan)
     return worst([exit_code(plan), *([BAD_INPUT] if plan.skipped else [])])
 
 

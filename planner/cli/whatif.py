@@ -9,24 +9,22 @@ import click
 from planner.cli.exit_code import exit_code
 from planner.cli.given import Given, define
 from planner.cli.option import (
-    alone_laws_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    own,
+    own_help,
     page_format_option,
     pending_option,
-    queue_option,
-    release_option,
-    requests_option,
     state_argument,
     time_limit_option,
 )
 
 if TYPE_CHECKING:
-    from planner.state import AnyState, State
+    from planner.state import AnyState
 
-EPILOG: Final = """\b
+EPILOG: Final = f"""\b
 Examples:
   planner whatif cluster.json --pending team-a/train \\
     --set clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority
@@ -36,47 +34,7 @@ Examples:
   planner whatif dump/ --pending serving/ranker-2 \\
     --set queue/root.serving.guaranteed.memory=64Gi
 
-\b
-What --workload reads: a Workload of Kueue, a Job of batch/v1, a Pod or a pod template.
-It waits in the LocalQueue of its label kueue.x-k8s.io/queue-name, has the priority of its
-WorkloadPriorityClass or PriorityClass in STATE, and is created now. With --set as well,
-before is the state with it, unedited.
-
-\b
-What can be set in a state of Kueue:
-  clusterqueue/NAME.preemption.withinClusterQueue          Never, LowerPriority,
-                                                           LowerOrNewerEqualPriority
-  clusterqueue/NAME.preemption.reclaimWithinCohort         Never, LowerPriority, Any
-  clusterqueue/NAME.preemption.borrowWithinCohort.policy   Never, LowerPriority
-  clusterqueue/NAME.preemption.borrowWithinCohort.maxPriorityThreshold
-                                                           a whole number, or none
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.nominal          a quantity
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.borrowingLimit   a quantity, or none
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.lendingLimit     a quantity, or none
-  clusterqueue/NAME.fairSharing.weight                     a quantity
-  cohort/NAME.quota... and .fairSharing.weight             likewise
-  workload/NAMESPACE/NAME.priority                         a whole number
-  node/NAME.unschedulable                                  true or false
-  node/NAME.allocatable.RESOURCE                           a quantity
-  node/NAME.labels.KEY                                     a text, or none
-  node/NAME.taints.KEY                                     an effect, or none
-  node/NEW.like                                            a node: one more like it
-  configuration.featureGates.GATE                          true or false
-  configuration.fairSharing.enable                         true or false
-
-\b
-What can be set in a state of YuniKorn:
-  queue/PATH.guaranteed.RESOURCE and .max.RESOURCE         a quantity, or none
-  queue/PATH.preemption.policy                             default, fence, disabled
-  queue/PATH.preemption.delay                              a duration such as 1m30s
-  queue/PATH.priority.policy                               default, fence
-  queue/PATH.priority.offset                               a whole number
-  partition/NAME.preemption.enabled                        true or false
-  application/ID.priority, for all it has                  a whole number
-  ask/KEY.priority, allocation/KEY.priority                a whole number
-  ask/KEY.allowPreemptOther                                true or false
-  allocation/KEY.allowPreemptSelf and .originator          true or false
-
+{own_help("whatif")}\
 The exit code is that of the plan after the edits.
 
 """
@@ -92,19 +50,12 @@ The exit code is that of the plan after the edits.
         multiple=True,
         help="What to change, in the order given; may be repeated.",
     ),
-    click.option(
-        "--workload",
-        metavar="FILE",
-        help="A workload that is not there yet, as a manifest in YAML or JSON; it is the one to "
-        "plan for unless --pending names another.",
-    ),
-    queue_option,
+    *own("workload", "queue"),
     objective_option,
     time_limit_option("For each of the two plans; none: as long as it takes."),
-    alone_laws_option,
+    *own("laws"),
     now_option,
-    release_option,
-    requests_option,
+    *own("release", "requests"),
     max_size_option,
     page_format_option,
     output_option,
@@ -139,14 +90,14 @@ def command(given: Given) -> int:
 
 def _with_workload(
     state: AnyState, source: str, queue: str | None
-) -> tuple[State, tuple[str, ...]]:
+) -> tuple[AnyState, tuple[str, ...]]:
     """Return the state with the one workload that a file holds, and its key."""
-    from planner.cli.kueue_state import of_kueue
-    from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
+    from planner.commands.whatif.edit import SUBMISSIONS
     from planner.errors import SchemaError
 
-    items = read_submissions(source)
+    submissions = SUBMISSIONS.of(state)
+    items = submissions.read_submissions(source)
     if len(items) != 1:
         found = f"{len(items)} objects stand here"
         raise SchemaError(source, found, "one workload", "planner risk takes many")
-    return add_workloads(of_kueue(state), items, queue)
+    return submissions.add_workloads(state, items, queue)

@@ -13,6 +13,8 @@ yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
 """
 
+from typing import Final
+
 from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered, qualified
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.kueue import (
@@ -61,11 +63,15 @@ from planner.plan.record import (
 )
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
 from planner.quota.kueue.assignment import Assignment
+from planner.scheduler import Part
 
 AnyPlan = Plan | YuniKornPlan
 """A plan of any scheduler."""
+MODEL: Final = Part[type[AnyPlan]]("plan")
+"""What the plans of a scheduler are."""
 
 __all__ = [
+    "MODEL",
     "OWN",
     "SCHEMA_VERSION",
     "Amount",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from planner.commands.explain.any import AnyClash, AnyExplanation
 from planner.commands.explain.record import (
     Alternative,
     Change,
+    CommonClash,
+    CommonExplanation,
     CommonStanding,
     LawInWords,
     Optima,
@@ -51,7 +52,7 @@ CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 class Explained(Protocol):
     """What a scheduler's own module says of an explanation."""
 
-    def about(self, answer: AnyExplanation) -> Iterable[tuple[str, Cell]]:
+    def about(self, answer: CommonExplanation) -> Iterable[tuple[str, Cell]]:
         """Yield facts that no other scheduler has."""
         ...
 
@@ -59,19 +60,19 @@ class Explained(Protocol):
         """Return the columns that say what runs where."""
         ...
 
-    def asking(self, answer: AnyExplanation) -> Iterable[str]:
+    def asking(self, answer: CommonExplanation) -> Iterable[str]:
         """Yield the lines on where the preemptor is."""
         ...
 
-    def standings(self, answer: AnyExplanation) -> Iterable[tuple[CommonStanding, str]]:
+    def standings(self, answer: CommonExplanation) -> Iterable[tuple[CommonStanding, str]]:
         """Yield what is explained, and the start of its line: who it is, and where it runs."""
         ...
 
-    def blocks(self, answer: AnyExplanation) -> Iterable[Block]:
+    def blocks(self, answer: CommonExplanation) -> Iterable[Block]:
         """Yield what is said of the nodes."""
         ...
 
-    def lines(self, answer: AnyExplanation) -> Iterable[str]:
+    def lines(self, answer: CommonExplanation) -> Iterable[str]:
         """Yield the plain lines that no other scheduler has."""
         ...
 
@@ -79,7 +80,7 @@ class Explained(Protocol):
 EXPLAINED: Final = Part[Explained]("explained")
 
 
-def document(answer: AnyExplanation) -> Document:
+def document(answer: CommonExplanation) -> Document:
     """Return everything there is to say of what was asked."""
     other, optima = answer.alternative, answer.optima
     compared: tuple[Block, ...] = ()
@@ -95,7 +96,7 @@ def document(answer: AnyExplanation) -> Document:
     return Document(EXPLAINS, tuple(_head(answer)), sections)
 
 
-def _head(answer: AnyExplanation) -> Iterator[Fact]:
+def _head(answer: CommonExplanation) -> Iterator[Fact]:
     called = scheduler_of(answer).words
     yield from assumed(answer.coverage, answer.assume)
     yield Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer")
@@ -110,7 +111,7 @@ def _head(answer: AnyExplanation) -> Iterator[Fact]:
     yield from facts(EXPLAINED.of(answer).about(answer))
 
 
-def _standings(answer: AnyExplanation) -> Table:
+def _standings(answer: CommonExplanation) -> Table:
     columns: list[Column[Any]] = [
         *EXPLAINED.of(answer).columns(),
         Column("Law", lambda one: one.law.law),
@@ -134,7 +135,7 @@ def _alternative(other: Alternative, names: Mapping[str, str]) -> Facts:
     return Facts(tuple(rows))
 
 
-def _difference(answer: AnyExplanation, terms: Sequence[TermDifference]) -> Table:
+def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> Table:
     ordered = sorted(terms, key=lambda term: (term.level is None, term.level or 0))
     differ = (
         one
@@ -179,7 +180,7 @@ def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
         yield table("All that equal the plan in every level", columns, optima.plans)
 
 
-def _clash(clash: AnyClash) -> Iterator[Block]:
+def _clash(clash: CommonClash[Any]) -> Iterator[Block]:
     laws: list[Column[LawInWords]] = [
         Column("Law", lambda law: law.law),
         Column("Clash", lambda law: law.text, folds=True),
@@ -198,7 +199,7 @@ def _clash(clash: AnyClash) -> Iterator[Block]:
         yield table("Single changes after which there is a plan", changes, clash.changes)
 
 
-def _lines(answer: AnyExplanation) -> Iterator[str]:
+def _lines(answer: CommonExplanation) -> Iterator[str]:
     yield line("question", answer.question)
     yield line("answer", Said(answer.answer))
     yield line("preemptor", answer.preemptor)
@@ -237,7 +238,7 @@ def _alternative_lines(other: Alternative) -> Iterator[str]:
         yield line("term", term.term, **fields(term, "plan other level"), **texts)
 
 
-def _clash_lines(clash: AnyClash) -> Iterator[str]:
+def _clash_lines(clash: CommonClash[Any]) -> Iterator[str]:
     yield from (line("clash", law.law, Said(law.text)) for law in clash.laws)
     yield from (line("short", one.name, Said(one.text)) for one in clash.shortfalls)
     for change in clash.changes:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any, Final, Literal, cast, get_args
 
 from planner.commands.audit.record import Audit
 from planner.commands.check.plan import Check
-from planner.commands.explain.any import AnyExplanation
+from planner.commands.explain.record import EXPLANATION, CommonExplanation
 from planner.commands.lint.lint import Lint
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate.record import Simulation
 from planner.commands.whatif.edit import WhatIf
 from planner.errors import SchemaError
-from planner.plan import AnyPlan, Front
+from planner.plan import MODEL, AnyPlan, Front
 from planner.report import audit, explanation, front, plan, risk, simulation, whatif
 from planner.report.checking import Checks, render_checks, render_lint
 from planner.report.style import OWN, Renderer
@@ -23,17 +23,22 @@ from planner.scheduler.record import Named
 Style = Literal["table", "plain", "json", "markdown", "html"]
 """What ``--format`` calls the ways of writing an answer."""
 
-Answer = AnyPlan | AnyExplanation | Audit | Check | Front | Lint | Risk | WhatIf | Named
+Answer = AnyPlan | CommonExplanation | Audit | Check | Front | Lint | Risk | WhatIf | Named
 """What functions of the library return; others say of which scheduler they are."""
 
 _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
-    **dict.fromkeys(get_args(AnyExplanation), explanation.render),
+    **dict.fromkeys(EXPLANATION.of_all(), explanation.render),
     Audit: audit.render,
     Lint: render_lint,
     Risk: risk.render,
     Simulation: simulation.render,
     WhatIf: whatif.render,
 }
+_LISTED: Final[Mapping[type, Callable[..., str]]] = {
+    **dict.fromkeys(MODEL.of_all(), plan.render),
+    Front: front.render,
+}
+"""What writes those that may be several."""
 WIDTH: Final = 108
 _FRAME: Final = (
     '<iframe srcdoc="{page}" sandbox="" style="width: 100%; height: 40rem; border: 0"></iframe>'
@@ -66,14 +71,12 @@ def render(
     if style not in get_args(Style):
         raise SchemaError("style", f"{style!r} is none", ", ".join(get_args(Style)))
     look: dict[str, Any] = {"width": width, "color": color}
-    if isinstance(answer, AnyPlan):
-        return plan.render([answer], style, alone=True, **look)
-    if isinstance(answer, Front):
-        return front.render([answer], style, alone=True, **look)
     if isinstance(answer, Check):
         checks = Checks(accepted=answer.accepted, checks=(answer,))
         return render_checks(checks, style, **look)
     known = cast("Any", answer)
+    if type(answer) in _LISTED:
+        return _LISTED[type(answer)]([known], style, alone=True, **look)
     write = _RENDERERS.get(type(answer)) or OWN.of(known)
     return write(known, style, **look)
 

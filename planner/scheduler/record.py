@@ -116,8 +116,8 @@ class Part(Generic[T_co]):
         """Return this part of a scheduler; ``None`` if it has none, which is no error."""
         return self._load(scheduler_of(thing))
 
-    def of(self, thing: Named) -> T_co:
-        """Return this part of the scheduler of a state or a plan.
+    def of(self, thing: Named, hint: str = "") -> T_co:
+        """Return this part of the scheduler of a state or a plan; ``hint`` helps if it has none.
 
         Raises
         ------
@@ -127,8 +127,10 @@ class Part(Generic[T_co]):
         scheduler = scheduler_of(thing)
         found = self._load(scheduler)
         if found is None:
-            name = scheduler.words.name
-            raise UnsupportedError(name, f"nothing is known about its {self.name}")
+            having = [one.words.name for one in schedulers() if self.name in one.parts]
+            expected = f"a state of {' or '.join(having)}" if having else ""
+            said = f"nothing is known about its {self.name}"
+            raise UnsupportedError(scheduler.words.name, said, expected, hint)
         return found
 
     def of_all(self) -> list[T_co]:

@@ -44,6 +44,7 @@ YUNIKORN: Final = Scheduler(
         "cases": "planner.solver.proving.yunikorn:cases",
         "checker": "planner.commands.check.yunikorn:check_yunikorn",
         "explanation": "planner.commands.explain.yunikorn.inquiry:YuniKornInquiry",
+        "explanation record": "planner.commands.explain.yunikorn.record:YuniKornExplanation",
         "edits": "planner.commands.whatif.yunikorn_edit",
         "risk": "planner.commands.risk.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
@@ -55,6 +56,7 @@ YUNIKORN: Final = Scheduler(
         "plain": "planner.report.yunikorn.plan",
         "explained": "planner.report.yunikorn.explanation",
         "html": "planner.report.render:html",
+        "command line": "planner.cli.yunikorn_option",
         "amount": "planner.report.yunikorn.plan:yunikorn_amount",
     },
 )

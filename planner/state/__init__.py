@@ -7,6 +7,7 @@ base.py               scalars as Kubernetes means them, and the base model
 bounded.py            bounds on the errors in a value
 sharing.py            equal values become one object
 clock.py              nanoseconds and dates
+kueue.py              a state that must be of Kueue
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 kueue_workload.py     a Workload: what it asks for, where it waits, what it holds
 kueue_workloads.py    those of a state: most are kept as a few facts

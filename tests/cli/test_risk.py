@@ -204,7 +204,7 @@ def test_bad_file(dump: Path, pods: Path, text: str, said: str) -> None:
 def test_yunikorn_has_no_manifests(pods: Path) -> None:
     result = call("risk", YUNIKORN, "--workload", pods)
     assert result.exit_code == 2
-    assert "is a state of YuniKorn" in result.stderr
+    assert "a state of Kueue" in result.stderr
 
 
 def test_nothing_to_ask_about(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from planner.cli import kueue_option
 from planner.cli import simulate as room
 from planner.cli.schemas import schema_text
 from planner.commands.simulate import CYCLES, EVICTION_S, STORM
@@ -205,7 +206,7 @@ def test_the_greedy_needs_no_solver() -> None:
 
 def test_defaults_are_those_of_the_library() -> None:
     """They are written in both, because a help text must not load the library."""
-    assert (room.CYCLES, room.EVICTION, room.STORM) == (CYCLES, EVICTION_S, STORM)
+    assert (room.CYCLES, kueue_option.EVICTION, room.STORM) == (CYCLES, EVICTION_S, STORM)
     assert room.MOST == MOST_S
     tree = ast.parse(inspect.getsource(room))
     assert not [

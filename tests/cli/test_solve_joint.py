@@ -148,5 +148,5 @@ def test_refusals(dump: Path, more: tuple[str, ...], said: str) -> None:
 def test_yunikorn_is_refused_with_a_hint() -> None:
     result = call("solve", ROOT / "instances" / "yunikorn" / "quickstart", "--all", "--joint")
     assert result.exit_code == BAD_INPUT
-    assert "for Kueue only" in result.stderr
+    assert "a state of Kueue" in result.stderr
     assert "hint: plan for each ask by itself" in result.stderr

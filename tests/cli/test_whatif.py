@@ -209,4 +209,4 @@ def test_yunikorn() -> None:
 def test_workloads_of_kueue_are_refused_for_yunikorn(tmp_path: Path) -> None:
     result = call("whatif", YUNIKORN, "--workload", job(tmp_path))
     assert result.exit_code == 2
-    assert "is a state of YuniKorn" in result.stderr
+    assert "a state of Kueue" in result.stderr

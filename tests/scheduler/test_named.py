@@ -50,6 +50,24 @@ def words(tree: ast.Module) -> Iterator[str]:
                 yield value
 
 
+KINDS = re.compile("(YuniKorn|Any|Joint|Strict)?(State|Plan|Planning)")
+"""How the states, plans and plannings of schedulers are called."""
+
+
+def tells_apart(text: str) -> list[int]:
+    """Return the lines that ask whose state or plan something is."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    return [
+        call.lineno
+        for call in calls
+        if ast.unparse(call.func) in {"isinstance", "issubclass"}
+        and any(
+            isinstance(node, ast.Name | ast.Attribute) and KINDS.fullmatch(ast.unparse(node))
+            for node in ast.walk(call.args[1])
+        )
+    ]
+
+
 def names_one(text: str) -> bool:
     """Say whether code names a scheduler."""
     return any(NAMES.search(word) for word in words(ast.parse(text)))
@@ -61,7 +79,19 @@ def test_nobody_else_names_a_scheduler() -> None:
     assert not STILL - found, "these name none any more: take them off the list"
 
 
+def test_nobody_else_asks_whose_it_is() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in shared()
+        for line in tells_apart(path.read_text("utf-8"))
+    ]
+    assert not found, "ask the registry instead: Part(...).of, or Part(...).find"
+
+
 def test_what_counts() -> None:
+    assert tells_apart("if isinstance(plan, Plan | YuniKornPlan): ...") == [1]
+    assert tells_apart("if isinstance(own, (Planning, int)): ...") == [1]
+    assert not tells_apart("if isinstance(profile, Profile): ...")
     assert names_one("from planner.problem.kueue import build")
     assert names_one("x = 'Kueue itself'")
     assert names_one("def f(yunikorn_plan): ...")

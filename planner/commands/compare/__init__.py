@@ -1,7 +1,9 @@
 """Algorithms beside each other on many states: who goes, at what cost, in what time.
 
 record.py     what comes out: a row for each state, pending workload and algorithm; totals
+algorithm.py  one way to answer
 measure.py    what can be compared, and its names; one pending workload, each answer measured
+kueue.py      ways to answer for Kueue: other settings, and the rules of KEP-83
 many.py       all of it for states in memory, or for many in files, as a batch; many rows to
               distributions, and to wins against the first algorithm
 table.py      the rows as a flat table, and as a pandas DataFrame; packages that some outputs need
@@ -11,10 +13,10 @@ Source: docs/design/theory.md §1 (researchers); docs/design/objectives.md §2 a
 the terms).
 """
 
+from planner.commands.compare.algorithm import Algorithm
 from planner.commands.compare.many import Tally, compare, compare_states
 from planner.commands.compare.measure import (
     DEFAULT_ALGORITHMS,
-    Algorithm,
     Question,
     compare_instance,
     find_algorithm,

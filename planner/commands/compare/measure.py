@@ -3,24 +3,10 @@
 What can be compared, by name:
 
 greedy             the scheduler's own answer, whichever the scheduler
-kueue, yunikorn    the same, of one scheduler only; Kueue as the state configures it
-kueue-classical    Kueue as if the Configuration had no fairSharing
-kueue-fair         Kueue as if it had, with both strategies
-kueue-fair:final   with LessThanOrEqualToFinalShare only
-kueue-fair:initial with LessThanInitialShare only
-kep83              the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
-                   options, see `planner.state.kep83`
+SCHEDULER          the same, of one scheduler only
 optimum:PROFILE    the best plan under an objective, by the state's own rules
-kep83/optimum:PROFILE
-                   the same by KEP-83's rules, also with options
-any/optimum:PROFILE
-                   the same with pods put wherever there is room (``placement="any"``), where a
-                   topology decides about them; what it spares is what fragmentation costs
 
-The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
-else of the Configuration stays, feature gates too.
-
-Source: KEP-83; docs/semantics/kueue.md §5 and §6, and §6.7 for the lists that Kueue accepts.
+A scheduler may have more of its own, see kueue.py.
 """
 
 from __future__ import annotations
@@ -29,109 +15,39 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal, TypeVar
+from typing import Final
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import evicted
 from planner.commands.audit.record import Failure
+from planner.commands.compare.algorithm import COMPARED, OPTIMUM, Algorithm
 from planner.commands.compare.record import Row, RowStatus, StateComparison
 from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError
 from planner.objective.profile_file import SUFFIX, find_profile
-from planner.objective.profiles import PROFILES, Profile
-from planner.plan import AnyPlan, Assume, Placement, Plan
-from planner.quota.kueue.assignment import Assignment
-from planner.solver.answer import broken
+from planner.objective.profiles import PROFILES
+from planner.plan import AnyPlan, Assume
+from planner.scheduler import schedulers
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, solve, start
-from planner.state import AUTO, AnyState, RequestsFrom, State, YuniKornState
-from planner.state.kep83 import NAME as KEP83
-from planner.state.kep83 import Kep83, parse_rules
-from planner.state.kueue_configuration import BOTH_STRATEGIES, FairSharing, Strategy
-from planner.verifier.kueue.plan import verify_plan
-
-StateT = TypeVar("StateT", bound=AnyState)
-Scheduler = Literal["kueue", "yunikorn"]
+from planner.state import AUTO, RequestsFrom
 
 DEFAULT_ALGORITHMS: Final = ("greedy", "optimum:no-regret")
-OPTIMUM: Final = "optimum:"
-_AT_WILL: Final = "any/"
-_FAIR: Final = "kueue-fair"
-
-
-@dataclass(frozen=True, slots=True)
-class Algorithm:
-    """One way to answer; see the module for what there is.
-
-    ``scheduler`` is the only one it is for, ``None`` for any. ``profile`` makes it an optimum.
-    ``fair_sharing`` is what takes the place of the state's own setting where ``edits`` says so;
-    ``None`` is classical preemption. ``rules`` are those of KEP-83 instead of Kueue's own.
-    ``placement`` says who places pods on nodes.
-    """
-
-    name: str
-    scheduler: Scheduler | None = None
-    profile: Profile | None = None
-    edits: bool = False
-    fair_sharing: FairSharing | None = None
-    rules: Kep83 | None = None
-    placement: Placement = "kueue"
-
-    def state(self, state: StateT) -> StateT:
-        """Return the state as this algorithm finds it."""
-        if not self.edits or not isinstance(state, State):
-            return state
-        edited = {"fair_sharing": self.fair_sharing}
-        return state.model_copy(
-            update={"configuration": state.configuration.model_copy(update=edited)}
-        )
-
-    def why_not(self, state: AnyState) -> str:
-        """Say why it means nothing for a state; empty if it does."""
-        if self.scheduler in {None, scheduler_of(state)}:
-            return ""
-        return f"{self.name} means nothing for a state of {scheduler_of(state)}"
-
-
-def _fair(name: str, strategies: tuple[Strategy, ...]) -> Algorithm:
-    return Algorithm(
-        name,
-        "kueue",
-        edits=True,
-        fair_sharing=FairSharing.model_validate({"preemptionStrategies": strategies}),
-    )
-
-
-def _kep83(options: Kep83) -> Algorithm:
-    return Algorithm(options.text, "kueue", edits=True, rules=options)
 
 
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     algorithm.name: algorithm
     for algorithm in (
         Algorithm("greedy"),
-        Algorithm("kueue", "kueue"),
-        Algorithm("kueue-classical", "kueue", edits=True),
-        _fair(_FAIR, BOTH_STRATEGIES),
-        _fair(f"{_FAIR}:final", BOTH_STRATEGIES[:1]),
-        _fair(f"{_FAIR}:initial", BOTH_STRATEGIES[1:]),
-        _kep83(Kep83()),
-        Algorithm("yunikorn", "yunikorn"),
+        *(
+            algorithm
+            for one in schedulers()
+            for own in [COMPARED.find(one)]
+            for algorithm in (Algorithm(one.id, one.id), *(own.ALGORITHMS if own else ()))
+        ),
     )
 }
 """All that are no optimum, by name."""
-
-_WRITTEN_OUT: Final = {
-    f"{_FAIR}:{'+'.join(algorithm.fair_sharing.strategies)}": algorithm
-    for algorithm in ALGORITHMS.values()
-    if algorithm.fair_sharing is not None
-}
-
-
-def scheduler_of(state: AnyState) -> Scheduler:
-    """Return the scheduler that a state is of."""
-    return "yunikorn" if isinstance(state, YuniKornState) else "kueue"
 
 
 def algorithm_names() -> tuple[str, ...]:
@@ -147,30 +63,17 @@ def find_algorithm(name: str) -> Algorithm:
     InputError
         If there is no such algorithm, or the file of its objective or an option cannot be used.
     """
-    if name.startswith(KEP83):
-        return _by_kep83(name)
-    if name.startswith(f"{_AT_WILL}{OPTIMUM}"):
-        best = find_algorithm(name.removeprefix(_AT_WILL))
-        return replace(best, name=f"{_AT_WILL}{best.name}", scheduler="kueue", placement="any")
     if name.startswith(OPTIMUM):
         wanted = name.removeprefix(OPTIMUM)
         if wanted in PROFILES or wanted.endswith(SUFFIX):
             profile = find_profile(wanted)
             return Algorithm(f"{OPTIMUM}{profile.name}", profile=profile)
-    found = ALGORITHMS.get(name) or _WRITTEN_OUT.get(name)
+    others = (own.find_algorithm(name, find_algorithm) for own in COMPARED.of_all())
+    found = ALGORITHMS.get(name) or next(filter(None, others), None)
     if found is None:
         names = f"{', '.join(algorithm_names())}, or {OPTIMUM}FILE{SUFFIX}"
         raise SchemaError("algorithm", f'there is no algorithm "{name}"', names)
     return found
-
-
-def _by_kep83(name: str) -> Algorithm:
-    rules, slash, wanted = name.partition(f"/{OPTIMUM}")
-    found = _kep83(parse_rules(rules))
-    if not slash:
-        return found
-    best = find_algorithm(f"{OPTIMUM}{wanted}")
-    return replace(found, name=f"{found.name}/{best.name}", profile=best.profile)
 
 
 def find_algorithms(names: Iterable[str]) -> tuple[Algorithm, ...]:
@@ -230,7 +133,8 @@ def compare_instance(instance: Instance, question: Question) -> StateComparison:
     rows: list[Row] = []
     failures: list[Failure] = []
     known = None if question.assume else covering(instance.state)
-    rules = question.rules if isinstance(instance.state, YuniKornState) else None
+    # Where there are algorithms by other rules, rules are not chosen besides.
+    rules = None if COMPARED.find(instance.state) else question.rules
     for pending in (question.pending,) if question.pending else instance.pending:
         given = Given(pending, instance.assignment, question.now, rules)
         try:
@@ -262,14 +166,15 @@ class _Case:
         self._time_limit = time_limit
         self._known = known
         self._own = own = start(instance.state, given)
+        self._compared = COMPARED.find(instance.state)
         self._preemptor = own.preemptor_key
         self._position = {key: position for position, key in enumerate(own.keys)}
 
     def row(self, algorithm: Algorithm) -> Row:
         """Return the row of an algorithm."""
         reason = algorithm.why_not(self._instance.state)
-        if algorithm.placement == "any" and not reason and not self._places_pods:
-            reason = "no topology decides about its pods, or not all is known of the nodes"
+        if self._compared and not reason:
+            reason = self._compared.why_not(algorithm, self._own)
         if reason:
             return self._row(algorithm, "skipped", reason)
         try:
@@ -310,17 +215,19 @@ class _Case:
 
     def _measured(self, algorithm: Algorithm, plan: AnyPlan, seconds: float) -> Row:
         is_optimum = algorithm.profile is not None
-        by_other_rules = algorithm.edits or algorithm.placement != "kueue"
+        outside, compared = plan.outside_rules, self._compared
+        if compared and algorithm.is_by_other_rules:
+            outside = compared.outside(self._instance.state, self._own, plan)
         found: dict[str, object] = {
             "rules": plan.rules,
             "victims": plan.keys,
-            "outside_rules": self._outside(plan) if by_other_rules else plan.outside_rules,
+            "outside_rules": outside,
             "levels": plan.certificate.levels if plan.certificate else (),
             "proved": plan.status in {"optimal", "infeasible"} if is_optimum else None,
             "seconds": seconds,
         }
         if plan.status in {"optimal", "feasible"}:
-            found["own_flavors"] = self._has_own_flavors(plan)
+            found["own_flavors"] = compared and compared.has_own_flavors(self._own, plan)
             found["terms"] = self._own.table.evaluate(map(self._position.__getitem__, plan.keys))
             found["ratio"], found["ratio_of"] = _ratio(plan)
         missing = uncovered(self._known, plan) if self._known else ()
@@ -330,46 +237,6 @@ class _Case:
             found |= {"uncovered": tuple(dict.fromkeys(one.feature for one in missing))}
             found["proved"] = None
         return self._row(algorithm, status, plan.explanation).model_copy(update=found)
-
-    @property
-    def _places_pods(self) -> bool:
-        return isinstance(self._own, Planning) and self._own.placement is not None
-
-    def _has_own_flavors(self, plan: AnyPlan) -> bool | None:
-        if not (isinstance(plan, Plan) and isinstance(self._own, Planning)):
-            return None
-        return _chosen(plan.assignment) == _chosen(self._own.decision.assignment)
-
-    def _outside(self, plan: AnyPlan) -> tuple[str, ...]:
-        """Return the laws of the state as it is that victims found by other rules break.
-
-        The flavors are those of the plan. Of the attempts that Kueue could make, the one that
-        breaks the fewest laws counts.
-        """
-        own, state = self._own, self._instance.state
-        if not plan.victims or not (
-            isinstance(plan, Plan) and isinstance(own, Planning) and isinstance(state, State)
-        ):
-            return ()
-        if plan.assignment != own.decision.assignment:
-            own = own.with_flavors(plan.assignment, own.eligible)
-        victims = own.describe_in_order([self._position[key] for key in plan.keys])
-        claims = [
-            own.subject.plan(
-                "kueue", "feasible", "", objective="", victims=victims, borrowing=borrowing
-            )
-            for borrowing in (False, True)
-        ]
-        found = [broken(verify_plan(state, one, snapshot=own.snapshot).verdicts) for one in claims]
-        return min(found, key=len)
-
-
-def _chosen(assignment: Assignment) -> list[tuple[str, int | None, dict[str, str]]]:
-    """Return pods and flavors, without what says whether they fit."""
-    return [
-        (pods.name, pods.count, {name: one.flavor for name, one in pods.flavors.items()})
-        for pods in assignment.pod_sets
-    ]
 
 
 def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:

@@ -1,7 +1,6 @@
 """Why this victim, why not that one, why nothing: answers that are proved and can be checked.
 
 record.py          what is answered, whichever the scheduler
-any.py             an answer of any scheduler
 inquiry.py         a pending workload and its plan, as questions are put to it; the minimal set of
                    laws that leave no plan; one value of a state changed
 answer.py          a question to its answer, in a few sentences; the best plan that spares a victim,

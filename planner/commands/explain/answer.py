@@ -283,7 +283,7 @@ def first_difference(profile: Profile, terms: Sequence[TermDifference]) -> TermD
     return None
 
 
-def about_nothing(plan: AnyPlan, clash: CommonClash) -> str:
+def about_nothing(plan: AnyPlan, clash: CommonClash[Any]) -> str:
     """Say what clashes, and which change is the first that helps."""
     text = plan.explanation
     if clash.laws:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from planner.commands.explain.record import (
     Alternative,
@@ -161,7 +161,7 @@ def first(works: Callable[[int], bool], most: int) -> int | None:
 
 
 StandingT = TypeVar("StandingT", bound=CommonStanding)
-ClashT = TypeVar("ClashT", bound=CommonClash)
+ClashT = TypeVar("ClashT", bound=CommonClash[Any])
 ExplanationT = TypeVar("ExplanationT", bound=CommonExplanation)
 
 

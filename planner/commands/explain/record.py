@@ -6,11 +6,13 @@ by its key.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import Field
 
 from planner.plan import SCHEMA_VERSION, Assume, Covered, Proved, Record, Status, Uncovered
+from planner.scheduler import Part
 
 Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-this-plan"]
 
@@ -124,7 +126,10 @@ class Change(Record):
     text: str
 
 
-class CommonClash(Record):
+ShortfallT = TypeVar("ShortfallT", bound=CommonShortfall)
+
+
+class CommonClash(Record, Generic[ShortfallT]):
     """Why there is no plan at all.
 
     ``laws`` clash: with any one of them dropped, and none imposed outside the set, there would
@@ -137,6 +142,7 @@ class CommonClash(Record):
     proved: bool
     changes: tuple[Change, ...]
     tried_all: bool
+    shortfalls: tuple[ShortfallT, ...]
 
 
 class CommonExplanation(Covered):
@@ -158,3 +164,31 @@ class CommonExplanation(Covered):
     victims: tuple[str, ...]
     alternative: Alternative | None = None
     optima: Optima | None = None
+
+    if TYPE_CHECKING:  # each has these in a place of its own
+        scheduler: str
+        rules: str
+        clash: CommonClash[Any] | None
+
+        @property
+        def standings(self) -> tuple[Any, ...]:
+            """What runs and is explained."""
+            ...
+
+        @property
+        def preemptor_queue(self) -> str:
+            """The queue it waits in."""
+            ...
+
+    @property
+    def preemptor_name(self) -> str:
+        """What people call the preemptor."""
+        return self.preemptor
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What people call victims, by their keys, where that is something else."""
+        return {}
+
+
+EXPLANATION: Final = Part[type[CommonExplanation]]("explanation record")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar, cast
 
@@ -111,6 +111,23 @@ def _value(text: str) -> str | int | bool | None:
     if text in _WORDS:
         return _WORDS[text]
     return int(text) if _WHOLE.fullmatch(text) else text
+
+
+class Submissions(Protocol):
+    """What hypothetical workloads ask of a scheduler."""
+
+    def read_submissions(self, source: str) -> Sequence[Item]:
+        """Return the objects that a file holds."""
+        ...
+
+    def add_workloads(
+        self, state: StateT, items: Iterable[Item], queue: str | None
+    ) -> tuple[StateT, tuple[str, ...]]:
+        """Return the state with what a scheduler would make of them, and its keys."""
+        ...
+
+
+SUBMISSIONS: Final = Part[Submissions]("hypothetical workloads")
 
 
 class Edits(Protocol):

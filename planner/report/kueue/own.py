@@ -20,6 +20,6 @@ _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
 }
 
 
-def render_own(answer: object, style: str, *, width: int, color: bool) -> str:
+def render_own(answer: Any, style: str, *, width: int, color: bool) -> str:  # noqa: ANN401
     """Return a result that only Kueue has, in a style."""
     return _RENDERERS[type(answer)](answer, style, width=width, color=color)

@@ -7,6 +7,9 @@ PreemptedWorkload of the preemptor. Before v0.15 the paths were missing, before 
 what a text does not say stays ``None``.
 """
 
+# pyright: reportIncompatibleVariableOverride=false
+# A frozen record may have fields of a narrower type.
+
 from __future__ import annotations
 
 import re
@@ -60,10 +63,8 @@ class Shortfall(CommonShortfall):
         return f"{self.flavor}/{self.resource}"
 
 
-class Clash(CommonClash):
+class Clash(CommonClash[Shortfall]):
     """Why Kueue has no plan at all."""
-
-    shortfalls: tuple[Shortfall, ...]
 
 
 class Opening(Record):
@@ -174,19 +175,9 @@ class Explanation(CommonExplanation):
         return self.workloads
 
     @property
-    def preemptor_name(self) -> str:
-        """What people call the preemptor."""
-        return self.preemptor
-
-    @property
     def preemptor_queue(self) -> str:
         """The queue it waits in."""
         return self.cluster_queue
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What people call victims, by their keys, where that is something else: nowhere."""
-        return {}
 
 
 class Party(Record):

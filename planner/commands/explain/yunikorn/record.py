@@ -1,5 +1,8 @@
 """What is answered about YuniKorn."""
 
+# pyright: reportIncompatibleVariableOverride=false
+# A frozen record may have fields of a narrower type.
+
 from __future__ import annotations
 
 from typing import Literal
@@ -57,10 +60,8 @@ class YuniKornShortfall(CommonShortfall):
         return f"{self.place}/{self.where}/{self.resource}"
 
 
-class YuniKornClash(CommonClash):
+class YuniKornClash(CommonClash[YuniKornShortfall]):
     """Why YuniKorn has no plan at all."""
-
-    shortfalls: tuple[YuniKornShortfall, ...]
 
 
 class YuniKornExplanation(CommonExplanation):

@@ -1,13 +1,16 @@
-"""The library's verb for several pending workloads at once: ``planner.solve_joint``."""
+"""The library's verbs that only Kueue has: ``planner.solve_joint`` and ``planner.boost``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from planner.api import solve
+from planner.commands.boost.kueue.find import Boosts, find_boosts
+from planner.commands.whatif.edit import edit
 from planner.coverage.answer import covered_joint
 from planner.coverage.kueue import contradicted, waiting_slices
-from planner.errors import InputError, UnsupportedError
+from planner.errors import InputError
 from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
@@ -17,9 +20,11 @@ from planner.solver.kueue.joint.question import ask, ask_of_all
 from planner.solver.kueue.joint.solve import solve_together
 from planner.solver.start import clock_of, deadline_after
 from planner.stage import begin
-from planner.state import AnyState, State
+from planner.state import AnyState
+from planner.state.kueue import of_kueue
+from planner.state.kueue_workload import BOOST_GATE
 
-__all__ = ["solve_joint"]
+__all__ = ["boost", "solve_joint"]
 
 
 def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
@@ -64,12 +69,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
-    if not isinstance(state, State):
-        raise UnsupportedError(
-            state.source,
-            "joint plans are made for Kueue only, and this is a state of YuniKorn",
-            hint="plan for each ask by itself: planner solve --all",
-        )
+    state = of_kueue(state)
     if pending is not None and (isinstance(pending, str) or not pending):
         raise InputError("pending", f"{pending!r} cannot be used", "a list of workloads")
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
@@ -87,3 +87,38 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         *contradicted(state, [one.workload for one in plan.pending], question.alone),
     ]
     return covered_joint(state, plan, assume, besides)
+
+
+def boost(
+    state: AnyState,
+    pending: str | None = None,
+    objective: str | Profile = DEFAULT_PROFILE,
+    *,
+    time_limit: float | None = None,
+) -> Boosts:
+    """Return the smallest priority boosts after which Kueue itself evicts the planned victims.
+
+    The plan, ``boosts.plan``, is made with the feature gate PriorityBoost on, whatever the state
+    says: the annotations count only then.
+
+    Parameters
+    ----------
+    state
+        A state of Kueue.
+    pending, objective
+        As for ``planner.solve``.
+    time_limit
+        Seconds for the plan, and as many once more for the boosts.
+
+    Raises
+    ------
+    InputError
+        If the state is of another scheduler, or nothing can be planned for.
+    InternalError
+        If the plan fails its own verification; it is then never returned.
+    """
+    state = of_kueue(state)
+    gate_on = state.configuration.gate(BOOST_GATE)
+    boosting = state if gate_on else edit(state, [f"configuration.featureGates.{BOOST_GATE}=true"])
+    plan = solve(boosting, pending, objective, time_limit=time_limit)
+    return find_boosts(boosting, plan, gate_on=gate_on, time_limit=time_limit)

@@ -7,7 +7,7 @@ from planner.state import AnyState, State
 
 
 def of_kueue(state: AnyState) -> State:
-    """Return a state if it is of Kueue, for a command that knows no other.
+    """Return a state if it is of Kueue, for what no other scheduler has.
 
     Raises
     ------

@@ -1,0 +1,212 @@
+"""The options of commands that Kueue alone has, and what it says in their help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+
+from planner.cli.given import Option
+
+
+def rules(text: str) -> str:
+    """Look at rules to plan by, and take them as they are."""
+    from planner.errors import SchemaError
+    from planner.state.kep83 import parse_rules
+
+    if text == "strict":
+        return text
+    try:
+        return parse_rules(text).text
+    except SchemaError as error:
+        raise click.BadParameter(f"{error.found}: expected {error.expected}") from None
+
+
+def release(text: str) -> str:
+    """Look up a release of Kueue, or take the word auto."""
+    from planner.state import AUTO
+    from planner.state.kueue_release import find_release
+
+    if text == AUTO:
+        return text
+    try:
+        return find_release(text).name
+    except ValueError as error:
+        raise click.BadParameter(f"{error}; {AUTO} takes the one that STATE tells") from None
+
+
+release_option = click.option(
+    "--kueue-release",
+    "release",
+    metavar="X.Y.Z",
+    type=release,
+    default="auto",
+    show_default=True,
+    help="Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
+    "known. auto: the one that STATE tells, else the newest.",
+)
+requests_option = click.option(
+    "--requests",
+    type=click.Choice(["template", "recorded"]),
+    default="template",
+    show_default=True,
+    help="Kueue: what pending workloads ask for: what their pods and the Configuration make "
+    "(template), or what Kueue itself wrote into their status.resourceRequests "
+    "(recorded).",
+)
+pending_of_kueue_option = click.option(
+    "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
+)
+EVICTION: Final = 30
+"""Seconds that a victim keeps its quota."""
+OPTIONS: Final[Mapping[str, Option]] = {
+    "release": release_option,
+    "requests": requests_option,
+    "joint": click.option(
+        "--joint",
+        is_flag=True,
+        help="Kueue: one plan for all of --pending, or for --all, that admits as many as possible, "
+        "served one after another.",
+    ),
+    "flavors": click.option(
+        "--flavors",
+        type=click.Choice(["kueue", "optimal"]),
+        default="kueue",
+        help="Kueue: who chooses the flavors: its own flavor assignment (kueue, the default), or "
+        "the objective, among all that the rules permit (optimal).",
+    ),
+    "placement": click.option(
+        "--placement",
+        type=click.Choice(["kueue", "any"]),
+        default="kueue",
+        help="Kueue: where a topology decides about pods, who places them once the victims are "
+        "gone: Kueue itself, which has to find a place (kueue, the default), or anybody, wherever "
+        "there is room (any).",
+    ),
+    "stability": click.option(
+        "--stability/--no-stability",
+        default=None,
+        help="Kueue: also say which victims would preempt again once they are pending, and count "
+        "them (D11). By default they are named where up to 300 workloads hold quota.",
+    ),
+    "stable": click.option(
+        "--stable",
+        is_flag=True,
+        help="Kueue: only plans after which no victim would preempt again once it is pending; 3 if "
+        "it is proved that there is none.",
+    ),
+    "message": click.option(
+        "--message",
+        metavar="TEXT",
+        help="Take apart the text of Kueue's event Preempted or PreemptedWorkload, or of the "
+        "condition Evicted or Preempted, and name the workloads that STATE knows; - for standard "
+        "input.",
+    ),
+    "workloads": click.option(
+        "--workload",
+        "workloads",
+        metavar="FILE",
+        multiple=True,
+        help="Kueue: preemptors that are not there yet, as manifests in YAML or JSON, instead of "
+        "those; may be repeated.",
+    ),
+    "workload": click.option(
+        "--workload",
+        metavar="FILE",
+        help="A workload that is not there yet, as a manifest in YAML or JSON; it is the one to "
+        "plan for unless --pending names another.",
+    ),
+    "eviction": click.option(
+        "--eviction",
+        metavar="SECONDS",
+        type=click.IntRange(min=1, max=2**31),
+        default=EVICTION,
+        show_default=True,
+        help="Kueue: how long a victim keeps its quota.",
+    ),
+    "apart": click.option(
+        "--apart",
+        metavar="SECONDS",
+        type=click.IntRange(min=0, max=2**31),
+        default=0,
+        show_default=True,
+        help="Kueue: how much longer each victim of a decision takes than the one before.",
+    ),
+    "queue": click.option(
+        "--queue",
+        metavar="NAMESPACE/NAME",
+        help="The LocalQueue that --workload is submitted to, whatever the file says.",
+    ),
+    "rules": click.option(
+        "--rules",
+        metavar="RULES",
+        type=rules,
+        help="Kueue: plan by the rules of KEP-83 as proposed in 2022 instead of its own: kep83, or "
+        "kep83:NAME=VALUE,... with the options below. Or strict: only what its documented "
+        "precedence leads to.",
+    ),
+    "assignment": click.option(
+        "--assignment",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
+    ),
+}
+HELP: Final[Mapping[str, str]] = {
+    "pending": "as NAMESPACE/NAME, or its job",
+    "compare": "  planner compare dumps/ --algorithm kueue-classical --algorithm kueue-fair\n",
+    "algorithms": """\
+  kueue               the scheduler's own answer, of Kueue only, as the state configures it
+  kueue-classical     Kueue as if the Configuration had no fairSharing
+  kueue-fair          Kueue as if it had, with both strategies
+  kueue-fair:final    with LessThanOrEqualToFinalShare only
+  kueue-fair:initial  with LessThanInitialShare only
+  kep83               the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
+                      options, see planner solve --help
+  kep83/optimum:NAME  the best plan by the rules of KEP-83, also with options
+  any/optimum:NAME    the best plan with pods put wherever there is room, where a topology decides
+                      about them (planner solve --placement any): what it spares, fragmentation
+                      costs
+""",
+    "risk": """\b
+What --workload reads: Workloads of Kueue, Jobs of batch/v1, Pods and pod templates, as many
+documents and lists as there are; see `planner whatif --help`.
+
+""",
+    "simulate": """\
+Kueue: a scheduling cycle takes a second. A victim keeps its quota for --eviction seconds, then
+queues again; whatever is parked competes again a second after quota was given back in its cohort
+tree. A workload runs from when its quota is reserved; admission checks pass at once.
+""",
+    "whatif": """\b
+What --workload reads: a Workload of Kueue, a Job of batch/v1, a Pod or a pod template.
+It waits in the LocalQueue of its label kueue.x-k8s.io/queue-name, has the priority of its
+WorkloadPriorityClass or PriorityClass in STATE, and is created now. With --set as well,
+before is the state with it, unedited.
+
+\b
+What can be set in a state of Kueue:
+  clusterqueue/NAME.preemption.withinClusterQueue          Never, LowerPriority,
+                                                           LowerOrNewerEqualPriority
+  clusterqueue/NAME.preemption.reclaimWithinCohort         Never, LowerPriority, Any
+  clusterqueue/NAME.preemption.borrowWithinCohort.policy   Never, LowerPriority
+  clusterqueue/NAME.preemption.borrowWithinCohort.maxPriorityThreshold
+                                                           a whole number, or none
+  clusterqueue/NAME.quota.FLAVOR/RESOURCE.nominal          a quantity
+  clusterqueue/NAME.quota.FLAVOR/RESOURCE.borrowingLimit   a quantity, or none
+  clusterqueue/NAME.quota.FLAVOR/RESOURCE.lendingLimit     a quantity, or none
+  clusterqueue/NAME.fairSharing.weight                     a quantity
+  cohort/NAME.quota... and .fairSharing.weight             likewise
+  workload/NAMESPACE/NAME.priority                         a whole number
+  node/NAME.unschedulable                                  true or false
+  node/NAME.allocatable.RESOURCE                           a quantity
+  node/NAME.labels.KEY                                     a text, or none
+  node/NAME.taints.KEY                                     an effect, or none
+  node/NEW.like                                            a node: one more like it
+  configuration.featureGates.GATE                          true or false
+  configuration.fairSharing.enable                         true or false
+
+""",
+}

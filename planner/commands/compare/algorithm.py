@@ -1,0 +1,74 @@
+"""One way to answer, and what is asked of a scheduler that has ways of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeVar
+
+from planner.objective.profiles import Profile
+from planner.plan import OWN, AnyPlan, Placement
+from planner.scheduler import Part
+from planner.solver.start import AnyPlanning, RulesInput
+from planner.state import AnyState
+
+StateT = TypeVar("StateT", bound=AnyState)
+
+OPTIMUM: Final = "optimum:"
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """One way to answer; see measure.py for what there is.
+
+    ``scheduler`` is the only one it is for, ``None`` for any. ``profile`` makes it an optimum.
+    ``edit`` makes of a state the one that it is to find; ``rules`` are other rules than the
+    scheduler's own. ``placement`` says who places pods on nodes.
+    """
+
+    name: str
+    scheduler: str | None = None
+    profile: Profile | None = None
+    edit: Callable[[Any], Any] | None = None
+    rules: RulesInput | None = None
+    placement: Placement = OWN
+
+    @property
+    def is_by_other_rules(self) -> bool:
+        """Whether it may take victims that the rules of the state do not permit."""
+        return self.edit is not None or self.placement != OWN
+
+    def state(self, state: StateT) -> StateT:
+        """Return the state as this algorithm finds it."""
+        return state if self.edit is None else self.edit(state)
+
+    def why_not(self, state: AnyState) -> str:
+        """Say why it means nothing for a state; empty if it does."""
+        if self.scheduler in {None, state.scheduler}:
+            return ""
+        return f"{self.name} means nothing for a state of {state.scheduler}"
+
+
+class Compared(Protocol):
+    """What comparing asks of a scheduler that can answer by several rules."""
+
+    ALGORITHMS: Sequence[Algorithm]
+
+    def find_algorithm(self, name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
+        """Return another one by its name; ``find`` knows the shared ones."""
+        ...
+
+    def why_not(self, algorithm: Algorithm, own: AnyPlanning) -> str:
+        """Say why an algorithm means nothing for a preemptor; empty if it does."""
+        ...
+
+    def has_own_flavors(self, own: AnyPlanning, plan: AnyPlan) -> bool:
+        """Say whether a plan has the flavors that the scheduler itself assigns."""
+        ...
+
+    def outside(self, state: AnyState, own: AnyPlanning, plan: AnyPlan) -> tuple[str, ...]:
+        """Return the laws of the state as it is that victims found by other rules break."""
+        ...
+
+
+COMPARED: Final = Part[Compared]("comparison")

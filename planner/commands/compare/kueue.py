@@ -1,0 +1,139 @@
+"""Ways to answer for Kueue: its own rules in another setting, and those of KEP-83.
+
+kueue-classical    Kueue as if the Configuration had no fairSharing
+kueue-fair         Kueue as if it had, with both strategies
+kueue-fair:final   with LessThanOrEqualToFinalShare only
+kueue-fair:initial with LessThanInitialShare only
+kep83              the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
+                   options, see `planner.state.kep83`
+kep83/optimum:PROFILE
+                   the best plan by KEP-83's rules, also with options
+any/optimum:PROFILE
+                   the best plan with pods put wherever there is room (``placement="any"``), where a
+                   topology decides about them; what it spares is what fragmentation costs
+
+The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
+else of the Configuration stays, feature gates too.
+
+Source: KEP-83; docs/semantics/kueue.md §5 and §6, and §6.7 for the lists that Kueue accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from planner.commands.compare.algorithm import OPTIMUM, Algorithm
+from planner.plan import Plan
+from planner.quota.kueue.assignment import Assignment
+from planner.solver.answer import broken
+from planner.solver.kueue.planning import Planning
+from planner.state import State
+from planner.state.kep83 import NAME as KEP83
+from planner.state.kep83 import Kep83, parse_rules
+from planner.state.kueue_configuration import BOTH_STRATEGIES, FairSharing
+from planner.verifier.kueue.plan import verify_plan
+
+_AT_WILL: Final = f"any/{OPTIMUM}"
+_FAIR: Final = "kueue-fair"
+
+
+def _sharing(fair_sharing: FairSharing | None, state: State) -> State:
+    """Put a setting in the place of the state's own; ``None`` is classical preemption."""
+    configuration = state.configuration.model_copy(update={"fair_sharing": fair_sharing})
+    return state.model_copy(update={"configuration": configuration})
+
+
+_CLASSICAL: Final = partial(_sharing, None)
+_STRATEGIES: Final = {
+    "": BOTH_STRATEGIES,
+    ":final": BOTH_STRATEGIES[:1],
+    ":initial": BOTH_STRATEGIES[1:],
+}
+
+
+def _kep83(options: Kep83) -> Algorithm:
+    return Algorithm(options.text, "kueue", edit=_CLASSICAL, rules=options)
+
+
+_BY_STRATEGIES: Final = {
+    strategies: Algorithm(
+        f"{_FAIR}{name}",
+        "kueue",
+        edit=partial(_sharing, FairSharing.model_validate({"preemptionStrategies": strategies})),
+    )
+    for name, strategies in _STRATEGIES.items()
+}
+ALGORITHMS: Final = (
+    Algorithm("kueue-classical", "kueue", edit=_CLASSICAL),
+    *_BY_STRATEGIES.values(),
+    _kep83(Kep83()),
+)
+_WRITTEN_OUT: Final = {
+    f"{_FAIR}:{'+'.join(strategies)}": algorithm for strategies, algorithm in _BY_STRATEGIES.items()
+}
+
+
+def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
+    """Return an algorithm by its name; ``None`` if it is none of these.
+
+    Raises
+    ------
+    InputError
+        If the file of its objective or an option cannot be used.
+    """
+    if name.startswith(_AT_WILL):
+        best = find(name.removeprefix("any/"))
+        return replace(best, name=f"any/{best.name}", scheduler="kueue", placement="any")
+    if not name.startswith(KEP83):
+        return _WRITTEN_OUT.get(name)
+    rules, slash, wanted = name.partition(f"/{OPTIMUM}")
+    found = _kep83(parse_rules(rules))
+    if not slash:
+        return found
+    best = find(f"{OPTIMUM}{wanted}")
+    return replace(found, name=f"{found.name}/{best.name}", profile=best.profile)
+
+
+def why_not(algorithm: Algorithm, own: Planning) -> str:
+    """Say why an algorithm means nothing for a preemptor; empty if it does."""
+    if algorithm.placement != "any" or own.placement is not None:
+        return ""
+    return "no topology decides about its pods, or not all is known of the nodes"
+
+
+def has_own_flavors(own: Planning, plan: Plan) -> bool:
+    """Say whether a plan has the flavors that Kueue itself assigns."""
+    return _chosen(plan.assignment) == _chosen(own.decision.assignment)
+
+
+def outside(state: State, own: Planning, plan: Plan) -> tuple[str, ...]:
+    """Return the laws of the state as it is that victims found by other rules break.
+
+    The flavors are those of the plan. Of the attempts that Kueue could make, the one that
+    breaks the fewest laws counts.
+    """
+    if not plan.victims:
+        return ()
+    if plan.assignment != own.decision.assignment:
+        own = own.with_flavors(plan.assignment, own.eligible)
+    position = {key: position for position, key in enumerate(own.keys)}
+    victims = own.describe_in_order([position[key] for key in plan.keys])
+    claims = [
+        own.subject.plan(
+            "kueue", "feasible", "", objective="", victims=victims, borrowing=borrowing
+        )
+        for borrowing in (False, True)
+    ]
+    found = [broken(verify_plan(state, one, snapshot=own.snapshot).verdicts) for one in claims]
+    return min(found, key=len)
+
+
+def _chosen(assignment: Assignment) -> list[tuple[str, int | None, dict[str, str]]]:
+    """Return pods and flavors, without what says whether they fit."""
+    return [
+        (pods.name, pods.count, {name: one.flavor for name, one in pods.flavors.items()})
+        for pods in assignment.pod_sets
+    ]
