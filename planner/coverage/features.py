@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from planner.plan import Uncovered
 from planner.scheduler import Part, scheduler_of
@@ -24,8 +23,7 @@ MOST_OBJECTS: Final = 5
 """So many objects are named as examples."""
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """Something in a state that may decide who is preempted.
 
     ``effect`` says what it can change, in one sentence; ``source`` is the page that describes it.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import mul
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,8 +154,7 @@ class Box:
         return replace(self, most=most)
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(NamedTuple):
     """Rows, each times a multiplier, added up: ``sum(amounts * x[classes]) + extra >= needed``.
 
     ``upper`` is the number of each of the classes, and ``ends`` the value of each further quantity,

@@ -87,8 +87,7 @@ Entry = Workload | Facts
 """A workload as a state keeps it."""
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(NamedTuple):
     """What happened to the workloads of a state.
 
     ``added`` came, at the end of the dump; ``changed`` take the place of those of the same name:

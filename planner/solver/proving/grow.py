@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -82,8 +82,7 @@ class Effort:
 ASKED: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Grown:
+class Grown(NamedTuple):
     """A tree; or a set that the claim denies, by class counts; or neither.
 
     ``narrowed_by`` are the multipliers that narrowed the box of the whole question.

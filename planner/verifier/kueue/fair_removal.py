@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Admitted
@@ -58,8 +59,7 @@ class FairRemoval(Removal):
     unfair: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(NamedTuple):
     """What the victims' sides look like at the end.
 
     ``last`` is can(n); ``before`` are, per node a just below a common ancestor and per victim

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.state import Node, ResourceFlavor
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Taint, Toleration
@@ -27,8 +26,7 @@ _LABEL = re.compile(r"([a-z0-9]([-a-z0-9_.]*[a-z0-9])?)?", re.IGNORECASE | re.AS
 _LONGEST_LABEL: Final = 63
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(NamedTuple):
     """Why a podset cannot run on a flavor.
 
     ``fatal`` is a selector that cannot be evaluated: no walk over flavors gets past it.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.quota.kueue.placing import Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot
@@ -21,8 +21,7 @@ Assumed = Mapping[str, Mapping[str, int]]
 """What podsets served before take, by the ids of leaves."""
 
 
-@dataclass(frozen=True)
-class Slots:
+class Slots(NamedTuple):
     """What each leaf takes of one group: pods; pods beside the leader; whether it takes that."""
 
     pods: Sequence[int]
