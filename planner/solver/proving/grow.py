@@ -172,6 +172,8 @@ class _Growth:
         """Return what closes a box, if something is seen to without growing a tree."""
         if box.is_empty:
             return ByLaws(law="no set is left")
+        if self.part is None:  # the first box is the root: every other one is within it
+            self.part = Entries.of(self.question.rows(box), box.most)
         look = BoxRows(self.question, box, self.part)
         # The cheapest first, and what a reader can follow: one row, then the laws, then sums of
         # rows.
@@ -239,7 +241,7 @@ class _Growth:
         What narrowed like questions is tried first. The measure that leaves least guides the
         search from then on.
         """
-        look = BoxRows(self.question, box)
+        look = BoxRows(self.question, box, self.part)
         for multipliers in self.known:
             known = multipliers.keys() <= look.rows.keys()
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
