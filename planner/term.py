@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from planner.scheduler import find_scheduler
@@ -51,8 +50,7 @@ class Text(NamedTuple):
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A named non-negative integer that measures one side of disruption.
 
     ``per_workload`` says that it is a sum over victims. ``title`` and ``unit`` are its words where

@@ -122,8 +122,7 @@ def told_apart(size: int, positions: Iterable[int]) -> list[IntArray]:
     return [key] if key.any() else []
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """``amounts . take[classes] + slack . z >= bound``; z are witness variables in 0..1.
 
     ``amounts`` are those of the classes that are named, in ascending order, and not 0: of ten
@@ -150,8 +149,7 @@ class Row:
         return sum(map(mul, self.amounts.tolist(), taken[self.classes].tolist()))
 
 
-@dataclass(frozen=True, slots=True)
-class Relaxation:
+class Relaxation(NamedTuple):
     """Rows over the classes and ``witnesses`` additional continuous variables in 0..1.
 
     In every legal set at least one witness of each of the ``choices`` is 1; it has a negative

@@ -11,9 +11,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.errors import InputError
 from planner.stage import told_to
@@ -25,8 +24,7 @@ REDRAW_S: Final = 0.1
 BAR: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Where a result goes, and what it may look like there."""
 
     path: Path | None

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 from planner.plan import AnyPlan, Assume, Front, FrontPoint, JointPlan, Uncovered, qualified
 from planner.scheduler import Part, scheduler_of
@@ -26,8 +25,7 @@ MOST_OBJECTS: Final = 5
 """So many objects are named as examples."""
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """Something in a state that may decide who is preempted.
 
     ``effect`` says what it can change, in one sentence; ``source`` is the page that describes it.

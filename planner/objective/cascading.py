@@ -8,15 +8,13 @@ as in logic-based Benders decomposition.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 CASCADE: Final = ("D11",)
 """The measure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A proven fact: one victim would preempt again in every victim set of a kind.
 
     All are positions of workloads. The sets are those with the ``victim`` and all of ``going``,

@@ -31,8 +31,7 @@ class Leaf(NamedTuple):
     leaf: int
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """What one group asks of the tree of its flavor.
 
     ``workers`` and ``leader`` are what a pod of each takes; ``leaves`` are those that may take

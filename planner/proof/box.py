@@ -310,8 +310,7 @@ class Box:
         return replace(self, most=most)
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(NamedTuple):
     """Rows, each times a multiplier, added up: ``sum(amounts * x[classes]) + extra >= needed``.
 
     ``upper`` is the number of each of the classes, and ``ends`` the value of each further quantity,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,7 @@ RulesFor = Callable[[TermTable, Iterable[str], Sequence[NDArray[np.int64]]], Rul
 """Rules over classes that some terms and some marks, (W,) each, do not tell apart."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """A level with its value, and whether it is proved that none is below."""
 
     measure: Measure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,7 @@ SINGLE_ROWS = 40
 """Classes of a queue up to which each of them has a row of its own in D8."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounded:
+class Bounded(NamedTuple):
     """A measure that is to be at most so much; the name of its row says why.
 
     ``least`` is what every set in question has of it, where that is proved by another tree.

@@ -5,7 +5,6 @@ A level can also be bounded by one sum of inequalities: what a reader can follow
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -176,7 +175,7 @@ class Question:
     def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:
         """Return the bounds of every further quantity of the rows."""
         measures = self._measures(self._need(box))
-        ranges = ChainMap[str, tuple[int, int]]({}, measures.ranges, self.rules.ranges)
+        ranges = {**self.rules.ranges, **measures.ranges}
         for classes in self.rules.certain(box):
             name = measures.queue_of(classes)
             if name in ranges:

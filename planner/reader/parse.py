@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.errors import ParseError
 from planner.reader.bound import Budget
@@ -21,8 +20,7 @@ _LOOKED_AT: Final = 4096
 EXPECTED: Final = "Kubernetes objects as JSON or YAML, as kubectl get -o json prints them"
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """One parsed document and how to name it in a message.
 
     What is ``used_up`` belongs to nobody else: its lists may be emptied while they are read, so

@@ -10,9 +10,8 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from planner.errors import InputError, ParseError
 
@@ -25,8 +24,7 @@ _SOURCES: Final = "a file, a directory of files, or - for standard input"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """One file, unpacked: what to call it, whether its name says YAML, and what it holds."""
 
     where: str
@@ -34,8 +32,7 @@ class Text:
     named_yaml: bool = False
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """Everything that was asked for: its name, its texts in order, and their digest.
 
     ``max_bytes`` is how much of it was read at most.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
 
 from planner.report.text import short
 
@@ -166,8 +166,7 @@ class Listing:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gauge:
+class Gauge(NamedTuple):
     """Something that is used, before and after, against marks; all in one integer unit.
 
     ``before`` and ``after`` are what is used. ``mark`` is what it is held against and ``limit`` how
@@ -209,8 +208,7 @@ class Gauges:
     after: str = "after the plan"
 
 
-@dataclass(frozen=True, slots=True)
-class SlotRow:
+class SlotRow(NamedTuple):
     """A domain of nodes, in slots: those that stay taken, and what becomes of the others.
 
     ``freed`` and ``free`` are still free in the end, ``used`` are taken then by the preemptor.
@@ -240,8 +238,7 @@ class Slots:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(NamedTuple):
     """Counts, one for every bin of a histogram."""
 
     title: str
@@ -271,8 +268,7 @@ class Fold:
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Only:
+class Only(NamedTuple):
     """Blocks of one medium; the other has them in another form, or does without."""
 
     medium: Medium
@@ -314,8 +310,7 @@ def filled(*sections: Section) -> tuple[Section, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(NamedTuple):
     """A number to see first: what it counts, and what it is to be compared with."""
 
     value: str
@@ -324,8 +319,7 @@ class Tile:
     tone: Tone = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """A line at the top: a label with its value, and whether a page makes more of it.
 
     ``title`` is what it is about, ``badge`` the answer in a word or two, ``answer`` the answer in

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal, Protocol
+from dataclasses import replace
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
 from pydantic import ConfigDict, Field
 
@@ -100,8 +100,7 @@ class Plans(Record):
     plans: tuple[AnyPlan, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Particulars:
+class Particulars(NamedTuple):
     """What only the plans of one scheduler have: who asks, the request, the victims, usage.
 
     ``asks`` is what a preemptor is called and ``asking`` where it waits; ``found`` are facts of the

@@ -246,8 +246,7 @@ def shown_in_words(shown: Shown) -> str:
     return ", ".join(f"{count:,} {how}" for count, how in counts if count)
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
+class Contrast(NamedTuple):
     """Two victim sets as three lists of keys, each in the order of the plan it comes from.
 
     ``spared`` only the scheduler would evict, ``instead`` only this plan does.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, Generic, Protocol, TypeVar, cast
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from planner.errors import UnsupportedError
 
@@ -44,8 +44,7 @@ class Words:
     terms: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduler:
+class Scheduler(NamedTuple):
     """A scheduler: what states and plans call it, its words, and its parts.
 
     ``parts`` say for each part of the planner which module, or which attribute as

@@ -16,7 +16,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate
 from math import gcd
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ _INT64 = 2**62
 """Up to here sums are added up in arrays, beyond it as Python's own integers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """A proven lower bound on a separable cost, and what each class would add to it.
 
     All over ``denominator``: ``value``, and ``reduced`` (K,) as Python integers. What classes
@@ -182,8 +181,7 @@ def linear_programming_bound(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class _Branch(NamedTuple):
     """Some witnesses chosen, what that bounds, and a solution if the program has one."""
 
     chosen: frozenset[int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class OutOfTime(Exception):  # noqa: N818 - says what happened, as the others do
@@ -15,8 +15,7 @@ def never() -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(NamedTuple):
     """A point in time after which nothing new is started; ``None`` for no limit."""
 
     at: float | None = None

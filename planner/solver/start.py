@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
@@ -42,8 +42,7 @@ class Given:
     placement: Placement = OWN
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What else is to be found out, where a scheduler's victims queue again or flavors are chosen.
 
     ``stability`` asks whether victims would preempt again (where that is cheap, if ``None``),

@@ -264,8 +264,7 @@ class Gate(NamedTuple):
     locked: bool
 
 
-@dataclass(frozen=True)
-class Release:
+class Release(NamedTuple):
     """A release of Kueue with its rules.
 
     Attributes

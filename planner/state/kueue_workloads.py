@@ -8,6 +8,7 @@ from is kept, so that the whole object can be made at any time.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -87,8 +88,7 @@ Entry = Workload | Facts
 """A workload as a state keeps it."""
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(NamedTuple):
     """What happened to the workloads of a state.
 
     ``added`` came, at the end of the dump; ``changed`` take the place of those of the same name:
@@ -248,7 +248,7 @@ class Workloads(Sequence[Workload]):
         return (self[place] for place, one in enumerate(self.entries) if wanted(one))
 
     def held_in(
-        self, queues: Container[str], without: Mapping[str, Container[Place]] | None = None
+        self, queues: Container[str], without: Mapping[str, AbstractSet[Place]] | None = None
     ) -> Iterator[tuple[str, str, Place, int]]:
         """Yield what each holds in some ClusterQueues, podset by podset.
 
@@ -256,17 +256,20 @@ class Workloads(Sequence[Workload]):
         places ``without``, by ClusterQueue, is left out.
         """
         without = without or {}
+        everywhere = frozenset[Place]().union(*without.values()).intersection(*without.values())
         chosen: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
-        nothing: set[tuple[str, int]] = set()
+        left_out: dict[int, bool] = {}  # equal facts are mostly one object
         for one in self.entries:
             queue = one.admitted_by
+            if isinstance(one, Facts) and queue in without:
+                nothing = left_out.get(id(one.held))
+                if nothing is None:
+                    named = {place for layout, _, _ in one.held for place in layout.held}
+                    nothing = left_out[id(one.held)] = named <= everywhere
+                if nothing:
+                    continue
             if queue not in queues or not one.holds_quota:
                 continue
-            # Equal facts are mostly one object: of most it is known that all is left out.
-            alike = queue, id(one.held) if isinstance(one, Facts) else 0
-            if alike in nothing:
-                continue
-            left_out = isinstance(one, Facts)
             for places, amounts in _amounts_of(one):
                 # Most podsets of a queue hold the same: where they do is looked at once.
                 wanted = chosen.get((queue, places))
@@ -274,11 +277,8 @@ class Workloads(Sequence[Workload]):
                     known = without.get(queue, ())
                     wanted = [i for i, place in enumerate(places) if place not in known]
                     chosen[queue, places] = wanted
-                left_out = left_out and not wanted
                 for i in wanted:
                     yield one.key, queue, places[i], amounts[i]
-            if left_out:
-                nothing.add(alike)
 
     @classmethod
     def __get_pydantic_core_schema__(

@@ -90,6 +90,9 @@ def agree(data: bytes) -> State | None:
         )
     queues = {one.name for one in slow.cluster_queues}
     assert [*quick.workloads.held_in(queues)] == [*slow.workloads.held_in(queues)]
+    left_out = {name: {("default", "cpu"), ("a100", "nvidia.com/gpu")} for name in queues}
+    here = quick.workloads.held_in(queues, left_out)
+    assert [*here] == [*slow.workloads.held_in(queues, left_out)]
     try:
         expected = seen(slow)
     except InputError as error:

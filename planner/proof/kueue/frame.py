@@ -79,12 +79,12 @@ class Frame:
     def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:
         """(K,) the number of what a member of each class holds, and that, told once."""
         numbers: dict[tuple[tuple[int, int], ...], int] = {}
-        of: dict[int, int] = {}  # most that hold the same share the mapping
-        for one in self.first:
-            if id(one.usage) not in of:
-                held = tuple(sorted(one.usage.items()))
-                of[id(one.usage)] = numbers.setdefault(held, len(numbers))
-        alike = np.array([of[id(one.usage)] for one in self.first], dtype=np.int64)
+        usages = [one.usage for one in self.first]
+        # Most that hold the same share the mapping.
+        of: dict[int, int] = {}
+        for key, usage in dict(zip(map(id, usages), usages, strict=True)).items():
+            of[key] = numbers.setdefault(tuple(sorted(usage.items())), len(numbers))
+        alike = np.array([*map(of.__getitem__, map(id, usages))], dtype=np.int64)
         return alike, [dict(held) for held in numbers]
 
     @cached_property

@@ -8,7 +8,6 @@ pkg/cache/hierarchy/cycle.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from planner.errors import UnsupportedError
@@ -32,8 +31,7 @@ class Hindrance(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(NamedTuple):
     """Who takes part.
 
     ``parents`` has every cohort, object or not, and its parent ("" for none); ``looping`` are

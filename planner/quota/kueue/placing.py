@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
@@ -35,8 +36,7 @@ class Pods:
     request: TopologyRequest | None
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(NamedTuple):
     """How pods are to lie in a tree: places of levels, and sizes of slices.
 
     All go into one domain of ``level`` if that is ``required``; with ``spread`` Kueue takes the
@@ -57,8 +57,7 @@ class Aim:
         return not self.required and not self.spread
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Podsets that are placed together: one alone, or workers and the pod of their leader.
 
     ``aim`` is absent where what they ask for means nothing in the tree of their flavor.

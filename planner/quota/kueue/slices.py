@@ -8,8 +8,7 @@ pkg/scheduler/flavorassigner/flavorassigner.go ``TotalRequestsFor``, ``append``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.errors import UnsupportedError
 from planner.quota.kueue.amount import Arithmetic
@@ -37,8 +36,7 @@ def without_slices(state: State) -> State:
     return state.model_copy(update={"configuration": edited})
 
 
-@dataclass(frozen=True, slots=True)
-class Replaced:
+class Replaced(NamedTuple):
     """An old slice with what it holds podset by podset; ``replacement`` is the key of the new."""
 
     slice: Admitted

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.quantity import to_units
 from planner.quota.kueue.request import Defaults, pod_request
@@ -77,8 +77,7 @@ class FlavorTree:
         return values[-1] if self.ends_in_host else ",".join(values)
 
 
-@dataclass(frozen=True, slots=True)
-class Machines:
+class Machines(NamedTuple):
     """All nodes with what they have, and what pods outside of Kueue's placement take of each."""
 
     nodes: Sequence[Node]

@@ -47,8 +47,7 @@ class Step(NamedTuple):
     limit: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """What is known of a node before the tree is computed; its weight is exact in nano-units."""
 
     name: str

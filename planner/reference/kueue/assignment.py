@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from planner.quota.kueue.assignment import (
     Assignment,
@@ -51,8 +52,7 @@ from planner.reference.kueue.topology.assigning import PlaceTest, Placing, why_u
 from planner.state.queues import FlavorQuotas, ResourceGroup
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(NamedTuple):
     flavor: str
     possibility: Possibility
     level: int

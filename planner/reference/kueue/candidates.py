@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import chain, takewhile
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
@@ -52,8 +51,7 @@ class Candidate(NamedTuple):
     lca: int = NO_PARENT
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateList:
+class CandidateList(NamedTuple):
     """The candidates in the order in which the search takes them.
 
     ``lca`` is the lowest common ancestor of each queue but the own one, ``advantages`` are those in

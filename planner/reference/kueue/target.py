@@ -6,22 +6,20 @@ Source: docs/semantics/kueue.md §5.7; kueue ff69552e pkg/scheduler/preemption/p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner.quota.kueue.snapshot import Admitted
 from planner.reference.kueue.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A workload the scheduler would preempt, and its reason code."""
 
     workload: Admitted
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(NamedTuple):
     """What the search found: targets in Kueue's order, empty if none; its attempts, in order.
 
     An attempt is named by whether it permits borrowing. ``borrowing`` is the successful one.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 from planner import laws
 from planner.plan import (
@@ -150,8 +150,7 @@ def _shortfall(item: Demand) -> Cell:
     return Cell(format_briefly(item.shortfall, item.resource), tone="bad")
 
 
-@dataclass(frozen=True, slots=True)
-class FlavorRow:
+class FlavorRow(NamedTuple):
     """The flavor of one resource of a podset, and the one that Kueue would assign."""
 
     pod_set: str

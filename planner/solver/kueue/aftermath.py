@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 from planner.objective.cascading import Cut
 from planner.plan import Cascade
@@ -203,8 +204,7 @@ def cascade(after: Snapshot, preemptor: Preemptor, waiting: Preemptor) -> Cascad
     return Cascade(victim=waiting.key, targets=targets, preemptor=preemptor.key in targets)
 
 
-@dataclass(frozen=True, slots=True)
-class _Victim:
+class _Victim(NamedTuple):
     """A candidate that is pending again, and what its decision depends on.
 
     ``own_candidates`` are positions of candidates for the preemptor that are its candidates, too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -43,8 +43,7 @@ MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
 
 
-@dataclass(frozen=True, slots=True)
-class TouchedTree:
+class TouchedTree(NamedTuple):
     """One tree, at two usages, in the flavor-resources of interest, the most telling first."""
 
     tree: QuotaTree

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import compress
 from typing import ClassVar, Self
 
 import numpy as np
@@ -291,14 +292,14 @@ class Planning:
         return self.preemptor.key
 
     @property
-    def keys(self) -> list[str]:
+    def keys(self) -> Sequence[str]:
         """The workloads of the problem as namespace/name, by their positions: (W,)."""
-        return [workload.key for workload in self.problem.workloads]
+        return self.problem.workloads.columns["key"]
 
     @cached_property
     def _position(self) -> dict[str, int]:
         """Where each workload stands in the problem, by its key."""
-        return {key: position for position, key in enumerate(self.keys)}
+        return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     @property
     def fits_at_once(self) -> bool:
@@ -473,8 +474,7 @@ class Planning:
 
     @cached_property
     def _candidate_keys(self) -> Sequence[str]:
-        workloads = self.problem.workloads
-        return [workloads[position].key for position in self.candidates.nonzero()[0].tolist()]
+        return [*compress(self.keys, self.candidates.tolist())]
 
     def _verify(self, plan: Plan) -> Verification:
         return verify_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)

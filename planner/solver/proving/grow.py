@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -82,8 +82,7 @@ class Effort:
 ASKED: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Grown:
+class Grown(NamedTuple):
     """A tree; or a set that the claim denies, by class counts; or neither.
 
     ``narrowed_by`` are the multipliers that narrowed the box of the whole question.
@@ -173,6 +172,8 @@ class _Growth:
         """Return what closes a box, if something is seen to without growing a tree."""
         if box.is_empty:
             return ByLaws(law="no set is left")
+        if self.part is None:  # the first box is the root: every other one is within it
+            self.part = Entries.of(self.question.rows(box), box.most)
         look = BoxRows(self.question, box, self.part)
         # The cheapest first, and what a reader can follow: one row, then the laws, then sums of
         # rows.
@@ -240,7 +241,7 @@ class _Growth:
         What narrowed like questions is tried first. The measure that leaves least guides the
         search from then on.
         """
-        look = BoxRows(self.question, box)
+        look = BoxRows(self.question, box, self.part)
         for multipliers in self.known:
             known = multipliers.keys() <= look.rows.keys()
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress
 from math import inf, lcm
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -31,7 +32,9 @@ FRACTION: Final = 1e-6
 """Less than this away from a whole number counts as whole."""
 
 _NONE: Final = np.zeros(0, dtype=np.int64)
-_NO_ROW: Final = Row(_NONE, _NONE, -1)
+
+NO_LEAST: Final = -1.0
+"""The right side of a row without entries that always holds."""
 
 EQUAL: Final = 0.5
 """Whole numbers that differ by less are equal."""
@@ -41,12 +44,20 @@ _DOUBT: Final = 1e-9
 
 
 class Entries(NamedTuple):
-    """Rows one after the other: the number of the row, the class and the amount of each entry."""
+    """Rows one after the other: the number of the row, the class and the amount of each entry.
+
+    ``least`` is the right side of each row; ``extra_row``, ``extra_names`` and ``extra_amounts``
+    are the number of the row, the name and the coefficient of each further quantity.
+    """
 
     rows: Mapping[str, Row]
     row_of: NDArray[np.int64]
     classes: NDArray[np.int64]
     amounts: Floats
+    least: Floats
+    extra_row: NDArray[np.int64]
+    extra_names: Sequence[str]
+    extra_amounts: Floats
 
     @classmethod
     def of(cls, rows: Mapping[str, Row], most: NDArray[np.int64] | None = None) -> Entries:
@@ -55,10 +66,20 @@ class Entries(NamedTuple):
         row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
         classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
         amounts = np.concatenate([_NONE, *(row.amounts for row in listed)]).astype(float)
-        if most is None:
-            return cls(rows, row_of, classes, amounts)
-        open_ = most[classes] > 0
-        return cls(rows, row_of[open_], classes[open_], amounts[open_])
+        if most is not None:
+            open_ = most[classes] > 0
+            row_of, classes, amounts = row_of[open_], classes[open_], amounts[open_]
+        least = np.array([float(row.least) for row in listed])
+        extra = [
+            (i, name, float(c))
+            for i, row in enumerate(listed)
+            if row.extra
+            for name, c in row.extra.items()
+        ]
+        extra_row = np.array([i for i, _, _ in extra], dtype=np.int64)
+        further = np.array([c for _, _, c in extra], dtype=float)
+        names = [name for _, name, _ in extra]
+        return cls(rows, row_of, classes, amounts, least, extra_row, names, further)
 
 
 _NOTHING_KNOWN: Final = Entries.of({})
@@ -86,16 +107,15 @@ class BoxRows:
         self.row_of = np.concatenate([part.row_of[fresh], new.row_of + len(part.rows)])
         self.classes = np.concatenate([part.classes[fresh], new.classes])
         self.amounts: Floats = np.concatenate([part.amounts[fresh], new.amounts])
-        listed = [*(self.rows[n] if n in kept else _NO_ROW for n in part.rows), *new.rows.values()]
-        self.least: Floats = np.array([float(row.least) for row in listed])
-        extra = [
-            (i, name, float(c)) for i, row in enumerate(listed) for name, c in row.extra.items()
-        ]
-        self.quantities = list(dict.fromkeys(name for _, name, _ in extra))
+        known_least = np.where(stale, NO_LEAST, part.least)
+        self.least: Floats = np.concatenate([known_least, new.least])
+        told = ~stale[part.extra_row]
+        names = [*compress(part.extra_names, told.tolist()), *new.extra_names]
+        self.quantities = list(dict.fromkeys(names))
         number = {name: q for q, name in enumerate(self.quantities)}
-        self.extra_row = np.array([i for i, _, _ in extra], dtype=np.int64)
-        self.extra_quantity = np.array([number[name] for _, name, _ in extra], dtype=np.int64)
-        self.extra_amount: Floats = np.array([c for _, _, c in extra], dtype=float)
+        self.extra_row = np.concatenate([part.extra_row[told], new.extra_row + len(part.rows)])
+        self.extra_quantity = np.array([number[name] for name in names], dtype=np.int64)
+        self.extra_amount: Floats = np.concatenate([part.extra_amounts[told], new.extra_amounts])
         ends = [self.ranges[name] for name in self.quantities]
         self.extra_ends: Floats = np.array(ends, dtype=float).reshape(len(ends), 2)
 

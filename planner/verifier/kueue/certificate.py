@@ -315,23 +315,19 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    paid = [*map(costs.get, setting.candidate_keys)]
-    prices: dict[int, int] = {}  # those that hold alike share the mapping
-    for workload, cost in zip(setting.candidates, paid, strict=True):
-        usage = workload.usage
-        if cost is None:
-            findings.append(f"no cost is known for {workload.key}")
-            continue
-        price = prices.get(id(usage))
-        if price is None:
-            price = sum(weight * usage.get(fr, 0) for fr, weight in weights.items())
-            prices[id(usage)] = price
-        # Multiplied by the denominator, and never divided by it, all of this stays in integers.
-        reduced = bound.denominator * cost - price
-        # A candidate whose usage is worth more than it costs lowers the bound; the others may as
-        # well stay. Nothing else of legality is used, which is why the bound holds for every plan.
-        if reduced < 0:
-            total += reduced
+    keys, usages = setting.candidate_keys, setting.candidate_usages
+    findings += [f"no cost is known for {key}" for key in keys if key not in costs]
+    different = dict(zip(map(id, usages), usages, strict=True))
+    price = {
+        held: sum(weight * usage.get(fr, 0) for fr, weight in weights.items())
+        for held, usage in different.items()
+    }
+    paid = zip(map(costs.get, keys), map(id, usages), strict=True)
+    # Multiplied by the denominator, and never divided by it, all of this stays in integers.
+    reduced = [bound.denominator * cost - price[held] for cost, held in paid if cost is not None]
+    # A candidate whose usage is worth more than it costs lowers the bound; the others may as well
+    # stay. Nothing else of legality is used, which is why the bound holds for every plan.
+    total += sum(each for each in reduced if each < 0)
     # Rounded up: costs are whole numbers.
     recomputed = -(-total // bound.denominator)
     findings += compare(f"bound of {bound.term}", bound.bound, recomputed)

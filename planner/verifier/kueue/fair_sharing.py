@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.laws import Register
 from planner.laws.kueue import (
@@ -170,8 +170,7 @@ class FairRemoval(Removal):
     unfair: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(NamedTuple):
     """What the victims' sides look like at the end.
 
     ``last`` is can(n); ``before`` are, per node a just below a common ancestor and per victim

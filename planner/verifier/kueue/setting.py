@@ -227,6 +227,11 @@ class Setting:
         return [one.key for one in self.candidates]
 
     @cached_property
+    def candidate_usages(self) -> Sequence[Mapping[int, int]]:
+        """What each candidate holds, in the order of their keys; those alike share the mapping."""
+        return [one.usage for one in self.candidates]
+
+    @cached_property
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
         others = {(w.queue, w.priority): w for w in self.candidates if w.queue != self.queue}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot
@@ -30,8 +30,7 @@ _LABEL = re.compile(r"([a-z0-9]([-a-z0-9_.]*[a-z0-9])?)?", re.IGNORECASE | re.AS
 _LONGEST_LABEL: Final = 63
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(NamedTuple):
     """Why a podset cannot run on a flavor.
 
     ``fatal`` is a selector that cannot be evaluated: no walk over flavors gets past it.
@@ -176,8 +175,7 @@ Assumed = Mapping[str, Mapping[str, int]]
 """What podsets served before take, by the ids of leaves."""
 
 
-@dataclass(frozen=True)
-class Slots:
+class Slots(NamedTuple):
     """What each leaf takes of one group: pods; pods beside the leader; whether it takes that."""
 
     pods: Sequence[int]

@@ -6,8 +6,7 @@ Source: docs/semantics/kueue-topology.md §4.1 and §6.1.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.plan import DomainSlots, NodesAround, Plan
 from planner.quantity import format_units
@@ -80,8 +79,7 @@ def called(tree: FlavorTree, values: Values) -> str:
     return f"{'node' if key == HOST else key.rpartition('/')[2]} {values[-1]}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
+class _Sums(NamedTuple):
     """Slots of a domain: all, taken today, freed, used by the preemptor, used of those freed."""
 
     slots: int

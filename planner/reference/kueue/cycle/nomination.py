@@ -10,9 +10,8 @@ Source: docs/semantics/kueue-features.md §1.1 to §1.6 and §5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from weakref import ReferenceType, ref
 
 from planner.quota.kueue.assignment import whole_request
@@ -51,8 +50,7 @@ tooFewPods         its victims would not free enough pods, and so none of them i
 """
 
 
-@dataclass(frozen=True, slots=True)
-class NotNominated:
+class NotNominated(NamedTuple):
     """The filter at which a workload fails, in Kueue's words where it has any, and in ours.
 
     ``head`` is the workload that is looked at instead; only if another one is before it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
@@ -58,8 +58,7 @@ class Decider(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Nominee:
+class Nominee(NamedTuple):
     """A head, and what was decided for it alone on the state at the start of the cycle.
 
     ``preempts`` says that it preempted in an earlier cycle, and is not admitted yet.
@@ -107,8 +106,7 @@ class Entry:
         return self.decision.targets if self.decision else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(NamedTuple):
     """What became of the heads in one scheduling cycle.
 
     ``entries`` stand in the order of processing, ``inadmissible`` in that of the queues.
@@ -127,8 +125,7 @@ class Schedule:
         return any(entry.outcome == "waitsForPodsReady" for entry in self.entries[-1:])
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(NamedTuple):
     """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
 
     ``entries``, ``inadmissible``, ``evicted`` and ``finished`` are those of ``Schedule``. ``left``

@@ -10,8 +10,7 @@ Source: docs/semantics/kueue.md §7.1, §7.4 and §7.5.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.quota.kueue.snapshot import Snapshot
 from planner.reference.kueue.cycle.record import Schedule
@@ -24,8 +23,7 @@ MOST_CYCLES: Final = 200
 _MOVES: Final = frozenset({"admitted", "preempting", "deferred"})
 
 
-@dataclass(frozen=True, slots=True)
-class InTheWay:
+class InTheWay(NamedTuple):
     """Who is before a workload in every cycle: those of its own StrictFIFO queue, or others."""
 
     workloads: tuple[str, ...]

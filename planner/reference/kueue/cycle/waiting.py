@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.quota.kueue.holding import effective_priority, is_concurrent, queue_order_time
 from planner.quota.kueue.preemptor import as_preemptor
@@ -32,8 +32,7 @@ PARENT: Final = "it is a parent: only its variants are admitted"
 """Kueue's messages of a workload that it puts in no queue; of a parent it has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far the walks over the flavors of a workload came: Kueue's ``LastAssignment``.
 
     ``cycle`` numbers the scheduling cycle that noted it; ``generation`` is the one that the

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
+from typing import NamedTuple
 
 from planner.quota.kueue.topology_tree import PODS, FlavorTree
 from planner.state import Workload
@@ -54,8 +55,7 @@ class Ask:
         return self.request.pod_set_group_name if self.request else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(NamedTuple):
     """A request in the terms of one tree: places of levels, sizes of slices.
 
     ``level`` is R of the page, ``slice_level`` S; ``layers`` says for levels below S by which
@@ -70,8 +70,7 @@ class Aim:
     constraints: Sequence[SliceConstraint]
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(NamedTuple):
     """Why podsets cannot be placed, in Kueue's words."""
 
     text: str

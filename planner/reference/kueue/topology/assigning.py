@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
 from planner.quota.kueue.assignment import Assignment, Mode, PodSetFlavors
@@ -44,8 +45,7 @@ class Settled:
     failed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """What the podsets of an assignment ask of nodes; ``wrong`` names one that has no flavor."""
 
     asks: list[Ask]
@@ -232,8 +232,7 @@ class Placing:
         return self._topologies.moved_by(workload.workload, self._queues[workload.queue])
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceTest:
+class PlaceTest(NamedTuple):
     """Whether podsets have a place on what a search has left so far."""
 
     placing: Placing

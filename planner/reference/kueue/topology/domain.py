@@ -8,7 +8,7 @@ pkg/cache/scheduler/tas_flavor_snapshot.go ``fillInCountsHelper``, ``sortedDomai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim
@@ -117,8 +117,7 @@ def sum_up(domain: Domain, aim: Aim, layer: int, *, leader: bool) -> None:
         domain.slices, domain.slices_l = domain.pods // aim.size, domain.pods_l // aim.size
 
 
-@dataclass(frozen=True, slots=True)
-class Orders:
+class Orders(NamedTuple):
     """The two orders of domains, by one of two algorithms (§5.3).
 
     ``best_fit`` takes the largest first, and of those that are enough the smallest; otherwise the

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from planner.quota.kueue.topology import OVERLAPPING, Occupancy, Taken, Topologies
 from planner.quota.kueue.topology_tree import FlavorTree, Values
@@ -27,8 +28,7 @@ from planner.reference.kueue.topology.slots import (
 from planner.reference.kueue.topology.words import not_enough
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where the pods of a podset are to go: the domains in order, each with its pods.
 
     ``own`` is what one pod asks for, ``amounts`` with its one of ``pods``.
