@@ -13,8 +13,11 @@ import pytest
 
 from planner.commands.generate import generate
 from planner.commands.simulate import Script, Simulation, simulate
+from planner.commands.simulate.kueue_optimum import KueueOptimum
 from planner.commands.simulate.kueue_world import KueueWorld
+from planner.commands.simulate.simulate import Unproved
 from planner.errors import UnsupportedError
+from planner.objective.profiles import PROFILES
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.state import State
@@ -113,6 +116,16 @@ def test_the_optimum_looks_for_the_node_with_the_fewest() -> None:
     assert [one.kind for one in best.timeline if one.workload == PENDING] == ["admitted"]
     assert (best.unproved, best.totals.evictions) == (0, 1)
     assert went(parts).totals.evictions == 2
+
+
+def test_where_plans_leave_placement_out_kueue_chooses_and_nothing_is_proved() -> None:
+    balanced = configuration(featureGates={"TASBalancedPlacement": True})
+    (one,) = asks(2)
+    one["spec"]["podSets"].append(pods("second", 2, {"gpu": 1}, ONE_HOST))
+    parts = [*node("n1", "r", gpu=4), *runs("old", {"gpu": 1}, {"n1": 4}), *room(), one]
+    best = went(parts, balanced, decider="optimum", objective="min-count")
+    assert (best.unproved, best.totals.evictions) == (1, 1)
+    assert went(parts, decider="optimum", objective="min-count").unproved == 0
 
 
 def test_of_cohorts_on_the_same_nodes_only_the_own_one_is_woken() -> None:
@@ -245,23 +258,40 @@ def clusters() -> Iterator[State]:
         yield state
 
 
+def _check_nodes(world: KueueWorld, at_s: int) -> None:
+    """Compare what is left on nodes with a count from the beginning: nowhere less than nothing."""
+    placed = world.snapshot(at_s).placed
+    assert placed is not None
+    anew = take_snapshot(world.state_at(at_s), placing=True).topologies.occupancy
+    assert placed.left == anew.left
+    assert all(amount >= 0 for rows in placed.left.values() for row in rows for amount in row)
+
+
+RUNS = Script.model_validate({"run_seconds": 90_000})
+
+
 def test_what_is_left_on_nodes_is_as_if_counted_anew_and_never_below_nothing() -> None:
     seen: set[str] = set()
     for state in clusters():
-        script = Script.model_validate({"run_seconds": 90_000})
-        worlds = [KueueWorld(state, script, decider) for decider in (decide, forgetful)]
+        worlds = [KueueWorld(state, RUNS, decider) for decider in (decide, forgetful)]
         moments = zip(*(drive(world, 0, 3_000) for world in worlds), strict=True)
-        for number, (one, plainly) in enumerate(moments):
-            assert one == plainly
-            seen |= {event.kind for event in one[1]}
-            if number % 4:
-                continue
-            at_s, _ = one
-            placed = worlds[0].snapshot(at_s).placed
-            assert placed is not None
-            anew = take_snapshot(worlds[0].state_at(at_s), placing=True).topologies.occupancy
-            assert placed.left == anew.left
-            assert all(
-                amount >= 0 for rows in placed.left.values() for row in rows for amount in row
-            )
+        for number, ((at_s, events), plainly) in enumerate(moments):
+            assert (at_s, events) == plainly
+            seen |= {event.kind for event in events}
+            if number % 4 == 0:
+                _check_nodes(worlds[0], at_s)
     assert seen >= {"admitted", "preempted", "requeued", "finished"}
+
+
+def test_nor_where_the_optimum_chooses() -> None:
+    evicted = 0
+    knobs: dict[str, Any] = {"queues": 3, "workloads": 16, "pending": 10, "topology": True}
+    for seed in range(2):
+        state = generate("flat", seed, **knobs)
+        assert isinstance(state, State)
+        optimum = KueueOptimum(state, PROFILES["min-count"], None, Unproved())
+        world = KueueWorld(state, RUNS, optimum)
+        for at_s, events in drive(world, 0, 100):
+            evicted += sum(event.kind == "preempted" for event in events)
+            _check_nodes(world, at_s)
+    assert evicted
