@@ -26,7 +26,7 @@ from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.tree import QuotaTree, Usage
 from planner.reference.kueue.cycle.record import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
-from planner.solver.kueue.aftermath import admit
+from planner.solver.kueue.aftermath import NOWHERE, admit
 from planner.state import State, Workload
 from planner.state.base import Condition
 from planner.state.clock import seconds_since
@@ -179,8 +179,16 @@ def _holder(
         queued[one.queued_at.timestamp()],
         tuple(sorted(one.usage.items())),
         tuple(sorted(one.names)),
+        _places(one),
         kept.get(one.key, 0),
     )
+
+
+def _places(one: Admitted) -> Text:
+    """Return where the pods of a workload are."""
+    admission = one.workload.status.admission
+    several = admission.pod_set_assignments if admission else ()
+    return tuple((each.name, *each.topology.places()) for each in several if each.topology)
 
 
 def _queue(
@@ -234,7 +242,8 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
             f"Kueue assigns flavors up to podset {last} only, and cannot admit it so",
             hint="all that it requests there is zero of a resource that its queue does not have",
         )
-    one = admit(snapshot, preemptor, assignment)
+    placements = entry.decision.assigned.placements if entry.decision else NOWHERE
+    one = admit(snapshot, preemptor, assignment, placements)
     if not snapshot.configuration.blocks_admission:
         return one
     status = one.workload.status

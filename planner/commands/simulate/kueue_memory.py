@@ -1,4 +1,4 @@
-"""What Kueue decided for a head: it decides the same until its cohort tree changes."""
+"""What Kueue decided for a head: it decides the same until its part of the cluster changes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ class _Known(NamedTuple):
 class Memory:
     """A decider that asks another one only for what may have changed since it was asked.
 
-    That one must not look at the clock. ``roots`` are the roots of the trees of ClusterQueues;
-    ``forget`` has to be told what changes in a tree.
+    That one must not look at the clock. ``parts`` are those of the cluster that ClusterQueues
+    belong to, which have nothing to do with one another; ``forget`` has to be told what changes in
+    one.
     """
 
-    def __init__(self, decider: Decider, roots: Mapping[int, int]) -> None:
+    def __init__(self, decider: Decider, parts: Mapping[int, int]) -> None:
         self._decider: Final = decider
-        self._roots: Final = roots
+        self._parts: Final = parts
         self._known: Final[dict[int, dict[str, _Known]]] = {}
 
     def __call__(
@@ -43,7 +44,7 @@ class Memory:
         # next one.
         if nominated is not None:
             return self._decider(snapshot, preemptor, nominated=nominated, tried=tried)
-        known = self._known.setdefault(self._roots[preemptor.queue], {})
+        known = self._known.setdefault(self._parts[preemptor.queue], {})
         found = known.get(preemptor.key)
         # By identity: a workload that queues again is another preemptor, with another time to
         # compare.
@@ -53,6 +54,6 @@ class Memory:
         known[preemptor.key] = _Known(preemptor, tried, decision)
         return decision
 
-    def forget(self, root: int) -> None:
-        """Ask anew for all of a tree, in which something was admitted, evicted or given back."""
-        self._known.pop(root, None)
+    def forget(self, part: int) -> None:
+        """Ask anew for all of a part, in which something was admitted, evicted or given back."""
+        self._known.pop(part, None)

@@ -10,9 +10,12 @@ from planner.objective.profiles import Profile
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assigned import Tried
-from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.decision import Decision, decide, with_places
 from planner.reference.kueue.target import Search, Target
+from planner.reference.kueue.topology.assigning import Placing
 from planner.solver.deadline import Deadline
+from planner.solver.kueue.placement import concerns, unknown
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.state import State
@@ -23,7 +26,8 @@ class KueueOptimum:
     """Decides like Kueue, flavors included, but for the victims.
 
     Where the best plan has none, Kueue's own targets stand: only pods are short, or fair sharing
-    led Kueue to a set outside its own rules.
+    led Kueue to a set outside its own rules. They stand unproved where Kueue places the pods in a
+    way that plans leave out.
     """
 
     def __init__(
@@ -48,6 +52,9 @@ class KueueOptimum:
         # Only whom to evict is replaced: who fits, or can never fit, is Kueue's to say.
         if found.assignment.mode != "Preempt":
             return found
+        if concerns(snapshot, preemptor) and unknown(self._state, snapshot, preemptor):
+            self._unproved.count += 1
+            return found
         planning = Planning(
             self._state, _up_to_date(snapshot), preemptor, assignment=found.assignment
         )
@@ -58,7 +65,8 @@ class KueueOptimum:
         held = {one.key: one for some in snapshot.admitted.values() for one in some}
         targets = tuple(Target(held[one.workload], one.reason) for one in plan.victims)
         attempts = found.search.attempts
-        return replace(found, search=Search(targets, attempts, plan.borrowing))
+        chosen = replace(found, search=Search(targets, attempts, plan.borrowing))
+        return with_places(chosen, Placing.of(snapshot, preemptor, Chance()))
 
 
 def _up_to_date(snapshot: Snapshot) -> Snapshot:

@@ -10,6 +10,7 @@ What the scheduler does in a cycle is ``planner.reference.kueue.cycle``. Between
   and what was parked in bulk is forgotten. Above a ClusterQueue that has a Cohort object among its
   ancestors every change of its status does that: an admission or an arrival, too.
 * A workload that backs off competes again when its time has come.
+* Where flavors have a topology, pods are placed on nodes (``kueue_nodes``).
 
 Admission checks pass at once: a workload runs from when its quota is reserved.
 
@@ -40,6 +41,7 @@ from planner.commands.simulate.kueue_flow import (
     used,
 )
 from planner.commands.simulate.kueue_memory import Memory
+from planner.commands.simulate.kueue_nodes import left_out, parts_of, places_pods
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Leaving, Script
 from planner.commands.simulate.simulate import Asked, Unproved
@@ -47,6 +49,7 @@ from planner.commands.simulate.world import Agenda, Appointment, Cycle, Due, Mar
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import run_seconds
 from planner.objective.terms import work
+from planner.plan.base import Uncovered
 from planner.quota.kueue.slices import names_replaced
 from planner.quota.kueue.snapshot import Admitted, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
@@ -82,7 +85,10 @@ class _Running:
 
 
 class KueueWorld:
-    """The cohort trees, what runs in them, and their queues; numbers of trees are root nodes."""
+    """The cohort trees, what runs in them, and their queues; numbers of trees are root nodes.
+
+    Trees that place pods on nodes are one part together, with the number of the first of them.
+    """
 
     def __init__(
         self, state: State, script: Script, decider: Decider, leaving: Leaving = AT_ONCE
@@ -104,7 +110,9 @@ class KueueWorld:
         self.cycles = 0
         self._script = script
         self._leaving = leaving
-        taken = build_snapshot(there, state.now)
+        taken = build_snapshot(there, state.now, placing=places_pods(there))
+        topologies = taken.topologies
+        self._left = topologies.occupancy.afresh() if topologies.looked_at else None
         self._usage = taken.usage
         self._admitted: dict[int, list[Admitted]] = {
             node: list(some) for node, some in taken.admitted.items()
@@ -114,16 +122,18 @@ class KueueWorld:
         self._behind = open_queues(there, taken)
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
-        self._memory = Memory(decider, self._roots)
+        self._part_of = parts_of(taken, self._roots)
+        self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
+        self._memory = Memory(decider, self._parts)
         # The optimum looks at the clock, so that it decides anew in every cycle.
         self._decider = self._memory if decider is decide else decider
-        self._root_of_name = {taken.queue_name(n): root for n, root in self._roots.items()}
+        self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
         self._reconciled = reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, int] = {}
         self._agenda = Agenda()
         self._walks: set[object] = set()
-        self._moved: set[int] = set(self._roots.values())
+        self._moved: set[int] = set(self._parts.values())
         self._set_up()
 
     def _set_up(self) -> None:
@@ -139,17 +149,17 @@ class KueueWorld:
             for pending in waiting.parked:
                 self._plan_backoff(pending, 0)
         for coming in self._coming.values():
-            self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, self._root(coming.workload))
+            self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, self._part(coming.workload))
 
-    def _root(self, workload: Workload) -> int:
+    def _part(self, workload: Workload) -> int:
         node = self._node(workload)
-        return -1 if node is None else self._roots[node]
+        return -1 if node is None else self._parts[node]
 
     def _node(self, workload: kueue_workloads.Entry) -> int | None:
         return self._behind.get((workload.namespace, workload.queue_name))
 
     def _set(self, at_s: int, due: Due, one: Admitted) -> None:
-        self._agenda.set(at_s, due, one.key, self._roots[one.queue])
+        self._agenda.set(at_s, due, one.key, self._parts[one.queue])
 
     def _plan_end(self, key: str, at_s: int) -> None:
         """Plan the end of a run that began, if it has one; an end that is over comes at once."""
@@ -163,15 +173,16 @@ class KueueWorld:
         requeue = pending.workload.status.requeue_state
         if requeue is not None and requeue.requeue_at is not None:
             passes = -((self.start - requeue.requeue_at) // timedelta(seconds=1))
-            root = self._root(pending.workload)
-            self._agenda.set(max(at_s + 1, passes), Due.BACKOFF, pending.key, root)
+            part = self._part(pending.workload)
+            self._agenda.set(max(at_s + 1, passes), Due.BACKOFF, pending.key, part)
 
     def _now(self, at_s: int) -> datetime:
         return self.start + timedelta(seconds=at_s)
 
     def snapshot(self, at_s: int) -> Snapshot:
         """Return what the scheduler sees at a time; it changes with the cluster."""
-        return replace(self._snapshot, now=self._now(at_s))
+        placed = None if self._left is None else self._left.afresh()
+        return replace(self._snapshot, now=self._now(at_s), placed=placed)
 
     def state_at(self, at_s: int) -> State:
         """Return the cluster as a dump shows it; what queues remember stands in no dump."""
@@ -202,7 +213,7 @@ class KueueWorld:
             case Due.RELEASE:
                 return [self._release(due.key, at_s)]
             case Due.WAKE:
-                self.wake(due.tree, at_s)
+                self.wake(int(due.key), at_s)
             case Due.BACKOFF:
                 self._end_backoff(due.key, at_s)
             case Due.ARRIVE:
@@ -227,21 +238,24 @@ class KueueWorld:
         one = self._running.pop(key).admitted
         self._admitted[one.queue].remove(one)
         self._usage.remove(one.queue, one.usage)
-        self._memory.forget(self._roots[one.queue])
+        if self._left is not None:
+            self._left.give_back(self._snapshot.topologies.booked_for(one.workload))
+        self._memory.forget(self._parts[one.queue])
         # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
         self.queues[one.queue].generation += 1
-        self._plan_wake(self._roots[one.queue], at_s)
+        self._plan_wake(one.queue, at_s)
         return one
 
-    def _plan_wake(self, root: int, at_s: int) -> None:
+    def _plan_wake(self, node: int, at_s: int) -> None:
         # One batch: news that come while one is gathered wake nobody a second time.
-        if not self._agenda.has(Due.WAKE, str(root)):
-            self._agenda.set(at_s + WAKE_S, Due.WAKE, str(root), root)
+        root = str(self._roots[node])
+        if not self._agenda.has(Due.WAKE, root):
+            self._agenda.set(at_s + WAKE_S, Due.WAKE, root, self._parts[node])
 
     def _reconcile(self, node: int | None, at_s: int) -> None:
         """Let the cohorts above a ClusterQueue hear that its status changed."""
         if node is not None and node in self._reconciled:
-            self._plan_wake(self._roots[node], at_s)
+            self._plan_wake(node, at_s)
 
     def _enqueue(self, workload: Workload, at_s: int) -> None:
         self._waiting[workload.key] = workload
@@ -307,7 +321,7 @@ class KueueWorld:
             elif entry.outcome in {"preempting", "migrating"}:
                 events += self._preempt(entry, at_s)
         changed = {node for node in active if signature(self.queues[node]) != before[node]}
-        self._moved |= {self._roots[node] for node in changed}
+        self._moved |= {self._parts[node] for node in changed}
         self._moved |= {self.tree_of(event) for event in events}
         # A cycle that changed nothing would be repeated for ever: then the clock may go on at once.
         return Cycle(events, moved=bool(events or changed) or self._walks_on(active))
@@ -335,7 +349,9 @@ class KueueWorld:
         self._waiting.pop(one.key, None)
         self._admitted[one.queue].append(one)
         self._usage.add(one.queue, one.usage)
-        self._memory.forget(self._roots[one.queue])
+        if self._left is not None:
+            self._left.take(self._snapshot.topologies.booked_for(one.workload))
+        self._memory.forget(self._parts[one.queue])
         self.queues[one.queue].generation += 1
         self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
         self._plan_end(one.key, at_s)
@@ -361,7 +377,7 @@ class KueueWorld:
         marked = evicting(one, reason, self._now(at_s))
         some = self._admitted[one.queue]
         some[some.index(one)] = marked
-        self._memory.forget(self._roots[one.queue])
+        self._memory.forget(self._parts[one.queue])
         running.admitted = marked
         self.queues[one.queue].generation += 1
         ran_s, kept_s = at_s - running.since_s, running.kept_s
@@ -386,16 +402,17 @@ class KueueWorld:
     # What is reported of it
 
     def tree_of(self, event: Event) -> int:
-        """Return the root of the cohort tree in which something happened."""
-        return self._root_of_name.get(event.queue, -1)
+        """Return the part of the cluster in which something happened."""
+        return self._part_of_name.get(event.queue, -1)
 
     def busy(self) -> Collection[int]:
-        """Return the trees in which something is to come, or the last cycle did something."""
+        """Return the parts in which something is to come, or the last cycle did something."""
         return self._moved | {one.tree for one in self._agenda.to_come()}
 
     def mark(self, tree: int, at_s: int) -> Mark:
-        """Say what a cohort tree is like."""
-        nodes = [node for node, root in self._roots.items() if root == tree]
+        """Say what the part of the cluster is like that a cohort tree belongs to."""
+        tree = self._part_of.get(tree, tree)
+        nodes = [node for node, part in self._parts.items() if part == tree]
         coming = [
             (one.at_s - at_s, one.due, one.key)
             for one in self._agenda.to_come()
@@ -403,6 +420,10 @@ class KueueWorld:
         ]
         state = state_mark(nodes, self._admitted, self.queues, self._kept, self.cycles)
         return Mark(digest(state), digest(coming))
+
+    def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
+        """Return what is left out: where pods are placed, only what second passes do."""
+        return tuple(left_out(self.state, self._snapshot, known))
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""

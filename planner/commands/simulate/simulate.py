@@ -146,7 +146,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         eviction_s=eviction_s,
         apart_s=apart_s,
         storm=storm,
-        coverage=covering(state).everything(),
+        coverage=world.left_out(covering(state).everything()),
         unproved=unproved.count,
         totals=totals_of(fates),
         use=world.use(outcome.shares),

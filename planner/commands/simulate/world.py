@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from planner.commands.simulate.record import Event, Fate, Standing, Totals, Use
 from planner.errors import InternalError
+from planner.plan.base import Uncovered
 
 
 class Due(IntEnum):
@@ -237,6 +238,10 @@ class World(Protocol):
     @property
     def cycles(self) -> int:
         """How many scheduling cycles there were."""
+        ...
+
+    def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
+        """Return what is left out of all that is known not to be modelled."""
         ...
 
     def enter(self, tally: Tally) -> None:

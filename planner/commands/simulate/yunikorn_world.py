@@ -35,6 +35,7 @@ from planner.commands.simulate.world import (
 )
 from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import work
+from planner.plan.base import Uncovered
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
 from planner.reference.yunikorn.candidates import CHECK_INTERVAL
@@ -351,6 +352,10 @@ class YuniKornWorld:
             if one.tree == tree
         ]
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
+
+    def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
+        """Return all of it."""
+        return tuple(known)
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""

@@ -27,8 +27,8 @@ from planner.state import (
     Topology,
     Workload,
 )
-from planner.state.kueue_workload import PodSet, PodSetAssignment
-from planner.state.pods import PodSpec
+from planner.state.kueue_workload import Admission, PodSet, PodSetAssignment
+from planner.state.pods import PodSpec, PodTemplate
 
 GATE: Final = "TopologyAwareScheduling"
 OVERLAPPING: Final = "TASHandleOverlappingFlavors"
@@ -73,6 +73,12 @@ class Occupancy:
         other.trees, other.scored = self.trees, self.scored
         other.left = {name: [list(row) for row in rows] for name, rows in self.left.items()}
         other.log = {name: [] for name in self.trees}
+        return other
+
+    def afresh(self) -> Occupancy:
+        """Return an independent copy of which nothing was evaluated yet, as a cycle finds it."""
+        other = self.copy()
+        other.scored = set()
         return other
 
     def take(self, some: Iterable[Taken]) -> None:
@@ -155,15 +161,22 @@ class Topologies:
 
         Where leaves are nodes, a node is taken by whoever is on it, under any flavor (§2.4).
         """
-        found, overlapping = Occupancy(self.trees), self.configuration.gate(OVERLAPPING)
-        in_hosts = [name for name, tree in self.trees.items() if tree.ends_in_host]
+        found = Occupancy(self.trees)
         for workload in self.holders:
-            for one in self.taken_by(workload):
-                shared = overlapping and one.flavor in in_hosts
-                # At the start only: what goes later goes from its own flavors alone (§2.4).
-                for name in in_hosts if shared else (one.flavor,):
-                    found.take((one._replace(flavor=name),))
+            found.take(self.booked_for(workload))
         return found
+
+    def booked_for(self, workload: Workload) -> Iterator[Taken]:
+        """Yield what a workload that holds quota takes, also under other flavors of its nodes.
+
+        So it is at the start of a cycle: what goes in the middle of one goes from its own flavors
+        alone (§2.4).
+        """
+        overlapping = self.configuration.gate(OVERLAPPING)
+        in_hosts = [name for name, tree in self.trees.items() if tree.ends_in_host]
+        for one in self.taken_by(workload):
+            for name in in_hosts if overlapping and one.flavor in in_hosts else (one.flavor,):
+                yield one._replace(flavor=name)
 
     def per_pod(self, pod: PodSpec, namespace: str) -> dict[str, int]:
         """Return what one pod takes on its node in Kueue's units, without the one of ``pods``."""
@@ -196,15 +209,17 @@ class Topologies:
 
     def moved_by(self, workload: Workload, queue: ClusterQueue) -> list[Taken]:
         """Return what removing a workload gives back: of flavors that its queue lists (§2.4)."""
-        found = self._moved.get(workload.key)
-        if found is None:
+        admission = workload.status.admission
+        known = self._moved.get(workload.key)
+        # Whoever was evicted and admitted again is somewhere else.
+        if known is None or known[0] is not admission:
             listed = queue.flavor_names
             found = [one for one in self.taken_by(workload) if one.flavor in listed]
-            self._moved[workload.key] = found
-        return found
+            known = self._moved[workload.key] = admission, found
+        return known[1]
 
     @cached_property
-    def _moved(self) -> dict[str, list[Taken]]:
+    def _moved(self) -> dict[str, tuple[Admission | None, list[Taken]]]:
         return {}
 
     def _one_pod(self, workload: Workload, assigned: PodSetAssignment) -> Mapping[str, int]:
@@ -214,14 +229,16 @@ class Topologies:
                 # With the namespace: its LimitRanges fill in what a template leaves open.
                 key = namespace, id(pods.template)
                 if key not in self._templates:
-                    self._templates[key] = self.per_pod(pods.template.spec, namespace)
-                return self._templates[key]
+                    amounts = self.per_pod(pods.template.spec, namespace)
+                    # It is kept alive: who takes its place in memory would be taken for it.
+                    self._templates[key] = pods.template, amounts
+                return self._templates[key][1]
         count = assigned.count or 1
         return {name: amount // count for name, amount in units_of(assigned.resource_usage).items()}
 
     @cached_property
-    def _templates(self) -> dict[tuple[str, int], Mapping[str, int]]:
-        """What a pod of a template takes: templates outlive this, with who holds quota."""
+    def _templates(self) -> dict[tuple[str, int], tuple[PodTemplate, Mapping[str, int]]]:
+        """What a pod of a template takes, by namespace and template."""
         return {}
 
     @cached_property

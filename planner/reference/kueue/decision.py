@@ -19,6 +19,7 @@ from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.search import candidates
 from planner.reference.kueue.target import Search, Target
+from planner.reference.kueue.topology.assigning import Placing
 
 _NOTHING = Search((), ())
 TRIES: Final = 40
@@ -165,11 +166,17 @@ def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
 def _decided(assigner: FlavorAssigner, assigned: Assigned, found: Search) -> Decision:
     """Return a decision, in which an old slice goes only if the preemptor has, or gets, room."""
     gets_room = assigned.assignment.mode == "Fit" or bool(found.targets)
-    if assigner.placing is not None and assigned.assignment.mode == "Preempt":
-        targets = [target.workload for target in found.targets]
-        placements = assigner.placing.final(assigned.assignment, targets)
-        assigned = replace(assigned, placements=placements)
-    return Decision(assigned, found, replaced=assigner.replaced if gets_room else None)
+    replaced = assigner.replaced if gets_room else None
+    return with_places(Decision(assigned, found, replaced=replaced), assigner.placing)
+
+
+def with_places(decision: Decision, placing: Placing | None) -> Decision:
+    """Return a decision to preempt with where the pods go once its targets are gone."""
+    if placing is None or decision.assignment.mode != "Preempt":
+        return decision
+    targets = [target.workload for target in decision.search.targets]
+    placements = placing.final(decision.assignment, targets)
+    return replace(decision, assigned=replace(decision.assigned, placements=placements))
 
 
 def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:

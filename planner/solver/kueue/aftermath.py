@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from planner.objective.cascading import Cut
 from planner.plan import Cascade
@@ -34,9 +34,11 @@ from planner.quota.kueue.topology import NO_TOPOLOGIES
 from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.candidates import satisfies_policy
 from planner.reference.kueue.decision import decide
+from planner.reference.kueue.topology.find import Placement
 from planner.solver.deadline import OutOfTime, never
 from planner.state import State, Workload
 from planner.state.base import Condition
+from planner.state.kueue_topology import AssignedDomain, TopologyAssignment
 from planner.state.kueue_workload import (
     PREEMPTED,
     Admission,
@@ -45,6 +47,7 @@ from planner.state.kueue_workload import (
     SchedulingStats,
 )
 
+NOWHERE: Final[Mapping[str, Placement]] = {}
 _HELD = ("QuotaReserved", "Admitted")
 _EVICTION = ("Evicted", "Preempted")
 
@@ -99,8 +102,16 @@ def _eviction(reason: str, now: datetime) -> dict[str, Condition]:
     }
 
 
-def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Admitted:
-    """Return the preemptor as what holds its assignment, requests for ``pods`` included."""
+def admit(
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment,
+    placements: Mapping[str, Placement] = NOWHERE,
+) -> Admitted:
+    """Return the preemptor as what holds its assignment, requests for ``pods`` included.
+
+    ``placements`` say by podset where its pods go, if that is known.
+    """
     now, configuration = snapshot.now, snapshot.configuration
     pod_sets = []
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=True):
@@ -117,6 +128,7 @@ def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> A
                     resource: from_units(totals.get(resource, 0), resource)
                     for resource in pods.flavors
                 },
+                topology=_written(placements.get(request.name)),
             )
         )
     changed = {kind: _condition(kind, "True", kind, now) for kind in _HELD}
@@ -127,6 +139,14 @@ def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> A
     workload = _with(preemptor.workload, changed, admission)
     held = as_admitted(configuration, now, snapshot.fr_index, preemptor.queue, workload)
     return held._replace(past=snapshot.past_of(preemptor.queue, workload))
+
+
+def _written(placement: Placement | None) -> TopologyAssignment | None:
+    """Return a placement as an admission has it."""
+    if placement is None:
+        return None
+    domains = tuple(AssignedDomain(values=values, count=n) for values, n in placement.domains)
+    return TopologyAssignment(levels=placement.levels, domains=domains)
 
 
 def _condition(kind: str, status: str, reason: str, now: datetime) -> Condition:

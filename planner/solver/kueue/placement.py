@@ -13,8 +13,9 @@ from planner.plan import Placement
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.topology import Topologies
 from planner.quota.kueue.tree import FlavorResource
-from planner.state import State
+from planner.state import ClusterQueue, State
 from planner.state.kueue_release import NEWEST
 
 LEFT_OUT: Final = ("TASBalancedPlacement", "TASRespectNodeAffinityPreferred")
@@ -81,16 +82,17 @@ def concerns(snapshot: Snapshot, preemptor: Preemptor) -> bool:
 
 def unknown(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
     """Say why placement is left out for a workload; empty where it is not (§9, §10)."""
-    return not_replayed(state, snapshot, preemptor) or _unknown_of(snapshot, preemptor)
+    queue = snapshot.queues[preemptor.queue]
+    return not_replayed(state, snapshot.topologies, queue) or _unknown_of(snapshot, preemptor)
 
 
-def not_replayed(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
-    """Say why not even Kueue's own decision with placement is known; empty where it is."""
+def not_replayed(state: State, topologies: Topologies, queue: ClusterQueue) -> str:
+    """Say why not even Kueue's own decisions with placement are known; empty where they are."""
     if state.release is not NEWEST:
         return f"it is known of the newest rules only, not of Kueue {state.release.name}"
     if not state.nodes:
         return "the state has no nodes"
-    missing = snapshot.topologies.missing(snapshot.queues[preemptor.queue])
+    missing = topologies.missing(queue)
     if missing:
         return f"the state has no Topology {missing[0]}"
     return ""

@@ -39,7 +39,7 @@ def _said(planning: Planning) -> str:
     placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
     if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
         return ""
-    why = not_replayed(state, snapshot, preemptor)
+    why = not_replayed(state, topologies, queue)
     if why:
         return f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
     try:

@@ -256,9 +256,7 @@ def occupied(snapshot: Snapshot) -> Occupancy:
     """Return what is left on the nodes, as a copy; outside a cycle nothing was evaluated yet."""
     if snapshot.placed is not None:
         return snapshot.placed.copy()
-    copy = snapshot.topologies.occupancy.copy()
-    copy.scored = set()
-    return copy
+    return snapshot.topologies.occupancy.afresh()
 
 
 def why_unsuited(
