@@ -1,7 +1,7 @@
 """The output schemas: plans with their victims and certificates, and the verifier's verdicts.
 
 base.py      what every piece of output is made of
-naming.py    many names in a sentence
+naming.py    many names in a sentence; what people call those of a plan
 covered.py   what an answer leaves out of a state, and what that makes of its status
 frame.py     the victims of a plan as a pandas DataFrame
 record.py    what the plans of every scheduler have in common

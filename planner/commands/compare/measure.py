@@ -40,6 +40,7 @@ from planner.errors import InternalError, PlannerError, SchemaError, Unsupported
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Placement, Plan
+from planner.plan.naming import names_of, resources_of
 from planner.quota.kueue.assignment import Assignment
 from planner.solver.answer import broken
 from planner.solver.deadline import Deadline
@@ -314,6 +315,8 @@ class _Case:
         found: dict[str, object] = {
             "rules": plan.rules,
             "victims": plan.keys,
+            "names": names_of(plan),
+            "resources": resources_of(plan),
             "outside_rules": self._outside(plan) if by_other_rules else plan.outside_rules,
             "levels": plan.certificate.levels if plan.certificate else (),
             "proved": plan.status in {"optimal", "infeasible"} if is_optimum else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
@@ -237,6 +237,11 @@ class World(Protocol):
     @property
     def cycles(self) -> int:
         """How many scheduling cycles there were."""
+        ...
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What people call those whose keys are no names."""
         ...
 
     def enter(self, tally: Tally) -> None:
