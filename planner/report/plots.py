@@ -387,7 +387,7 @@ def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]: 
     """Return a figure with its panels, line by line."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
-    size = (max(1.6, across) * _PANEL, lines * _PANEL + 0.6)
+    size = (max(1.6, across) * _PANEL, lines * _PANEL + 1.1)
     figure = Figure(figsize=size, layout="constrained")
     return figure, list(figure.subplots(lines, across, squeeze=False, **options).flat)
 
@@ -399,7 +399,7 @@ def _scatters(comparison: Comparison, measure: Measure) -> Figure:
     across = min(_ACROSS, len(found))
     figure, panels = _new(math.ceil(len(found) / across), across)
     figure.suptitle(
-        f"{scale.label[0].upper()}{scale.label[1:]} of every case: less is below the line"
+        f"{scale.label[0].upper()}{scale.label[1:]}\nof every case: less is below the line"
     )
     for panel in panels[len(found) :]:
         panel.remove()
@@ -407,7 +407,7 @@ def _scatters(comparison: Comparison, measure: Measure) -> Figure:
     for panel, (name, points) in zip(panels, found.items(), strict=False):
         _against_line(panel, points, 1.15 * (largest or 1.0), scale)
         panel.set_title(drawn_name(name), loc="left")
-        panel.set_xlabel(f"{scale.label}, {drawn_name(first)}")
+        panel.set_xlabel(f"{scale.label}\n{drawn_name(first)}")
         panel.set_ylabel(scale.label)
     return figure
 
@@ -461,7 +461,7 @@ def _gaps(comparison: Comparison) -> Figure:
             panel = next(ahead)
             _bars(panel, found[measure][name], used[measure], scales[measure])
             panel.set_title(drawn_name(name), loc="left")
-            panel.set_xlabel(f"{scales[measure].label}: {drawn_name(first)} more by")
+            panel.set_xlabel(f"{scales[measure].label}:\n{drawn_name(first)} more by")
             panel.set_ylabel("cases")
     return figure
 
