@@ -113,7 +113,7 @@ def _head(answer: AnyExplanation) -> Iterator[Fact]:
 def _standings(answer: AnyExplanation) -> Table:
     columns: list[Column[Any]] = [
         *EXPLAINED.of(answer).columns(),
-        Column("Law", lambda one: one.law.law),
+        Column("Law", lambda one: name(one.law.law)),
         Column("Why", lambda one: one.law.text, folds=True, least=24),
         Column(
             scheduler_of(answer).words.name,
@@ -181,7 +181,7 @@ def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
 
 def _clash(clash: AnyClash) -> Iterator[Block]:
     laws: list[Column[LawInWords]] = [
-        Column("Law", lambda law: law.law),
+        Column("Law", lambda law: name(law.law)),
         Column("Clash", lambda law: law.text, folds=True),
     ]
     if clash.laws:
