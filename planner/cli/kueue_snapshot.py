@@ -124,6 +124,6 @@ def take(given: Given) -> Dump:
     what = given.of("namespace configuration without")
     dump = take_dump(connect(given), **what, on_call=LINE.update)
     warn(dump.notes)
-    parts = [f"{count} {name}" for name, count in dump.counts.items()]
-    say("snapshot", ", ".join(parts))
+    parts = [f"{count} {name}" for name, count in dump.counts.items() if count]
+    say("snapshot", ", ".join(parts) or "no objects")
     return dump

@@ -174,6 +174,7 @@ def _case_lines(case: Case) -> Iterator[str]:
         "case",
         *where,
         **fields(case, "status victims"),
+        name=case.names.get(case.pending),
         irredundant=_known(case.irredundant),
         smallest=_known(case.smallest),
         findings=",".join(case.findings) or "none",
@@ -329,7 +330,7 @@ def _objectives(audit: Audit) -> Iterator[Block]:
 
 def _work(audit: Audit) -> Work:
     """Return in what people think of the work that is lost in the states of an audit."""
-    return work_in(ratio.resource for case in audit.cases for ratio in case.ratios)
+    return work_in(name for case in audit.cases for name in case.resources)
 
 
 def _gaps(gaps: Sequence[Gap], work: Work) -> Table:
@@ -355,7 +356,7 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
     states, work = {case.state: _state(case.state, folder) for case in shown}, _work(audit)
     columns: list[Column[Case]] = [
         Column("State", lambda case: states[case.state], plural(len(shown), "case"), folds=True),
-        Column("Preemptor", lambda case: name(case.pending), folds=True, below="State"),
+        Column("Preemptor", lambda case: _called(case, case.pending), folds=True, below="State"),
         Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
         *(
             Column(one.objective, _victims(place), number=True)
@@ -403,7 +404,12 @@ def _needless(case: Case) -> Cell:
         return Cell("")
     more = len(case.needless) - MAX_NEEDLESS
     under = f"and {more:,} more" if more > 0 else ""
-    return Cell(", ".join(case.needless[:MAX_NEEDLESS]), under, is_name=True)
+    some = [case.names.get(key, key) for key in case.needless[:MAX_NEEDLESS]]
+    return Cell(", ".join(some), under, is_name=True)
+
+
+def _called(case: Case, key: str) -> Cell:
+    return name(case.names.get(key, key))
 
 
 def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> Table:
@@ -469,8 +475,8 @@ def distributions(audit: Audit) -> Iterator[Histogram]:
         lambda value: decimal(value).removesuffix(".00"),
     )
     yield _histogram(
-        f"Lost work more than the optimum has, restarts included, under {objective}, in "
-        "accelerator-hours",
+        f"Lost work more than the optimum has, restarts included, under {objective}, "
+        f"in {work.hours}",
         HOURS,
         {"cases": lost},
         decimal,

@@ -30,18 +30,19 @@ from planner.report.document import (
     table,
 )
 from planner.report.style import Said, csv_of, fields, line, renderer
-from planner.report.text import decimal, hours, plural, short
+from planner.report.text import decimal, plural, short
+from planner.report.words import Work, work_in
 
 ROWS: Final = 30
 """How many rows a table shows; the other formats have all."""
 
 TITLES: Final[dict[Measure, str]] = {
     "victims": "Victims",
-    "lost_work": "Lost work, accelerator-hours",
+    "lost_work": "Lost work",
     "ratio": "Evicted / requested",
     "seconds": "Seconds",
 }
-"""The measures in words, with the units in which they are shown."""
+"""The measures in words; work has a unit."""
 
 COUNTS: Final = {
     "plans": "Plans",
@@ -76,14 +77,24 @@ def csv_text(comparison: Comparison) -> str:
     return csv_of([columns(comparison), *values(comparison)])
 
 
-def shown(measure: Measure, value: float | None) -> str:
-    """Return a measure as people read it: work in accelerator-hours, the others as they are."""
+def work_of(comparison: Comparison) -> Work:
+    """Return in what people think of the work that is lost in the states of a comparison."""
+    return work_in(name for row in comparison.rows for name in row.resources)
+
+
+def _title(measure: Measure, work: Work) -> str:
+    unit = f", {work.hours}" if measure == "lost_work" else ""
+    return TITLES[measure] + unit
+
+
+def shown(measure: Measure, value: float | None, work: Work) -> str:
+    """Return a measure as people read it: work in hours, the others as they are."""
     if value is None:
         return NOTHING
     if measure == "seconds":
         return f"{value:,.3f}"
     if measure == "lost_work":
-        return hours(value)
+        return work.lost(value)
     return decimal(value) if measure == "ratio" else decimal(value).removesuffix(".00")
 
 
@@ -91,12 +102,13 @@ def document(comparison: Comparison) -> Document:
     """Return everything there is to say: the rows, distributions, and who is better how often."""
     summary = comparison.summary
     duels = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
+    work = work_of(comparison)
     against = f"Against {comparison.algorithms[0]}"
     sections = filled(
-        Section("Cases", (_row_table(comparison.rows),)),
+        Section("Cases", (_row_table(comparison.rows, work),)),
         Section("Algorithms", (_standing_table(summary.standings),) if comparison.rows else ()),
-        Section("Distributions", (_distribution_table(summary.distributions),)),
-        Section(against, (_duel_table(summary.duels),) if duels else (), heads=True),
+        Section("Distributions", (_distribution_table(summary.distributions, work),)),
+        Section(against, (_duel_table(summary.duels, work),) if duels else (), heads=True),
         Section("Failures", (failure_table("answered", comparison.failures),)),
     )
     return Document(COMPARED, tuple(_head(comparison)), sections)
@@ -112,22 +124,26 @@ def _head(comparison: Comparison) -> Iterator[Fact]:
         yield Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad"))
 
 
-def _row_table(rows: Sequence[Row]) -> Table:
+def _row_table(rows: Sequence[Row], work: Work) -> Table:
     """Return the rows; who waits where is said once for all algorithms."""
     cases = [
         (row, before is None or (row.state, row.pending) != (before.state, before.pending))
         for before, row in zip((None, *rows), rows, strict=False)
     ]
 
+    # An algorithm that was skipped does not know them.
+    names = {(row.state, key): called for row in rows for key, called in row.names.items()}
+
     def case(one: tuple[Row, bool]) -> str:
         row, is_first = one
-        return f"{short(row.state)}: {short(row.pending)}" if is_first else ""
+        called = names.get((row.state, row.pending), row.pending)
+        return f"{short(row.state)}: {short(called)}" if is_first else ""
 
     def status(one: tuple[Row, bool]) -> str:
         return one[0].status + (OUTSIDE if one[0].outside_rules else "")
 
     def measured(measure: Measure) -> Callable[[tuple[Row, bool]], str]:
-        return lambda one: shown(measure, one[0].measured(measure))
+        return lambda one: shown(measure, one[0].measured(measure), work)
 
     made: list[Column[tuple[Row, bool]]] = [
         Column("Case", case, folds=True),
@@ -135,7 +151,7 @@ def _row_table(rows: Sequence[Row]) -> Table:
         Column("Status", status, folds=True),
         *(
             Column(
-                TITLES[measure].replace(", ", "\n").replace(" / ", " /\n"),
+                _title(measure, work).replace(", ", "\n").replace(" / ", " /\n"),
                 measured(measure),
                 number=True,
                 rank=_RANKS.get(measure, 0),
@@ -159,28 +175,28 @@ def _standing_table(standings: Sequence[Standing]) -> Table:
     return table("How each fared", made, standings)
 
 
-def _distribution_table(rows: Sequence[Distribution]) -> Table:
+def _distribution_table(rows: Sequence[Distribution], work: Work) -> Table:
     made: list[Column[Distribution]] = [
-        Column("Measure", lambda one: TITLES[one.measure], folds=True),
+        Column("Measure", lambda one: _title(one.measure, work), folds=True),
         Column("Algorithm", lambda one: one.algorithm, folds=True),
         Column("Cases", lambda one: f"{one.count:,}", number=True),
-        Column("Mean", lambda one: shown(one.measure, one.mean), number=True),
-        Column("Median", lambda one: shown(one.measure, one.median), number=True),
-        Column("90 %", lambda one: shown(one.measure, one.p90), number=True),
-        Column("Most", lambda one: shown(one.measure, one.max), number=True),
+        Column("Mean", lambda one: shown(one.measure, one.mean, work), number=True),
+        Column("Median", lambda one: shown(one.measure, one.median, work), number=True),
+        Column("90 %", lambda one: shown(one.measure, one.p90, work), number=True),
+        Column("Most", lambda one: shown(one.measure, one.max, work), number=True),
     ]
     return table("Measures over all cases", made, rows)
 
 
-def _duel_table(duels: Sequence[Duel]) -> Table:
+def _duel_table(duels: Sequence[Duel], work: Work) -> Table:
     rows = [(duel, score) for duel in duels for score in duel.scores]
     made: list[Column[tuple[Duel, Score]]] = [
         Column("Algorithm", lambda row: row[0].algorithm, folds=True),
-        Column("Measure", lambda row: TITLES[row[1].measure], folds=True),
+        Column("Measure", lambda row: _title(row[1].measure, work), folds=True),
         Column("Less", lambda row: f"{row[1].wins:,}", number=True),
         Column("As much", lambda row: f"{row[1].ties:,}", number=True),
         Column("More", lambda row: f"{row[1].losses:,}", number=True),
-        Column("Mean less", lambda row: shown(row[1].measure, row[1].mean_gap), number=True),
+        Column("Mean less", lambda row: shown(row[1].measure, row[1].mean_gap, work), number=True),
         Column("Only it\nhas a plan", lambda row: f"{row[0].only_this:,}", number=True, rank=1),
         Column("Only the\nfirst has", lambda row: f"{row[0].only_first:,}", number=True, rank=1),
     ]
@@ -220,4 +236,5 @@ def _row_line(row: Row) -> str:
     if row.levels:
         facts |= {"level": row.levels[0].term, "bound": str(row.levels[0].bound)}
     detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
+    facts["name"] = row.names.get(row.pending)
     return line("row", row.state, row.pending, row.algorithm, detail, **facts, seconds=row.seconds)

@@ -114,7 +114,7 @@ def _head(answer: CommonExplanation) -> Iterator[Fact]:
 def _standings(answer: CommonExplanation) -> Table:
     columns: list[Column[Any]] = [
         *EXPLAINED.of(answer).columns(),
-        Column("Law", lambda one: one.law.law),
+        Column("Law", lambda one: name(one.law.law)),
         Column("Why", lambda one: one.law.text, folds=True, least=24),
         Column(
             scheduler_of(answer).words.name,
@@ -182,7 +182,7 @@ def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
 
 def _clash(clash: CommonClash[Any]) -> Iterator[Block]:
     laws: list[Column[LawInWords]] = [
-        Column("Law", lambda law: law.law),
+        Column("Law", lambda law: name(law.law)),
         Column("Clash", lambda law: law.text, folds=True),
     ]
     if clash.laws:

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from planner.plan import SCHEMA_VERSION, Front, FrontMeasure, FrontPoint, GreedyPoint, Record
 from planner.report.covered import answer_in_words, assumed, uncovered_lines
 from planner.report.document import (
+    LEAST,
     Cell,
     Column,
     Document,
@@ -34,7 +35,7 @@ from planner.report.plan import (
     scheduler_at,
 )
 from planner.report.style import Said, each, free, line, rendered
-from planner.report.text import moment
+from planner.report.text import cells, moment, short
 from planner.report.words import outside_rules, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
@@ -45,7 +46,7 @@ ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
     "unknown": ("Unknown", "warn"),
 }
 FRONT: Final = "Pareto front"
-TITLE_WIDTH: Final = 20
+TITLE_WIDTH: Final = 12
 UNPROVED: Final = "not proved"
 ON: Final = "{scheduler}'s own plan is on the front, as good as point {points}."
 BEHIND: Final = (
@@ -119,11 +120,14 @@ def _table(front: Front, rows: Sequence[_Row]) -> Table:
         plan = row.point.plan
         return Cell(named(plan.keys, victim_names(plan)), tone=row.tone)
 
+    called = [one.name for row in rows for one in row.point.plan.victims]
+    longest = max((cells(f"{short(name)},") for name in called), default=LEAST)
     columns: list[Column[_Row]] = [
         Column("Point", lambda row: Cell(row.label, tone=row.tone), number=True),
         *(_measure_column(front, side) for side in range(2)),
-        Column("Victims", lambda row: f"{len(row.point.plan.victims):,}", number=True),
-        Column("Whom", whom, folds=True),
+        Column("Victims", lambda row: f"{len(row.point.plan.victims):,}", number=True, rank=1),
+        # A name that is broken in the middle cannot be pasted.
+        Column("Whom", whom, folds=True, least=longest),
     ]
     return table("Plans of which none is better than another in both measures", columns, rows)
 
@@ -136,7 +140,8 @@ def _measure_column(front: Front, side: int) -> Column[_Row]:
     def cell(row: _Row) -> str:
         return told(unit, row.point.values[side], work)[1]
 
-    title = [measure.term, *wrap(what, TITLE_WIDTH), told(unit, 0, work)[0]]
+    in_unit = told(unit, 0, work)[0].replace(work.hours, work.short)
+    title = [measure.term, *wrap(what, TITLE_WIDTH), in_unit]
     return Column("\n".join(title), cell, number=True)
 
 

@@ -428,7 +428,7 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
     yield Only("page", tuple(broken))
     if certificate.verdicts:
         columns: list[Column[Verdict]] = [
-            Column("Law", lambda one: one.law),
+            Column("Law", lambda one: name(one.law)),
             Column("Verdict", lambda one: HOLDS if one.holds else BROKEN),
             Column("Rule", lambda one: one.title),
             Column("What was found", lambda one: one.detail),

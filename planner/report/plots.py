@@ -20,6 +20,7 @@ from planner.commands.compare import SCORED, Comparison, Measure
 from planner.commands.compare.many import cases, comparable
 from planner.commands.compare.table import need
 from planner.commands.simulate.record import Event, Fate, Simulation
+from planner.report.compare import work_of
 from planner.report.text import SECONDS_PER_HOUR, clean
 from planner.scheduler import scheduler_of
 
@@ -244,7 +245,9 @@ def _draw_lines(panel: Axes, answer: Simulation, rows: Sequence[Fate], unit: int
             panel.barh(
                 place, length, left=span.start_s / unit, height=0.7, color=COLORS[span.phase]
             )
-    panel.set_yticks(range(len(rows)), [drawn_name(fate.workload) for fate in rows], fontsize=7)
+    panel.set_yticks(
+        range(len(rows)), [drawn_name(answer.called(fate.workload)) for fate in rows], fontsize=7
+    )
     panel.invert_yaxis()
     panel.grid(visible=False, axis="y")
 
@@ -284,7 +287,7 @@ class Scale(NamedTuple):
 
 
 _POWERS: Final = tuple(10.0**power for power in range(-1, 9))
-SCALES: Final[Mapping[str, Scale]] = {
+_SCALES_OF: Final[Mapping[str, Scale]] = {
     "victims": Scale(
         label="victims",
         unit=1,
@@ -294,7 +297,7 @@ SCALES: Final[Mapping[str, Scale]] = {
         whole=True,
     ),
     "lost_work": Scale(
-        label="lost work with restarts (accelerator-hours)",
+        label="lost work with restarts",
         unit=SECONDS_PER_HOUR,
         linear=0.1,
         ticks=(0, *_POWERS),
@@ -347,26 +350,34 @@ def draw_comparison(comparison: Comparison, style: str = "svg") -> dict[str, byt
         return {f"{name}.{style}": file_of(figure, style) for name, figure in _figures(comparison)}
 
 
+def scale_of(comparison: Comparison, measure: Measure) -> Scale:
+    """Return how a measure is drawn: work in hours of what people think of in these states."""
+    found = _SCALES_OF[measure]
+    if measure != "lost_work":
+        return found
+    work = work_of(comparison)
+    return found._replace(label=f"{found.label} ({work.hours})", unit=found.unit / work.each)
+
+
 def pairs(comparison: Comparison, measure: Measure) -> dict[str, list[Pair]]:
     """Return the cases that are drawn, for each algorithm but the first."""
     first, *others = comparison.algorithms
     found: dict[str, list[Pair]] = {name: [] for name in others}
+    unit = scale_of(comparison, measure).unit
     for case in cases(comparison.rows):
         by_name = {row.algorithm: row for row in case}
         for name in others:
             row, reference = by_name[name], by_name[first]
             ours, theirs = row.measured(measure), reference.measured(measure)
             if comparable(row, reference) and ours is not None and theirs is not None:
-                unit = SCALES[measure].unit
                 found[name].append(Pair(theirs / unit, ours / unit))
     return found
 
 
 def _figures(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
-    first = comparison.algorithms[0]
     if len(comparison.algorithms) > 1:
-        yield "victims", _scatters(pairs(comparison, "victims"), first, SCALES["victims"])
-        yield "lost-work", _scatters(pairs(comparison, "lost_work"), first, SCALES["lost_work"])
+        yield "victims", _scatters(comparison, "victims")
+        yield "lost-work", _scatters(comparison, "lost_work")
         yield "gaps", _gaps(comparison)
     if any(row.seconds is not None for row in comparison.rows):
         yield "time", _time(comparison)
@@ -376,17 +387,19 @@ def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]: 
     """Return a figure with its panels, line by line."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
-    size = (max(1.6, across) * _PANEL, lines * _PANEL + 0.6)
+    size = (max(1.6, across) * _PANEL, lines * _PANEL + 1.1)
     figure = Figure(figsize=size, layout="constrained")
     return figure, list(figure.subplots(lines, across, squeeze=False, **options).flat)
 
 
-def _scatters(found: Mapping[str, Sequence[Pair]], first: str, scale: Scale) -> Figure:
+def _scatters(comparison: Comparison, measure: Measure) -> Figure:
     """Draw a panel for each algorithm; points below the line have less than the first."""
+    found, first = pairs(comparison, measure), comparison.algorithms[0]
+    scale = scale_of(comparison, measure)
     across = min(_ACROSS, len(found))
     figure, panels = _new(math.ceil(len(found) / across), across)
     figure.suptitle(
-        f"{scale.label[0].upper()}{scale.label[1:]} of every case: less is below the line"
+        f"{scale.label[0].upper()}{scale.label[1:]}\nof every case: less is below the line"
     )
     for panel in panels[len(found) :]:
         panel.remove()
@@ -394,7 +407,7 @@ def _scatters(found: Mapping[str, Sequence[Pair]], first: str, scale: Scale) -> 
     for panel, (name, points) in zip(panels, found.items(), strict=False):
         _against_line(panel, points, 1.15 * (largest or 1.0), scale)
         panel.set_title(drawn_name(name), loc="left")
-        panel.set_xlabel(f"{scale.label}, {drawn_name(first)}")
+        panel.set_xlabel(f"{scale.label}\n{drawn_name(first)}")
         panel.set_ylabel(scale.label)
     return figure
 
@@ -441,13 +454,14 @@ def _gaps(comparison: Comparison) -> Figure:
     figure.suptitle(f"How much more {drawn_name(first)} has than the other algorithm")
     ahead = iter(panels)
     found = {measure: pairs(comparison, measure) for measure in SCORED}
-    used = {measure: _used(SCALES[measure], found[measure].values()) for measure in SCORED}
+    scales = {measure: scale_of(comparison, measure) for measure in SCORED}
+    used = {measure: _used(scales[measure], found[measure].values()) for measure in SCORED}
     for name in others:
         for measure in SCORED:
             panel = next(ahead)
-            _bars(panel, found[measure][name], used[measure], SCALES[measure])
+            _bars(panel, found[measure][name], used[measure], scales[measure])
             panel.set_title(drawn_name(name), loc="left")
-            panel.set_xlabel(f"{SCALES[measure].label}: {drawn_name(first)} more by")
+            panel.set_xlabel(f"{scales[measure].label}:\n{drawn_name(first)} more by")
             panel.set_ylabel("cases")
     return figure
 

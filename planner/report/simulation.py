@@ -65,7 +65,7 @@ def document(answer: Simulation) -> Document:
     sections = filled(
         *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
         Section("More loops", more),
-        Section("Who evicted each other", (_feud_table(answer.feuds),)),
+        Section("Who evicted each other", (_feud_table(answer),)),
         Section("Who was evicted too often", (_storm_table(answer),)),
         Section("What happened", tuple(_timeline(answer))),
         Section("What became of whom", (_fate_table(answer),)),
@@ -134,27 +134,28 @@ def _timeline(answer: Simulation) -> Iterator[Block]:
         yield _timeline_table(answer, events)
 
 
-def _feud_table(feuds: tuple[Feud, ...]) -> Table:
+def _feud_table(answer: Simulation) -> Table:
+    called = answer.called
     columns: list[Column[Feud]] = [
-        Column("They evicted each other", lambda row: name(row.first), folds=True),
+        Column("They evicted each other", lambda row: name(called(row.first)), folds=True),
         Column("was evicted", lambda row: f"{row.first_evicted:,} times", number=True),
-        Column("by, and evicted", lambda row: name(row.second), folds=True),
+        Column("by, and evicted", lambda row: name(called(row.second)), folds=True),
         Column("", lambda row: f"{row.second_evicted:,} times", number=True),
     ]
-    return table("Pairs that evicted each other", columns, feuds, most=MOST_ROWS)
+    return table("Pairs that evicted each other", columns, answer.feuds, most=MOST_ROWS)
 
 
 def _storm_table(answer: Simulation) -> Table:
     columns: list[Column[Storm]] = [
-        Column("Evicted too often", lambda row: name(row.workload), folds=True),
+        Column("Evicted too often", lambda row: name(answer.called(row.workload)), folds=True),
         Column("Evictions", lambda row: f"{row.evictions:,}", number=True),
-        Column("Mostly by", _most_by, folds=True),
+        Column("Mostly by", lambda row: _most_by(row, answer), folds=True),
     ]
     return table("Evicted more often than is no storm yet", columns, answer.storms, most=MOST_ROWS)
 
 
-def _most_by(storm: Storm) -> str:
-    some = [f"{short(key)} ({count:,})" for key, count in list(storm.by.items())[:3]]
+def _most_by(storm: Storm, answer: Simulation) -> str:
+    some = [f"{short(answer.called(key))} ({n:,})" for key, n in list(storm.by.items())[:3]]
     left_out = len(storm.by) - len(some)
     return ", ".join(some) + (f" and {left_out:,} more" if left_out > 0 else "")
 
@@ -165,9 +166,14 @@ def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
         Column("Second", lambda row: f"{row.at_s:,}", number=True),
         Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
         Column("What", lambda row: Cell(row.kind, tone=TONES.get(row.kind, ""))),
-        Column(noun, lambda row: name(row.workload), folds=True),
+        Column(noun, lambda row: name(answer.called(row.workload)), folds=True),
         Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
-        Column("By", lambda row: name(row.by) if row.by else NOTHING, folds=True, below=noun),
+        Column(
+            "By",
+            lambda row: name(answer.called(row.by)) if row.by else NOTHING,
+            folds=True,
+            below=noun,
+        ),
         Column("Why", lambda row: row.reason or NOTHING),
     ]
     return table("One event after another", columns, events, most=MOST_ROWS)
@@ -178,7 +184,7 @@ def _fate_table(answer: Simulation) -> Table:
     work = work_in(use.resource for use in answer.use)
     noun = scheduler_of(answer).words.noun.title()
     columns: list[Column[Fate]] = [
-        Column(noun, lambda row: name(row.workload), folds=True),
+        Column(noun, lambda row: name(answer.called(row.workload)), folds=True),
         Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
         Column("Priority", lambda row: str(row.priority), number=True, rank=1),
         Column("At the end", lambda row: row.standing),
@@ -234,7 +240,8 @@ def _lines(answer: Simulation) -> Iterator[str]:
         )
     names = "standing queue evictions waiting_s running_s lost_s lost_work"
     for fate in answer.workloads:
-        yield line("workload", fate.workload, **fields(fate, names))
+        called = answer.names.get(fate.workload)
+        yield line("workload", fate.workload, **fields(fate, names), name=called)
     for event in answer.timeline:
         facts = fields(event, "cycle queue by reason node lost_s")
         yield line("event", event.at_s, event.kind, event.workload, **facts)

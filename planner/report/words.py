@@ -15,6 +15,7 @@ from planner.plan import (
     Shown,
     SolverFreeBound,
 )
+from planner.plan.base import resources_of
 from planner.plan.proof import steps_of
 from planner.report.text import clean, decimal, hours, plural
 from planner.scheduler import scheduler_of
@@ -77,8 +78,7 @@ def work_in(resources: Iterable[str]) -> Work:
 def work_of(*plans: AnyPlan) -> Work:
     """Return in what people think of the work that plans lose."""
     every = [one for plan in plans for one in (plan, plan.greedy) if one is not None]
-    places = (place for one in every for place in (*one.requested, *dict(one.freed)))
-    return work_in(resource for _, resource in places)
+    return work_in(resources_of(*every))
 
 
 LOST: Final = ("D4", "D5")

@@ -279,3 +279,12 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert "--resume" in said
     assert "Traceback" not in said
     assert results.read_bytes().endswith(b"\n")
+
+
+def test_pods_where_they_are_known() -> None:
+    value = audited(YUNIKORN)
+    (case,) = value["cases"]
+    assert case["names"][case["pending"]] == "serving/ranker-2"
+    text = call("audit", YUNIKORN, "--jobs", "1", "--format", "table").stdout
+    assert "serving/ranker-2" in text
+    assert case["pending"] not in text

@@ -224,3 +224,21 @@ def test_a_name_on_the_terminal_is_harmless(tmp_path: Path) -> None:
     write(folder, cluster())
     for style in ("table", "plain", "csv", "markdown", "html"):
         assert "\x1b" not in call("compare", folder, "--format", style).stdout
+
+
+def test_pods_and_cpu_hours_where_there_are_no_accelerators() -> None:
+    asked = ("compare", YUNIKORN, "--jobs", "1")
+    greedy, best = compared(YUNIKORN)["rows"]
+    hours = [(one["terms"]["D4"] + one["terms"]["D5"]) * 32 / 3600 for one in (greedy, best)]
+    text = call(*asked, "--format", "table").stdout
+    assert "serving/ranker-2" in text
+    assert greedy["pending"] not in text
+    assert all(f" {one:.2f} " in text for one in hours)
+    assert "Lost work, CPU-hours" in text
+    assert "accelerator-hours" not in text
+
+
+def test_accelerator_hours_where_there_are_accelerators(dump: Path) -> None:
+    text = call("compare", dump, YUNIKORN, "--jobs", "1", "--format", "table").stdout
+    assert "Lost work, accelerator-hours" in text
+    assert "CPU-hours" not in text

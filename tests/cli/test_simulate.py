@@ -214,3 +214,25 @@ def test_defaults_are_those_of_the_library() -> None:
         for node in tree.body
         if isinstance(node, ast.ImportFrom) and node.module == "planner.commands.simulate"
     ]
+
+
+def test_yunikorn_by_its_pods(tmp_path: Path) -> None:
+    """Reports and scripts name pods; keys, which only the core knows, stay in the JSON."""
+    script = tmp_path / "script.toml"
+    script.write_text(
+        '[[workload]]\nname = "serving/ranker-2"\nrun_seconds = 30\n\n'
+        '[[arrival]]\nlike = "serving/ranker-2"\nat_seconds = 3600\n',
+        encoding="utf-8",
+    )
+    asked = ("simulate", YUNIKORN, "--script", script, "--fail-on", "never")
+    page = call(*asked, "--format", "table").stdout
+    assert "30 2 finished serving/ranker-2" in " ".join(page.split())
+    assert "serving/ranker-2-1" in page
+    key = "bc018a5b-01eb-4d89-a462-6516dbfbb560"
+    assert key not in page
+    value = json.loads(call(*asked, "--format", "json").stdout)
+    names = value["names"]
+    assert (names[key], names[f"{key}-1"]) == ("serving/ranker-2", "serving/ranker-2-1")
+    lines = call(*asked, "--format", "plain").stdout.splitlines()
+    (line,) = (line for line in lines if line.startswith("workload ") and f" {key} " in line)
+    assert line.endswith(" name=serving/ranker-2")

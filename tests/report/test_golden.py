@@ -17,6 +17,9 @@ from tests.report.factory import make_infeasible, make_plan, make_victim
 from tests.report.rendering import plain, table
 from tests.report.yunikorn_factory import make_no_yunikorn, make_yunikorn
 
+COMMANDS = (
+    *("explain", "spared", "front", "simulate", "joint", "audit", "whatif", "risk", "compare"),
+)
 GOLDEN = Path(__file__).parent / "golden"
 SPARED = "research/statefulset-notebook-ada-c9a6d"
 QUICKSTART = Path("instances/quickstart/cluster.json")
@@ -36,6 +39,7 @@ def answer(command: str) -> Any:
         "spared": lambda: planner.explain(
             state(), victim="research/statefulset-notebook-ada-c9a6d"
         ),
+        "front": lambda: planner.front(state()),
         "simulate": lambda: planner.simulate(state()),
         "joint": lambda: planner.solve_joint(state()),
         "audit": lambda: planner.audit(state()),
@@ -77,7 +81,7 @@ SCREENS: dict[str, Callable[[], str]] = {
     "yunikorn-plain.txt": lambda: plain.render(make_yunikorn()),
 } | {
     f"{command}-{width}.txt": partial(screen, command, width)
-    for command in ["explain", "spared", "simulate", "joint", "audit", "whatif", "risk", "compare"]
+    for command in COMMANDS
     for width in (80, 120, 200)
 }
 

@@ -25,6 +25,7 @@ from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
+from planner.plan.base import names_of, resources_of
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
@@ -149,6 +150,8 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     case = Case(
         state=instance.name,
         pending=greedy.preemptor,
+        names=names_of(greedy, *optima.values()),
+        resources=resources_of(greedy, *optima.values()),
         rules=greedy.rules,
         status=greedy.status,
         victims=greedy.keys,

@@ -105,11 +105,15 @@ class Case(Record):
     to judge, or time was up. ``needless`` are those that a smallest subset spares. ``precedence``
     is given where fewer victims of Kueue's would do. ``proved`` says that every optimum is.
     ``coverage`` is what the state holds that is not modelled: then there are no findings, and no
-    total counts the case, unless the user vouches for it by ``assume``.
+    total counts the case, unless the user vouches for it by ``assume``. ``names`` are the pods of
+    the ask and the victims, by their keys, where the state tells; ``resources`` what is asked for
+    and what any victims hold.
     """
 
     state: str
     pending: str
+    names: dict[str, str] = {}
+    resources: tuple[str, ...] = ()
     rules: Rules
     status: Status
     victims: tuple[str, ...]

@@ -27,6 +27,7 @@ from planner.errors import InternalError, PlannerError, SchemaError, Unsupported
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, Assume
+from planner.plan.base import names_of, resources_of
 from planner.scheduler import schedulers
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start
@@ -221,6 +222,8 @@ class _Case:
         found: dict[str, object] = {
             "rules": plan.rules,
             "victims": plan.keys,
+            "names": names_of(plan),
+            "resources": resources_of(plan),
             "outside_rules": outside,
             "levels": plan.certificate.levels if plan.certificate else (),
             "proved": plan.status in {"optimal", "infeasible"} if is_optimum else None,

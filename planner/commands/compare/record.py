@@ -54,6 +54,9 @@ class Row(Record):
     counts the workloads that hold quota in the preemptor's tree, or the allocations of the
     partition; ``candidates`` those that the state's own rules permit.
 
+    ``names`` are the pods of the ask and the victims, by their keys, where the state tells;
+    ``resources`` what is asked for and what the victims hold.
+
     ``seconds`` is the wall-clock time from the state, read already, to the verified answer. It
     is the only field in which two runs differ, as long as no time limit is met; there is none
     where nothing was measured.
@@ -61,6 +64,8 @@ class Row(Record):
 
     state: str
     pending: str
+    names: dict[str, str] = {}
+    resources: tuple[str, ...] = ()
     scheduler: SchedulerId
     algorithm: str
     rules: Rules | None = None

@@ -22,7 +22,7 @@ pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -108,6 +108,7 @@ class KueueWorld:
         self.state: Final = there
         self.start: Final[datetime] = state.now
         self.cycles = 0
+        self.names: Final[Mapping[str, str]] = {}  # keys are names
         self._script = script
         self._leaving = leaving
         taken = build_snapshot(there, state.now, placing=places_pods(there))
@@ -164,7 +165,7 @@ class KueueWorld:
     def _plan_end(self, key: str, at_s: int) -> None:
         """Plan the end of a run that began, if it has one; an end that is over comes at once."""
         running = self._running[key]
-        run_s = self._script.run_s(key, run_seconds(running.admitted.remarks))
+        run_s = self._script.run_s(key, annotated=run_seconds(running.admitted.remarks))
         if run_s is not None:
             end_s = running.since_s + run_s - running.kept_s
             self._set(max(at_s + 1, end_s), Due.FINISH, running.admitted)

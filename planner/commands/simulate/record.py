@@ -139,7 +139,8 @@ class Simulation(Record):
     ``start`` is the clock of the state, ``duration_s`` how long was simulated, until it settled or
     a limit was reached. ``eviction_s`` is how long a victim kept what it held, ``apart_s`` how
     much longer each victim of a decision did than the one before, ``storm`` how many evictions are
-    no storm yet. ``unproved`` counts decisions of the optimum that were not proved
+    no storm yet. ``names`` are the pods of YuniKorn's allocations, by their keys, where the state
+    tells. ``unproved`` counts decisions of the optimum that were not proved
     best in time. Loops are sorted by the length of their rounds, the shortest first; storms by
     evictions, the most first. ``coverage`` is what the state holds that is not modelled.
     """
@@ -158,6 +159,7 @@ class Simulation(Record):
     storm: int
     unproved: int = 0
     totals: Totals
+    names: dict[str, str] = {}
     use: tuple[Use, ...]
     loops: tuple[Loop, ...]
     feuds: tuple[Feud, ...]
@@ -165,3 +167,7 @@ class Simulation(Record):
     workloads: tuple[Fate, ...]
     timeline: tuple[Event, ...]
     coverage: tuple[Uncovered, ...] = ()
+
+    def called(self, key: str) -> str:
+        """Return what people call a workload or an allocation."""
+        return self.names.get(key, key)

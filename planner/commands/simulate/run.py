@@ -11,7 +11,7 @@ happens within a round; histories begin anew with every such event.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -19,8 +19,12 @@ from planner.commands.simulate.record import Ended, Event, Feud, Loop, Storm
 from planner.commands.simulate.world import Mark, Tally, World
 
 
-def story(events: Sequence[Event], start_s: int, period_s: int) -> tuple[str, ...]:
+def story(
+    events: Sequence[Event], start_s: int, period_s: int, names: Mapping[str, str]
+) -> tuple[str, ...]:
     """Tell what happens in a round; seconds count from when it begins.
+
+    ``names`` are what people call those whose keys are no names.
 
     A round ends with the evictions of its last cycle, and so did the one before: they are told
     first, at 0 s.
@@ -28,28 +32,30 @@ def story(events: Sequence[Event], start_s: int, period_s: int) -> tuple[str, ..
     end_s = start_s + period_s
     last = [event for event in events if event.at_s == end_s and event.kind == "preempted"]
     rest = [event for event in events if event not in last]
-    sentences = (*_sentences(last, end_s), *_sentences(rest, start_s))
+    sentences = (*_sentences(last, end_s, names), *_sentences(rest, start_s, names))
     return (*sentences, f"after {period_s} s everything is as it was at the beginning of the round")
 
 
-def _sentences(events: Sequence[Event], start_s: int) -> Iterator[str]:
+def _sentences(events: Sequence[Event], start_s: int, names: Mapping[str, str]) -> Iterator[str]:
     for event in events:
         after = f"at {event.at_s - start_s} s"
+        who = names.get(event.workload, event.workload)
         match event.kind:
             case "admitted":
                 where = f" on node {event.node}" if event.node else ""
-                yield f"{after} {event.workload} is admitted by {event.queue}{where}"
+                yield f"{after} {who} is admitted by {event.queue}{where}"
             case "preempted":
                 why = f" ({event.reason})" if event.reason else ""
                 lost = f" and loses {event.lost_s} s of its run" if event.lost_s else ""
+                by = names.get(event.by or "", event.by)
                 yield (
-                    f"{after} {event.by} of {event.by_queue} preempts {event.workload} of "
+                    f"{after} {by} of {event.by_queue} preempts {who} of "
                     f"{event.queue}{why}, which goes{lost}"
                 )
             case "requeued":
-                yield f"{after} {event.workload} waits again in {event.queue}"
+                yield f"{after} {who} waits again in {event.queue}"
             case _:
-                yield f"{after} {event.workload} has {event.kind}"
+                yield f"{after} {who} has {event.kind}"
 
 
 OUTSIDE: Final = frozenset({"arrived", "finished"})
@@ -80,7 +86,8 @@ class _History:
 class Watch:
     """Looks on, event by event, and state by state."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
         self._histories: dict[int, _History] = {}
         self._loops: dict[tuple[_Step, ...], Loop] = {}
         self._by: dict[str, Counter[str]] = {}
@@ -138,7 +145,7 @@ class Watch:
             evictions=sum(event.kind == "preempted" for event in events),
             workloads=tuple(sorted({event.workload for event in events})),
             events=events,
-            story=story(events, before.at_s, period_s),
+            story=story(events, before.at_s, period_s, self._names),
         )
 
     def loops(self) -> tuple[Loop, ...]:
@@ -213,7 +220,7 @@ class _Run:
         self.at_s = 0
         self.timeline: list[Event] = []
         self.tally = Tally()
-        self.watch = Watch()
+        self.watch = Watch(world.names)
         self.sums = [0] * len(world.used())
         world.enter(self.tally)
 

@@ -10,7 +10,7 @@ The file is TOML, or JSON with the same keys; all times are whole seconds::
     checkpoint_seconds = 600          # an eviction loses what came after the last 600 s
 
     [[workload]]                      # the last entry that names a workload counts
-    name = "team-a/*"                 # namespace/name, or a key of YuniKorn; * ? [] as in a shell
+    name = "team-a/*"                 # namespace/name (or YuniKorn's key); * ? [] as in a shell
     run_seconds = 7200
     checkpoint_seconds = 1            # an eviction loses nothing
     arrive_seconds = 60               # pending ones only: they are not there before
@@ -25,7 +25,7 @@ The file is TOML, or JSON with the same keys; all times are whole seconds::
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -94,25 +94,29 @@ class Script(Record):
             raise ValueError(message)
         return self
 
-    def run_s(self, key: str, annotated: int | None = None) -> int | None:
-        """Return for how many seconds a workload runs; ``None``: for ever."""
-        return self._last(key, "run_seconds") or annotated or self.run_seconds
+    def run_s(self, *called: str, annotated: int | None = None) -> int | None:
+        """Return for how many seconds a workload runs, by its names; ``None``: for ever."""
+        return self._last(called, "run_seconds") or annotated or self.run_seconds
 
-    def checkpoint_s(self, key: str) -> int | None:
+    def checkpoint_s(self, *called: str) -> int | None:
         """Return how often a workload makes a checkpoint; ``None``: never."""
-        return self._last(key, "checkpoint_seconds") or self.checkpoint_seconds
+        return self._last(called, "checkpoint_seconds") or self.checkpoint_seconds
 
-    def arrive_s(self, key: str) -> int | None:
+    def arrive_s(self, *called: str) -> int | None:
         """Return when a workload arrives; ``None`` if nothing is said of it."""
-        return self._last(key, "arrive_seconds")
+        return self._last(called, "arrive_seconds")
 
     def vacate_s(self, key: str) -> int | None:
         """Return how long a victim keeps its quota; ``None`` if nothing is said of it."""
-        return self._last(key, "vacate_seconds")
+        return self._last((key,), "vacate_seconds")
 
-    def _last(self, key: str, field: str) -> int | None:
+    def _last(self, called: Iterable[str], field: str) -> int | None:
         """Return the value of the last rule that names a workload and has one."""
-        rules = (rule for rule in reversed(self.workload) if fnmatchcase(key, rule.name))
+        rules = (
+            rule
+            for rule in reversed(self.workload)
+            if any(fnmatchcase(key, rule.name) for key in called)
+        )
         values: Iterator[int | None] = (getattr(rule, field) for rule in rules)
         return next((value for value in values if value is not None), None)
 

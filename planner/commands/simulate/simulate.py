@@ -149,6 +149,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         coverage=world.left_out(covering(state).everything()),
         unproved=unproved.count,
         totals=totals_of(fates),
+        names=dict(world.names),
         use=world.use(outcome.shares),
         loops=outcome.loops,
         feuds=outcome.feuds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
@@ -242,6 +242,11 @@ class World(Protocol):
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out of all that is known not to be modelled."""
+        ...
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What people call those whose keys are no names."""
         ...
 
     def enter(self, tally: Tally) -> None:

@@ -42,7 +42,15 @@ from planner.reference.yunikorn.candidates import CHECK_INTERVAL
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Look, after, asked_as, looks
 from planner.state.clock import SECOND, from_nanoseconds
-from planner.state.yunikorn import Allocation, Application, Ask, Claim, Partition, YuniKornState
+from planner.state.yunikorn import (
+    POD_NAME_TAG,
+    Allocation,
+    Application,
+    Ask,
+    Claim,
+    Partition,
+    YuniKornState,
+)
 from planner.term import unit_weight
 
 
@@ -98,7 +106,7 @@ def _without_asks(application: Application, gone: set[str]) -> Application:
 
 def _later(state: YuniKornState, script: Script) -> Iterator[Coming]:
     for tree, application, claim in _claims(state):
-        at_s = script.arrive_s(claim.allocation_key)
+        at_s = script.arrive_s(claim.allocation_key, claim.pod or "")
         if isinstance(claim, Ask) and at_s is not None:
             ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
             yield Coming(ask.allocation_key, at_s, tree, application.application_id, ask)
@@ -106,7 +114,7 @@ def _later(state: YuniKornState, script: Script) -> Iterator[Coming]:
 
 def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
     claims = _claims(state)
-    found = next((row for row in claims if row[2].allocation_key == rows.like), None)
+    found = next((row for row in claims if rows.like in {row[2].allocation_key, row[2].pod}), None)
     if found is None:
         raise LookupFailed("arrival.like", f"there is no ask or allocation {rows.quoted}")
     tree, application, claim = found
@@ -114,6 +122,9 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
         at_s = rows.at_seconds + (number - 1) * rows.every_seconds
         key = f"{claim.allocation_key}-{number}"
         ask = asked_as(key, claim, state.now + at_s * SECOND)
+        if claim.pod:
+            tags = claim.allocation_tags | {POD_NAME_TAG: f"{claim.pod.partition('/')[2]}-{number}"}
+            ask = ask.model_copy(update={"allocation_tags": tags})
         yield Coming(key, at_s, tree, application.application_id, ask)
 
 
@@ -167,6 +178,9 @@ class YuniKornWorld:
             If a copy would have the key of an ask that is there.
         """
         self._state, self._coming = comings(state, script)
+        asks = [coming.ask for coming in self._coming.values()]
+        claims = [*(claim for _, _, claim in _claims(state)), *asks]
+        self.names: Final = {one.allocation_key: one.pod for one in claims if one.pod}
         self.start: Final[datetime] = from_nanoseconds(state.now)
         self.cycles = 0
         self._first_ns: Final = state.now
@@ -207,7 +221,7 @@ class YuniKornWorld:
 
     def _plan_end(self, key: str, at_s: int, since_s: int) -> None:
         """Plan the end of a run that began at a time, if it has one."""
-        run_s = self._script.run_s(key)
+        run_s = self._script.run_s(key, self.names.get(key, ""))
         if run_s is not None:
             end_s = since_s + run_s - self._kept.get(key, 0)
             self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, self._tree_of[key])
@@ -325,7 +339,9 @@ class YuniKornWorld:
         """Return the seconds that a victim loses of its run, and remember what it keeps."""
         key, ran_s = one.allocation_key, self._ran_s(one, at_s)
         kept_s = self._kept.get(key, 0)
-        lost_s = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(key))
+        lost_s = lost_seconds(
+            kept_s, ran_s, self._script.checkpoint_s(key, self.names.get(key, ""))
+        )
         self._kept[key] = kept_s + ran_s - lost_s
         return lost_s
 

@@ -1,9 +1,11 @@
 """Plots: which there are, that they are the same twice, and what they show."""
 
+import io
 import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.image import imread
 
 from planner.commands.compare import Comparison, compare
 from planner.errors import InputError
@@ -32,6 +34,15 @@ def test_no_dates_and_no_versions(comparison: Comparison) -> None:
     for data in draw(comparison).values():
         assert b"dc:date" not in data
         assert b"Matplotlib v" not in data
+
+
+@pytest.mark.parametrize("others", [["optimum:no-regret"], ["optimum:no-regret", "kueue-fair"]])
+def test_nothing_is_cut(others: list[str]) -> None:
+    """Where letters are cut, the margin of the picture is not white."""
+    for name, data in draw(compare(STATES["one"], ["greedy", *others]), "png").items():
+        points = imread(io.BytesIO(data))
+        margins = (points[0], points[-1], points[:, 0], points[:, -1])
+        assert all((margin == 1).all() for margin in margins), name
 
 
 def test_points_are_cases_of_two_plans(comparison: Comparison) -> None:

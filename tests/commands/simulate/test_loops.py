@@ -129,7 +129,7 @@ def evicted(victim: str, by: str) -> Event:
 
 def test_a_feud_is_mutual() -> None:
     """Y evicts x twice, x evicts y once; z only suffers."""
-    watch = Watch()
+    watch = Watch({})
     for victim, by in (("x", "y"), ("y", "x"), ("z", "x"), ("x", "y")):
         watch.see(0, evicted(victim, by))
     (feud,) = watch.feuds()
