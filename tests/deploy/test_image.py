@@ -59,6 +59,13 @@ def test_nothing_of_the_source_is_in_the_image() -> None:
     assert rest("COPY") == ["--from=installed /opt/planner /opt/planner"]
 
 
+def test_the_wheel_comes_with_what_watch_needs() -> None:
+    (install,) = rest("RUN", "installed")
+    (extra,) = re.findall(r"\[(\w+)\]", install)
+    assert extra in project()["project"]["optional-dependencies"]
+    assert install.endswith(f'pip install --no-cache-dir "$(echo /wheels/*.whl)[{extra}]"')
+
+
 def test_it_runs_as_nobody_and_writes_to_tmp_only() -> None:
     (user,) = rest("USER")
     assert re.fullmatch(r"([1-9]\d+):\1", user), "Kubernetes can tell a number from root"

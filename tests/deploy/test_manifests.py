@@ -188,6 +188,10 @@ def test_only_what_is_listed_is_watched() -> None:
     listed = {right[1:] for right in permitted(role("ClusterRole", NAME)["rules"])}
     assert {right[0] for right in watched} == {"list", "watch"}
     assert {right[1:] for right in watched} <= listed
+    told = getattr(kueue_resource, "watching_role", None)
+    if told is None:
+        pytest.skip("there is no planner watch yet")
+    assert watched == granted(told())
 
 
 def test_nothing_may_be_changed_and_no_secret_read() -> None:
