@@ -57,6 +57,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/check",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
+        "commands/serve": "",
         "commands/simulate": "coverage errors quantity plan quota objective reference solver"
         " state scheduler term",
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"
@@ -84,8 +85,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
         " kubectl rest commands/apply commands/compare commands/import_ commands/generate"
-        " kueue_verbs"
-        " commands/lint",
+        " kueue_verbs commands/lint commands/serve",
         FACE: "errors state commands/check reader plan commands/audit commands/risk"
         " commands/simulate commands/generate api kueue_verbs commands/lint commands/boost"
         " commands/explain commands/whatif objective report",

@@ -36,6 +36,7 @@ SECTIONS: Final = {
         "whatif": "Show what an edit of the state, or a new workload, changes.",
         "risk": "Count how often everything that runs would be a victim.",
         "simulate": "Simulate what happens next; find loops and storms.",
+        "serve": "Answer other programs over HTTP: a dump in, a plan out.",
     },
     "Research": {
         "audit": "Judge the scheduler's own answers, on one state or thousands.",

@@ -11,6 +11,7 @@ import_/   clusters of public traces
 lint/      what a configuration makes possible, impossible or pointless
 replay/    recorded answers of the real schedulers against the references
 risk/      how often what runs would be a victim
+serve/     answers to other programs, over HTTP
 simulate/  cycle after cycle, and what goes round
 whatif/    what if the cluster were otherwise: edits of a state
 """

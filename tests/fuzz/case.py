@@ -21,7 +21,9 @@ PLUGIN: Final = kubectl.PLUGIN
 READ: Final = "read"
 """Not a command: `planner.read`, as a program in Python calls it."""
 
-KINDS: Final = (READ, *COMMANDS, PLUGIN)
+ENDLESS: Final = frozenset({"serve"})
+"""Commands that go on until they are ended: their own tests say what they refuse."""
+KINDS: Final = (READ, *(name for name in COMMANDS if name not in ENDLESS), PLUGIN)
 CHEAP: Final = frozenset({"laws", "schema"})
 """Commands that read nothing: few inputs are enough."""
 
@@ -125,7 +127,8 @@ class Case(NamedTuple):
 def commands() -> dict[str, click.Command]:
     """Return every command by name, from the group itself: a new one cannot be forgotten."""
     context = click.Context(main)
-    found = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    names = [name for name in main.list_commands(context) if name not in ENDLESS]
+    found = {name: main.get_command(context, name) for name in names}
     return {name: one for name, one in found.items() if one} | {PLUGIN: kubectl.plugin()}
 
 

@@ -1,0 +1,146 @@
+"""The service as an ASGI application: a few paths, bounds on each request, and no state.
+
+Source: the ASGI specification, version 3, HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl
+
+from pydantic import ValidationError
+
+from planner.commands.serve.openapi import EXIT_CODE
+from planner.commands.serve.process import answer
+from planner.commands.serve.record import ENDPOINTS, JSON, Bounds, Endpoint
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+HEALTH: Final = "/healthz"
+DESCRIPTION: Final = "/openapi.json"
+_ANSWERS: Final = frozenset({0, 1, 3, 4, 5, 6})
+"""Exit codes of the command line that are answers."""
+_BAD_INPUT: Final = 2
+_CLOSED: Final = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; img-src data:"),
+)
+"""Sent with everything: nothing is kept on the way, and a page loads nothing."""
+
+
+class Reply(NamedTuple):
+    """What is answered."""
+
+    status: int
+    data: bytes
+    kind: str = JSON
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Refused(Exception):  # noqa: N818 - reads as a statement where it is raised
+    """A request that gets no answer; says with which status, and why."""
+
+    def __init__(self, status: int, why: str, *headers: tuple[str, str]) -> None:
+        super().__init__(why)
+        data = json.dumps({"error": why}).encode()
+        self.reply = Reply(status, data, headers=headers)
+
+
+class Service:
+    """The service; ``description`` makes its OpenAPI when somebody asks for it."""
+
+    def __init__(self, bounds: Bounds, description: Callable[[], Any]) -> None:
+        self._bounds = bounds
+        self._description = description
+        self._slots = asyncio.Semaphore(bounds.at_once)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request, as an ASGI server asks for it."""
+        try:
+            reply = await self._reply(scope, receive)
+        except Refused as refused:
+            reply = refused.reply
+        await _write(reply, send)
+
+    async def _reply(self, scope: Message, receive: Receive) -> Reply:
+        path, method = scope["path"], scope["method"]
+        if path not in {*ENDPOINTS, HEALTH, DESCRIPTION}:
+            raise Refused(404, f"there is nothing here; GET {DESCRIPTION} says what there is")
+        allowed = "POST" if path in ENDPOINTS else "GET"
+        if method != allowed:
+            raise Refused(405, f"{path} takes {allowed}", ("Allow", allowed))
+        if path in ENDPOINTS:
+            return await self._answer(ENDPOINTS[path], scope, receive)
+        value = {"status": "ok"} if path == HEALTH else self._description()
+        return Reply(200, json.dumps(value).encode())
+
+    async def _answer(self, endpoint: Endpoint, scope: Message, receive: Receive) -> Reply:
+        bounds = self._bounds
+        words = [*endpoint.words, *_asked(endpoint, scope)]
+        if self._slots.locked():
+            raise Refused(503, f"{bounds.at_once} are answered already", ("Retry-After", "5"))
+        try:
+            async with self._slots, asyncio.timeout(bounds.seconds):
+                dump = await _body(scope, receive, bounds.max_bytes)
+                ended = await answer(words, dump, bounds)
+        except TimeoutError:
+            raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
+        if ended.code in _ANSWERS:
+            return Reply(200, ended.output, endpoint.kind, ((EXIT_CODE, str(ended.code)),))
+        status = 422 if ended.code == _BAD_INPUT else 500
+        why = ended.said.strip().removeprefix("error: ")
+        raise Refused(status, why or f"the process ended with {ended.code}")
+
+
+def _asked(endpoint: Endpoint, scope: Message) -> list[str]:
+    """Return the options in the query of a request."""
+    try:
+        pairs = parse_qsl(
+            scope["query_string"].decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=len(endpoint.asked.model_fields),
+        )
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise Refused(400, "an option stands twice")
+        return endpoint.asked.model_validate(dict(pairs)).words()
+    except ValidationError as error:
+        first = error.errors()[0]
+        named = ".".join(map(str, first["loc"]))
+        raise Refused(400, f"{named}: {first['msg']}") from None
+    except ValueError as error:  # no UTF-8, or more fields than there are
+        raise Refused(400, f"the query cannot be read: {error}") from None
+
+
+async def _body(scope: Message, receive: Receive, max_bytes: int) -> bytes:
+    """Return what was sent, unless it is too large."""
+    refused = Refused(413, f"more than the {max_bytes} bytes that are read at most")
+    promised = dict(scope["headers"]).get(b"content-length", b"")
+    if promised.isdigit() and int(promised[:20]) > max_bytes:
+        raise refused
+    data = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "the dump broke off")
+        data += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(data) > max_bytes:
+            raise refused
+    return bytes(data)
+
+
+async def _write(reply: Reply, send: Send) -> None:
+    headers = [(b"content-type", reply.kind.encode()), *_CLOSED]
+    headers += [(name.lower().encode(), value.encode()) for name, value in reply.headers]
+    headers.append((b"content-length", str(len(reply.data)).encode()))
+    start = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": reply.data})

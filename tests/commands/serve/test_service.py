@@ -1,0 +1,293 @@
+"""The service: same answers as the command line, hard bounds, clear refusals, nothing kept."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import importlib.util
+import json
+import signal
+import socket
+import subprocess
+from collections.abc import Coroutine, MutableMapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.validators import validator_for
+
+from planner.cli import serve
+from planner.commands.serve import process
+from planner.commands.serve.app import Service
+from planner.commands.serve.record import ENDPOINTS, Asked, Bounds
+from planner.objective.profiles import PROFILES
+from tests.batch.runs import wait_for
+from tests.cli.running import call, cluster, command, environment
+from tests.conftest import FOR_EVER_S
+
+DUMP = json.dumps(cluster()).encode()
+BOUNDS = Bounds(max_bytes=10**6, seconds=FOR_EVER_S, memory=4 * 2**30, at_once=1)
+
+
+class Answer(NamedTuple):
+    """What the service answered."""
+
+    status: int
+    headers: dict[str, str]
+    data: bytes
+
+    @property
+    def json(self) -> Any:
+        """The content as a value."""
+        return json.loads(self.data)
+
+
+def service(**bounds: float) -> Service:
+    return Service(BOUNDS._replace(**bounds), serve.description)  # type: ignore[arg-type]
+
+
+async def ask(
+    app: Service, path: str, *pieces: bytes | None, method: str = "POST", **query: str
+) -> Answer:
+    """Send a request in pieces, of which None is the client's going away."""
+    waiting = [*pieces]
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        await asyncio.sleep(0)
+        piece = waiting.pop(0) if waiting else b""
+        if piece is None:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": piece, "more_body": bool(waiting)}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": urlencode(query).encode(),
+        "headers": [],
+    }
+    await app(scope, receive, send)
+    start, body = sent
+    headers = {name.decode(): value.decode() for name, value in start["headers"]}
+    assert headers["content-length"] == str(len(body["body"]))
+    return Answer(start["status"], headers, body["body"])
+
+
+def one(answer: Coroutine[Any, Any, Answer]) -> Answer:
+    return asyncio.run(answer)
+
+
+def without_times(plan: dict[str, Any]) -> dict[str, Any]:
+    del plan["certificate"]["wall_time_s"]
+    return plan
+
+
+def test_a_plan_is_that_of_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.json"
+    file.write_bytes(DUMP)
+    told = call("solve", file, "--pending", "ns/pending", "--format", "json")
+    query = {"pending": "ns/pending"}
+    answer = one(ask(service(), "/v1/plan", DUMP[:100], DUMP[100:], **query))
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["planner-exit-code"] == str(told.exit_code) == "0"
+    assert without_times(answer.json) == without_times(json.loads(told.stdout))
+
+
+def test_gzip_and_objectives() -> None:
+    answer = one(ask(service(), "/v1/plan", gzip.compress(DUMP), objective="min-count"))
+    assert answer.json["objective"] == "min-count"
+    for name in PROFILES:
+        assert Asked(objective=name).objective == name
+
+
+def test_why_not_and_a_page() -> None:
+    why = one(ask(service(), "/v1/explanation", DUMP, victim="ns/small-1"))
+    assert (why.status, why.json["question"]) == (200, "why-not-that-one")
+    assert why.json["workloads"][0]["workload"] == "ns/small-1"
+    page = one(ask(service(), "/v1/page", DUMP))
+    assert page.data.startswith(b"<!DOCTYPE html>")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    assert page.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("dump", "query", "said"),
+    [
+        (b"{", {}, "stdin"),
+        (DUMP, {"pending": "ns/nobody"}, "ns/nobody"),
+        (DUMP, {"pending": "--output=/tmp/x"}, "--output=/tmp/x"),
+        (DUMP, {"objective": "nonesuch"}, "nonesuch"),
+        (gzip.compress(b" " * 2 * 10**6), {}, "unpacks to more than"),
+    ],
+)
+def test_what_cannot_be_used_says_why(dump: bytes, query: dict[str, str], said: str) -> None:
+    answer = one(ask(service(), "/v1/plan", dump, **query))
+    assert answer.status == 422
+    assert said in answer.json["error"]
+    assert "Traceback" not in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"objective": "mine.toml"},
+        {"objective": "/etc/passwd"},
+        {"costs": "x"},
+        {"output": "x"},
+        {"pending": ""},
+        {"pending": "a\0b"},
+        {"pending": "x" * 601},
+        {"victim": "only/explanations"},
+        {"now": "../x"},
+        {f"x{i}": "" for i in range(100)},
+    ],
+)
+def test_only_known_options_are_taken(
+    query: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "PROGRAM", "nothing.is.started")
+    answer = one(ask(service(), "/v1/plan", DUMP, **query))
+    assert answer.status == 400
+    assert answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status"),
+    [
+        ("/", "GET", 404),
+        ("/v1/plan/", "POST", 404),
+        ("/v1/plan", "GET", 405),
+        ("/healthz", "POST", 405),
+        ("/healthz", "GET", 200),
+    ],
+)
+def test_paths_and_methods(path: str, method: str, status: int) -> None:
+    assert one(ask(service(), path, method=method)).status == status
+
+
+def test_too_large_is_not_read_on() -> None:
+    answer = one(ask(service(max_bytes=10), "/v1/plan", b"x" * 6, b"x" * 6, b"x" * 6))
+    assert answer.status == 413
+    assert "10 bytes" in answer.json["error"]
+
+
+def test_a_client_that_goes_away() -> None:
+    assert one(ask(service(), "/v1/plan", b"{", None)).status == 400
+
+
+@pytest.fixture
+def sleeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the file in which a program that never ends writes its number, in place of planner."""
+    (tmp_path / "sleeper.py").write_text(
+        "import os, time\n"
+        f"open({str(tmp_path / 'new')!r}, 'w').write(str(os.getpid()))\n"
+        f"os.rename({str(tmp_path / 'new')!r}, {str(tmp_path / 'number')!r})\n"
+        f"time.sleep({FOR_EVER_S})\n"
+    )
+    monkeypatch.setattr(process, "PROGRAM", "sleeper")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return tmp_path / "number"
+
+
+def is_gone(number: int) -> bool:
+    return not Path(f"/proc/{number}").exists()
+
+
+def test_time_is_up_for_whoever_answers(sleeper: Path) -> None:
+    answer = one(ask(service(seconds=1.5), "/v1/plan", DUMP))
+    assert (answer.status, answer.json["error"]) == (408, "there was no answer within 1.5 s")
+    assert not sleeper.exists() or is_gone(int(sleeper.read_text()))
+
+
+def test_more_than_may_be_at_once_come_again(sleeper: Path) -> None:
+    async def both() -> Answer:
+        app = service()
+        first = asyncio.create_task(ask(app, "/v1/plan", DUMP))
+        await asyncio.to_thread(wait_for, sleeper.exists)
+        second = await ask(app, "/v1/plan", DUMP)
+        first.cancel()
+        await asyncio.wait([first])
+        return second
+
+    answer = asyncio.run(both())
+    assert (answer.status, answer.headers["retry-after"]) == (503, "5")
+    assert is_gone(int(sleeper.read_text()))
+
+
+def test_memory_is_bounded() -> None:
+    answer = one(ask(service(memory=40 * 2**20), "/v1/plan", DUMP))
+    assert answer.status == 500
+    assert answer.json["error"]
+
+
+def test_options_of_the_service_are_not_those_of_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANNER_SOLVE_PENDING", "ns/nobody")
+    assert one(ask(service(), "/v1/plan", DUMP)).status == 200
+
+
+def test_openapi_has_the_schemas_of_the_answers() -> None:
+    value = one(ask(service(), "/openapi.json", method="GET")).json
+    assert value["openapi"] == "3.1.0"
+    assert set(value["paths"]) == set(ENDPOINTS)
+    schema = value["components"]["schemas"]["plan"]
+    assert validator_for(schema) is Draft202012Validator
+    Draft202012Validator.check_schema(schema)
+    plan = one(ask(service(), "/v1/plan", DUMP)).json
+    assert list(Draft202012Validator(schema).iter_errors(plan)) == []
+    parameters = value["paths"]["/v1/explanation"]["post"]["parameters"]
+    assert {each["name"] for each in parameters} == {"pending", "objective", "now", "victim"}
+
+
+# The command.
+
+
+@pytest.mark.parametrize("listen", ["", "8080", ":x", ":99999", "a:"])
+def test_what_is_no_address(listen: str) -> None:
+    assert call("serve", "--listen", listen).exit_code == 2
+
+
+def test_loopback_unless_a_host_is_given() -> None:
+    assert serve.address(":1") == ("127.0.0.1", 1)
+    assert serve.address("[::1]:2") == ("::1", 2)
+    assert serve.address("0.0.0.0:3") == ("0.0.0.0", 3)  # noqa: S104 - it was asked for
+
+
+HAS_UVICORN = importlib.util.find_spec("uvicorn") is not None
+
+
+@pytest.mark.skipif(HAS_UVICORN, reason="the extra [serve] is installed")
+def test_without_the_extra_it_says_what_to_install() -> None:
+    result = call("serve")
+    assert result.exit_code == 2
+    assert "uvicorn is not installed" in result.stderr
+    assert "pip install 'preemption-planner[serve]'" in result.stderr
+
+
+@pytest.mark.skipif(not HAS_UVICORN, reason="the extra [serve] is not installed")
+def test_it_listens_and_ends() -> None:
+    with subprocess.Popen(
+        command("serve", "--listen", ":0"), env=environment(), stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stderr is not None
+        said = server.stderr.readline()
+        assert said.startswith("serve: http://127.0.0.1:")
+        address = ("127.0.0.1", int(said.rpartition(":")[2]))
+
+        def answered() -> bytes:
+            with socket.create_connection(address) as connection:
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                return connection.makefile("rb").read()
+
+        wait_for(lambda: b'{"status": "ok"}' in answered())
+        taken = call("serve", "--listen", f":{address[1]}")
+        assert (taken.exit_code, "cannot listen there" in taken.stderr) == (2, True)
+        server.send_signal(signal.SIGTERM)
+        server.wait(FOR_EVER_S)

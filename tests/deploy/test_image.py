@@ -1,0 +1,101 @@
+"""The Containerfile: one base, the wheel only, no root; it builds from what it copies."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.conftest import ROOT
+from tests.test_distribution import project
+
+
+class Step(NamedTuple):
+    """A line of a Containerfile, and the stage it stands in."""
+
+    stage: str
+    word: str
+    rest: str
+
+
+def steps() -> list[Step]:
+    """Return the lines of the Containerfile, those of several joined; the last stage is ``""``."""
+    text = (ROOT / "Containerfile").read_text()
+    found, stage = [], ""
+    for line in re.sub(r"\\\n\s*", "", text).splitlines():
+        word, _, rest = line.partition(" ")
+        if not line or word == "#":
+            continue
+        if word == "FROM":
+            rest, _, stage = rest.partition(" AS ")
+        found.append(Step(stage, word, rest))
+    return found
+
+
+STEPS = steps()
+
+
+def rest(word: str, stage: str = "") -> list[str]:
+    return [one.rest for one in STEPS if (one.word, one.stage) == (word, stage)]
+
+
+def test_one_slim_base_of_no_named_registry() -> None:
+    bases = {one.rest for one in STEPS if one.word == "FROM"}
+    (base,) = bases
+    name, _, tag = base.partition(":")
+    assert name == "python"
+    version = re.fullmatch(r"(3\.\d+)-slim-[a-z]+", tag)
+    assert version is not None
+    least = project()["project"]["requires-python"].removeprefix(">=")
+    assert [int(part) for part in version[1].split(".")] >= [int(part) for part in least.split(".")]
+
+
+def test_nothing_of_the_source_is_in_the_image() -> None:
+    assert [one.stage for one in STEPS if one.word == "COPY"][:3] == ["built"] * 3
+    assert rest("COPY", "installed") == ["--from=built /wheels /wheels"]
+    assert rest("COPY") == ["--from=installed /opt/planner /opt/planner"]
+
+
+def test_the_wheel_comes_with_what_watch_needs() -> None:
+    (install,) = rest("RUN", "installed")
+    (extra,) = re.findall(r"\[(\w+)\]", install)
+    assert extra in project()["project"]["optional-dependencies"]
+    assert install.endswith(f'pip install --no-cache-dir "$(echo /wheels/*.whl)[{extra}]"')
+
+
+def test_it_runs_as_nobody_and_writes_to_tmp_only() -> None:
+    (user,) = rest("USER")
+    assert re.fullmatch(r"([1-9]\d+):\1", user), "Kubernetes can tell a number from root"
+    (variables,) = rest("ENV")
+    assert "HOME=/tmp" in variables.split()
+    assert rest("WORKDIR") == ["/tmp"]  # noqa: S108
+    assert rest("ENTRYPOINT") == ['["planner"]']
+    assert [one.word for one in STEPS].index("USER") < len(STEPS) - 1
+
+
+def test_no_secret_and_no_address() -> None:
+    text = (ROOT / "Containerfile").read_text()
+    assert not re.search(r"https?://|\bARG\b|token|password|--(extra-)?index", text, re.IGNORECASE)
+
+
+def test_the_wheel_builds_from_what_is_copied(tmp_path: Path) -> None:
+    for copied in rest("COPY", "built"):
+        *names, target = copied.split()
+        for name in names:
+            if (ROOT / name).is_dir():
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(ROOT / name, tmp_path / "source" / target, ignore=ignored)
+            else:
+                (tmp_path / "source").mkdir(exist_ok=True)
+                shutil.copy(ROOT / name, tmp_path / "source" / target)
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run(
+        [*wheel, "--no-build-isolation", "--wheel-dir", str(tmp_path / "wheels"), "."],
+        cwd=tmp_path / "source",
+        check=True,
+    )
+    (made,) = (tmp_path / "wheels").iterdir()
+    assert made.name == f"preemption_planner-{project()['project']['version']}-py3-none-any.whl"
