@@ -8,8 +8,8 @@ exit_code.py          what codes mean, and which one a plan ends with
 output.py             standard output and files; messages and progress on standard error
 
 audit.py, check.py, compare.py, explain.py, generate.py, import_.py, kueue_apply.py,
-kueue_boost.py, kueue_snapshot.py, laws.py, lint.py, replay.py, risk.py, schema.py, simulate.py,
-solve.py, whatif.py
+kueue_boost.py, kueue_snapshot.py, kueue_watch.py, laws.py, lint.py, replay.py, risk.py, schema.py,
+simulate.py, solve.py, whatif.py
                       the commands; audit.py has what all do that work on many states, and
                       generate.py where made states go
 kueue_state.py        a state that must be of Kueue

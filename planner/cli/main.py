@@ -34,6 +34,7 @@ SECTIONS: Final = {
         "lint": "Find ping-pong, impossible and useless preemption in a configuration.",
         "whatif": "Show what an edit of the state, or a new workload, changes.",
         "risk": "Count how often everything that runs would be a victim.",
+        "watch": "Say what Kueue does as it goes on, against replay and optimum.",
         "simulate": "Simulate what happens next; find loops and storms.",
     },
     "Research": {
@@ -55,6 +56,7 @@ _MODULES: Final = {
     "apply": "kueue_apply",
     "boost": "kueue_boost",
     "snapshot": "kueue_snapshot",
+    "watch": "kueue_watch",
 }
 """The modules of commands for one scheduler only, where they say so."""
 PROGRAM: Final = "planner"

@@ -21,6 +21,7 @@ from planner.commands.replay import ReplayReport
 from planner.commands.replay.kueue_live import LiveReplay
 from planner.commands.risk.record import Risk
 from planner.commands.simulate import Event, Script, Simulation
+from planner.commands.watch.record import Watched
 from planner.commands.whatif.comparison import WhatIf
 from planner.plan import AnyPlan, Front, JointPlan
 from planner.quota.kueue.assignment import Assignment
@@ -172,6 +173,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "check": Published("the output of check --format json", lambda: _written(Checks)),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "applied": Published("the output of apply --format json", lambda: _written(Applied)),
+    "watch": Published("a line of watch --format jsonl", lambda: _written(Watched)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),
     "comparison": Published("the output of compare --format json", lambda: _written(Comparison)),

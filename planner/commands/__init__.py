@@ -12,5 +12,6 @@ lint/      what a configuration makes possible, impossible or pointless
 replay/    recorded answers of the real schedulers against the references
 risk/      how often what runs would be a victim
 simulate/  cycle after cycle, and what goes round
+watch/     a cluster as it goes on, against replay and optimum
 whatif/    what if the cluster were otherwise: edits of a state
 """

@@ -87,16 +87,7 @@ class Kubectl:
             is left running then.
         """
         where = " ".join((PROGRAM, *words[:2]))
-        try:
-            process = subprocess.Popen(  # noqa: S603 - a list of words, no shell
-                [self._program, *words, *self.options],
-                stdin=subprocess.DEVNULL,  # it must not ask for passwords
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise InputError(where, f"cannot be started: {error}") from None
+        process = self.start(*words)
         output, stderr = bytearray(), bytearray()
         with process:
             try:
@@ -104,13 +95,33 @@ class Kubectl:
                 process.wait(self._left())
                 _read_rest(process, stderr)
             except subprocess.TimeoutExpired:
-                _kill(process)
+                kill(process)
                 raise self._too_slow(where, stderr) from None
             except BaseException:
-                _kill(process)
+                kill(process)
                 raise
         self._room -= len(output)
         return Answer(process.returncode, bytes(output), stderr.decode(errors="replace"))
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start kubectl with these words, for whoever reads what it prints: no limit holds for it.
+
+        Raises
+        ------
+        InputError
+            If it cannot be started.
+        """
+        try:
+            return subprocess.Popen(  # noqa: S603 - a list of words, no shell
+                [self._program, *words, *self.options],
+                stdin=subprocess.DEVNULL,  # it must not ask for passwords
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            where = " ".join((PROGRAM, *words[:2]))
+            raise InputError(where, f"cannot be started: {error}") from None
 
     def _read(
         self, process: subprocess.Popen[bytes], output: bytearray, stderr: bytearray, where: str
@@ -179,7 +190,7 @@ def _read_rest(process: subprocess.Popen[bytes], stderr: bytearray) -> None:
         stderr.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill kubectl and what it started: they are a process group of their own."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
