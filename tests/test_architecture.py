@@ -55,6 +55,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/boost": "stage errors quantity state quota reference plan",
         "commands/apply": "errors objective plan state reader kubectl scheduler commands/boost"
         " commands/check",
+        "commands/watch": "dump errors kubectl plan quota reader reference state"
+        " commands/audit commands/replay",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
         "commands/serve": "",
@@ -74,7 +76,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "report": "coverage errors term plan quantity laws state quota"
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/explain commands/risk commands/compare commands/simulate"
-        " commands/lint commands/replay commands/apply scheduler",
+        " commands/lint commands/replay commands/apply commands/watch scheduler",
         "api": "coverage errors quantity laws commands/check state reader quota reference"
         " problem objective models plan verifier solver commands/replay commands/explain"
         " commands/whatif scheduler",
@@ -84,8 +86,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
-        " kubectl rest commands/apply commands/compare commands/import_ commands/generate"
-        " kueue_verbs commands/lint commands/serve",
+        " kubectl rest commands/apply commands/watch commands/compare commands/import_"
+        " commands/generate kueue_verbs commands/lint commands/serve",
         FACE: "errors state commands/check reader plan commands/audit commands/risk"
         " commands/simulate commands/generate api kueue_verbs commands/lint commands/boost"
         " commands/explain commands/whatif objective report",

@@ -185,12 +185,12 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         write(render(preview, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return run.answer("refused", "you said no")
-    with _ended_as_by_hand():
+    with ended_as_by_hand():
         return run.run().model_copy(update={"notes": notes})
 
 
 @contextmanager
-def _ended_as_by_hand() -> Iterator[None]:
+def ended_as_by_hand() -> Iterator[None]:
     """Let SIGTERM, of a supervisor or a machine that goes down, do what Ctrl-C does."""
 
     def interrupt(number: int, frame: object) -> None:

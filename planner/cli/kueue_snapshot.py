@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from planner.kubectl.kueue_dump import Dump
 
 
-def _folded(command: str) -> str:
+def folded(command: str) -> str:
     """Break a command after each option, as a shell can read it."""
     return command.replace(",", " --resource=").replace(" --", " \\\n    --")
 
 
 RIGHTS: Final = f"""\b
 What RBAC must permit, and how an administrator grants it:
-  {_folded(cluster_role())}
-  {_folded(configuration_role())}
+  {folded(cluster_role())}
+  {folded(configuration_role())}
 and likewise with `kubectl create clusterrolebinding` and `kubectl create rolebinding`.
 """
 

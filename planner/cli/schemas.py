@@ -19,6 +19,7 @@ from planner.commands.lint.lint import Lint
 from planner.commands.replay import ReplayReport
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate import Event, Script, Simulation
+from planner.commands.watch.record import Watched
 from planner.commands.whatif.edit import WhatIf
 from planner.plan import AnyPlan, Front
 from planner.reader.kinds import KINDS
@@ -167,6 +168,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     ),
     "check": Published("the output of check --format json", lambda: _written(Checks)),
     "applied": Published("the output of apply --format json", lambda: _written(Applied)),
+    "watch": Published("a line of watch --format jsonl", lambda: _written(Watched)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),
     "comparison": Published("the output of compare --format json", lambda: _written(Comparison)),

@@ -13,5 +13,6 @@ replay/    recorded answers of the real schedulers against the references
 risk/      how often what runs would be a victim
 serve/     answers to other programs, over HTTP
 simulate/  cycle after cycle, and what goes round
+watch/     a cluster as it goes on, against replay and optimum
 whatif/    what if the cluster were otherwise: edits of a state
 """

@@ -131,14 +131,20 @@ class Kubectl:
                         self._hear(begun, selector)
             finally:
                 for call in begun:
-                    _kill(call.process)
+                    kill(call.process)
                     with call.process:
                         pass
 
-    def _begin(self, words: Sequence[str], selector: selectors.BaseSelector) -> _Call:
-        where = " ".join((PROGRAM, *words[:2]))
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start kubectl with these words, for whoever reads what it prints: no limit holds for it.
+
+        Raises
+        ------
+        InputError
+            If it cannot be started.
+        """
         try:
-            process = subprocess.Popen(  # noqa: S603 - a list of words, no shell
+            return subprocess.Popen(  # noqa: S603 - a list of words, no shell
                 [self._program, *words, *self.options],
                 stdin=subprocess.DEVNULL,  # it must not ask for passwords
                 stdout=subprocess.PIPE,
@@ -146,7 +152,12 @@ class Kubectl:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
+            where = " ".join((PROGRAM, *words[:2]))
             raise InputError(where, f"cannot be started: {error}") from None
+
+    def _begin(self, words: Sequence[str], selector: selectors.BaseSelector) -> _Call:
+        where = " ".join((PROGRAM, *words[:2]))
+        process = self.start(*words)
         call = _Call(where, process)
         for stream in (process.stdout, process.stderr):
             if stream is not None:
@@ -232,7 +243,7 @@ def _read_rest(process: subprocess.Popen[bytes], stderr: bytearray) -> None:
         stderr.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill kubectl and what it started: they are a process group of their own."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -124,6 +124,10 @@ RESOURCES: Final = (
 )
 """Everything that is asked for, in the order in which it stands in a dump."""
 
+WORKLOADS: Final = f"workloads.{API_GROUP}"
+WATCHED: Final = (WORKLOADS, f"clusterqueues.{API_GROUP}", f"localqueues.{API_GROUP}")
+"""What is watched where a cluster is: everything else is read anew once in a while."""
+
 OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)
 """Names of what a dump may do without."""
 
@@ -132,6 +136,13 @@ def cluster_role() -> str:
     """Return the command that makes the least ClusterRole for what is listed."""
     listed = ",".join(each.full_name for each in RESOURCES if not each.single)
     return f"kubectl create clusterrole {ROLE} --verb=list --resource={listed}"
+
+
+def watching_role() -> str:
+    """Return the command that makes the ClusterRole for what is watched, beside what is listed."""
+    watched = ",".join(WATCHED)
+    verbs = "--verb=list --verb=watch"
+    return f"kubectl create clusterrole {ROLE}-watch {verbs} --resource={watched}"
 
 
 def configuration_role(configuration: str = CONFIGURATION) -> str:

@@ -72,6 +72,7 @@ KUEUE: Final = Scheduler(
         "schemas": "planner.cli.kueue_schemas:SCHEMAS",
         "command line": "planner.cli.kueue_option",
         "planner apply": "planner.cli.kueue_apply:command",
+        "planner watch": "planner.cli.kueue_watch:command",
         "planner boost": "planner.cli.kueue_boost:command",
         "planner import": "planner.cli.kueue_import:command",
         "planner snapshot": "planner.cli.kueue_snapshot:command",

@@ -170,8 +170,7 @@ class State(Schema):
             If a workload that changes or goes is not there, or a new one is there already.
         """
         moment = self.now if now is None else now
-        parts = [self.digest, moment.isoformat(), *sorted(changes.gone)]
-        parts += [one.model_dump_json() for one in (*changes.changed, *changes.added)]
+        parts = [self.digest, moment.isoformat(), *changes.texts]
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         workloads = self.workloads.apply(changes)
         return self.model_copy(update={"now": moment, "digest": digest, "workloads": workloads})

@@ -95,9 +95,19 @@ class Changes(NamedTuple):
     they were admitted, evicted or finished, say; ``gone`` are the keys of those that were deleted.
     """
 
-    added: Sequence[Workload] = ()
-    changed: Sequence[Workload] = ()
+    added: Sequence[Entry] = ()
+    changed: Sequence[Entry] = ()
     gone: Collection[str] = ()
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """What names them: who is gone, and the text of all others."""
+        yield from sorted(self.gone)
+        for one in (*self.changed, *self.added):
+            if isinstance(one, Workload):
+                yield one.model_dump_json()
+            else:
+                yield str(bytes(one.text), "utf-8")
 
 
 class Workloads(Sequence[Workload]):
@@ -176,13 +186,13 @@ class Workloads(Sequence[Workload]):
         for key in (*changed, *gone):
             if key not in there:
                 raise LookupFailed("changes", f"there is no workload {key}")
-        left = self.without(gone).edited(changed, lambda one: changed[one.key])
+        left = (changed.get(one.key, one) for one in self.entries if one.key not in gone)
         there -= gone
         for one in changes.added:
             if one.key in there:
                 raise InputError("changes", f"workload {one.key} is there already")
             there.add(one.key)
-        return left.plus(changes.added)
+        return self._with([*left, *changes.added])
 
     def edited(self, keys: Container[str], change: Callable[[Workload], Workload]) -> Workloads:
         """Return them with some changed, by their keys; the others stay as they are."""

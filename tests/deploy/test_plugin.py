@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from planner.cli.kubectl_plugin import PROGRAM
+from planner.cli.kueue_plugin import PROGRAM
 from tests.conftest import ROOT
 from tests.test_distribution import project
 
@@ -107,7 +107,7 @@ def test_words_arrive_and_the_archive_comes_first(tmp_path: Path) -> None:
     shown = 'echo "$PYTHONPATH"; printf "%s\\n" "$@"'
     done = started(unpacked(tmp_path, shown), "-n", "a b", "--pending", "$x")
     lib = tmp_path / "store" / "preemption-plan" / f"v{VERSION}" / "lib"
-    words = ["-m", "planner.cli.kubectl_plugin", "-n", "a b", "--pending", "$x"]
+    words = ["-m", "planner.cli.kueue_plugin", "-n", "a b", "--pending", "$x"]
     assert done.stdout.splitlines() == [str(lib), *words]
 
 

@@ -51,8 +51,9 @@ WRITTEN: Final = frozenset({"--format", "--output"})
 """Options that are never given by the environment: what is printed where must be known."""
 
 
-NEVER: Final = frozenset({"--debug", "--resume"})
-"""Options that are not drawn: one prints tracebacks, the other is worth nothing without a file."""
+NEVER: Final = frozenset({"--debug", "--resume", "--for", "--metrics"})
+"""Options that are not drawn: they print tracebacks, are worth nothing without a file, let a watch
+go on, or listen."""
 
 OF_TRACE: Final = {"--nodes": "openb", "--shapes": "philly"}
 """Files that go with one trace only."""
@@ -63,6 +64,9 @@ OF_SCHEDULER: Final = {
     **dict.fromkeys(("--joint", "--workload", "--queue"), "kueue"),
 }
 """Options that mean something for one scheduler only."""
+
+ASKING: Final = frozenset({"snapshot", PLUGIN, "apply", "watch"})
+"""Commands that ask a cluster."""
 
 OF_ONE: Final = frozenset({"solve", PLUGIN, "boost", "whatif", "explain"})
 """Commands that want to know for whom, where several wait."""
@@ -164,10 +168,12 @@ def make(stock: Stock, seed: int, number: int) -> Case:
     scene = Scene(chance, stock, kind, focus, made, chosen)
     scene.each = kind in {"solve", PLUGIN} and chance.random() < 0.3
     environment = {"COLUMNS": chance.choice(("", "80", "200", "10", "0", "x"))}
-    if kind in {"snapshot", PLUGIN, "apply"}:
+    if kind in ASKING:
         environment |= kubectl.serve(scene)
     if kind == "apply":
         environment["PLANNER_APPLY_WAIT"] = "0"  # nobody would ever admit the preemptor
+    if kind == "watch":
+        environment["PLANNER_WATCH_FOR"] = "0"  # it would go on for ever
     words = [scene.state()] if kind == READ else _words(scene, kind, environment)
     if scene.odd("options"):
         scene.folders.append(IN_THE_WAY)
@@ -187,7 +193,7 @@ def make(stock: Stock, seed: int, number: int) -> Case:
 
 def _states(stock: Stock, kind: str, chance: Random) -> tuple[Seed, ...]:
     """Return the states to choose from: commands that know only Kueue seldom get another."""
-    if kind in {"snapshot", PLUGIN, "apply"}:
+    if kind in ASKING:
         return stock.kueue
     return stock.kueue if chance.random() < (0.95 if kind == "boost" else 0.65) else stock.yunikorn
 

@@ -32,10 +32,11 @@ SCHEMA_OF: Final = {
     "simulate": ("simulation",),
     "replay": ("replay", "live"),
     "apply": ("applied",),
+    "watch": ("watch",),
 }
 """Of which schemas the JSON of a command must follow one; others have one of their own name."""
 
-IN_PART: Final = frozenset({"audit", "compare", "solve", PLUGIN})
+IN_PART: Final = frozenset({"audit", "compare", "solve", "watch", PLUGIN})
 """Commands that answer for several, and print what they can where one of these fails."""
 
 LONGEST_LINE: Final = 1500
@@ -43,6 +44,7 @@ _OURS: Final = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Interrupt|Warning)):
 _KINDS: Final = (
     *("error", "warning", "note", "ignored", "snapshot", "import", "generate", "stopped"),
     "apply",
+    "watch",
 )
 _LINE: Final = re.compile(rf"(?:{'|'.join(_KINDS)}): |  |\d+ pending: ")
 _HELP: Final = re.compile(r"^Usage: ")
@@ -138,7 +140,10 @@ def _form(case: Case, printed: bytes) -> Iterator[str]:
     style = case.style
     if case.kind == "schema":
         return
-    if case.kind == "snapshot" or style == "json":
+    if style == "jsonl":
+        for row in text.splitlines():
+            yield from _json(case, row)
+    elif case.kind == "snapshot" or style == "json":
         yield from _json(case, text)
     elif style == "html":
         if MARKUP in text:

@@ -340,6 +340,10 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--max-size": SIZE,
     "--now": MOMENT,
     "--at": _of(_one("2025-03-04T16:14:50Z", "2023-01-01T01:00:00Z"), hostile.TIMES),
+    **dict.fromkeys(("--interval", "--resync"), _of(_one("0", "1"), ("-1", "nan", "x", "none"))),
+    "--for": _of(_one("0")),
+    "--metrics": _of(_one("x")),
+    "--record": _output("kept", "kept.d"),
     "--wait": _of(_one("0"), ("-1", "nan", "x", "", "1e308x")),
     "--cluster": CLUSTER,
     "--yunikorn": _of(

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -38,27 +38,67 @@ Hook = Callable[[str, Object], int]
 that the server fails with instead."""
 Told = Callable[[str, Object], None]
 """Is told of each patch after it was made."""
-OK = 200
+OK, GONE = 200, 410
+CUT = "CUT"
+"""In a log: whoever watches is cut off. An object under ERROR is what the server says is wrong."""
+Log = list[tuple[str, Object]]
+"""What happened to objects, from the start on: ADDED, MODIFIED, DELETED; ERROR, or CUT."""
+LOOK_S = 0.01
 
 
 @contextmanager
-def api_server(
+def api_server(  # noqa: C901, PLR0913, PLR0917 - a handler with what happens in it
     objects: Iterable[Object],
     missing: Iterable[str] = (),
     forbidden: Iterable[str] = (),
     before: Hook = lambda _, __: 0,
     after: Told = lambda _, __: None,
+    log: Log | None = None,
+    fault: Callable[[str], int] = lambda _: 0,
 ) -> Iterator[str]:
     """Serve objects; give the address. Kinds may be missing, or forbidden to list.
 
     Patches change the objects themselves; ``before`` and ``after`` each of them a story can do as
-    others would.
+    others would. Whoever watches is told what comes to the ``log``. ``fault`` is asked before each
+    answer to a GET, with its path: it may take its time, or say which status code is sent instead.
     """
     api = Server(objects, before, after, missing, forbidden)
+    api.log = log if log is not None else api.log
+    ended = Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._reply(*api.get(self.path))
+            failing = fault(self.path)
+            if failing:
+                reason = "Expired" if failing == GONE else "InternalError"
+                self._reply(*failure(failing, reason, "something is in the way"))
+                return
+            code, body = api.get(self.path)
+            query = parse_qs(urlsplit(self.path).query)
+            if code == OK and query.get("watch", [""])[0] in {"1", "true"}:
+                first = int(query.get("resourceVersion", ["1"])[0] or "1") - 1
+                self._stream(body["kind"].removesuffix("List"), first)
+            else:
+                self._reply(code, body)
+
+        def _stream(self, kind: str, place: int) -> None:
+            """Send what comes to the log, until whoever reads has gone."""
+            self.send_response(OK)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            while not ended.is_set():
+                new, place = api.log[place:], len(api.log)
+                for what, item in new:
+                    if what == CUT:
+                        return
+                    if what == "ERROR" or item["kind"] == kind:
+                        text = json.dumps({"type": what, "object": item})
+                        try:
+                            self.wfile.write(text.encode() + b"\n")
+                            self.wfile.flush()
+                        except OSError:
+                            return
+                ended.wait(LOOK_S)
 
         def do_PATCH(self) -> None:
             length = int(self.headers["Content-Length"])
@@ -83,6 +123,7 @@ def api_server(
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}"
         finally:
+            ended.set()
             server.shutdown()
             thread.join()
 
@@ -98,6 +139,7 @@ class Server:
         missing: Iterable[str] = (),
         forbidden: Iterable[str] = (),
     ) -> None:
+        self.log: Log = []
         self._objects = objects if isinstance(objects, list) else list(objects)
         self._before = before
         self._after = after
@@ -119,22 +161,22 @@ class Server:
             return 200, {"kind": "APIVersions", "versions": ["v1"]}
         if path == "apis":
             return 200, _groups()
-        return _failure(404, "NotFound", "the server could not find the requested resource")
+        return failure(404, "NotFound", "the server could not find the requested resource")
 
     def patch(self, target: str, kind: str, patch: Any) -> tuple[int, Object]:
         """Change an object, as RFC 7386 and RFC 6902 say, unless it is another version."""
         code, found = self.get(urlsplit(target).path.removesuffix("/status"))
         failing = self._before(found["kind"], found) if code == OK else code
         if failing:
-            return _failure(failing, "InternalError", "something is in the way")
+            return failure(failing, "InternalError", "something is in the way")
         changed = copy.deepcopy(found)
         if "merge-patch" in kind:
             version = patch.get("metadata", {}).get("resourceVersion")
             if version not in {None, found["metadata"]["resourceVersion"]}:
-                return _failure(409, "Conflict", "the object has been modified")
+                return failure(409, "Conflict", "the object has been modified")
             changed = _merged(changed, patch)
         elif not all(_operated(changed, one) for one in patch):
-            return _failure(422, "Invalid", "testing value failed")
+            return failure(422, "Invalid", "testing value failed")
         touch(changed)
         found.clear()
         found.update(changed)
@@ -146,7 +188,7 @@ class Server:
         for name, kind in self._kinds.items():
             plural, _, of_group = name.partition(".")
             if of_group == group:
-                verbs = ["get", "list", "patch"]
+                verbs = ["get", "list", "patch", "watch"]
                 row = {"name": plural, "singularName": "", "kind": kind, "verbs": verbs}
                 rows.append({**row, "namespaced": kind in NAMESPACED})
         version = f"{group}/{VERSIONS[group]}".lstrip("/")
@@ -166,7 +208,7 @@ class Server:
         if kind in self._forbidden:
             who = f'User "ada" cannot list resource "{path[0]}" in API group "{group}"'
             text = f"{full_name} is forbidden: {who} at the cluster scope"
-            return _failure(403, "Forbidden", text)
+            return failure(403, "Forbidden", text)
         found = [
             each
             for each in self._objects
@@ -175,12 +217,12 @@ class Server:
         if len(path) > 1:
             named = [each for each in found if each["metadata"]["name"] == path[1]]
             text = f'{full_name} "{path[1]}" not found'
-            return (200, named[0]) if named else _failure(404, "NotFound", text)
+            return (200, named[0]) if named else failure(404, "NotFound", text)
         first = int(query.get("continue", ["0"])[0])
         rest = {"continue": str(first + CHUNK)} if len(found) > first + CHUNK else {}
         version = f"{group}/{VERSIONS[group]}".lstrip("/")
         whole = {"kind": f"{kind}List", "apiVersion": version}
-        metadata = {"resourceVersion": "1", **rest}
+        metadata = {"resourceVersion": str(len(self.log) + 1), **rest}
         return 200, {**whole, "metadata": metadata, "items": found[first : first + CHUNK]}
 
 
@@ -225,6 +267,6 @@ def _groups() -> Object:
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": rows}
 
 
-def _failure(code: int, reason: str, message: str) -> tuple[int, Object]:
+def failure(code: int, reason: str, message: str) -> tuple[int, Object]:
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     return code, {**status, "message": message, "reason": reason, "code": code}

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Final, Literal
 
 from planner.commands.replay.comparison import Outcome
@@ -24,7 +23,7 @@ from planner.plan import Record, Uncovered
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.decision import decide
-from planner.state import AnyState, State, Workload
+from planner.state import AnyState, State
 
 _FOR_WHOM: Final = re.compile(r"\(UID: (?P<uid>[^,\s]+)")
 
@@ -72,7 +71,7 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
         raise InputError(after.source, "is older than the dump before it", hint=hint)
     snapshot = take_snapshot(before, placing=bool(before.nodes))
     known = KueueCoverage(before)
-    preemptors = {one.metadata.uid: one for one in before.workloads if one.metadata.uid}
+    preemptors = {one.uid: one.key for one in before.workloads.entries if one.uid}
     rows = [
         _compared(before, snapshot, known, preemptors.get(uid), uid, tuple(sorted(victims)))
         for uid, victims in _evicted(before, after).items()
@@ -91,57 +90,70 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
 def _evicted(before: State, after: State) -> dict[str, list[str]]:
     """Return the victims since the first dump by the UIDs of those whom they made room for."""
     found: dict[str, list[str]] = {}
-    for key, moment, text in _said(after):
+    for key, text in _said(before, after):
         whom = _FOR_WHOM.search(text)
-        if whom is not None and moment is not None and moment > before.now:
+        if whom is not None:
             victims = found.setdefault(whom["uid"], [])
             if key not in victims:  # the condition and the event say the same
                 victims.append(key)
     return found
 
 
-def _said(after: State) -> Iterator[tuple[str, datetime | None, str]]:
-    """Yield victims, when they were evicted, and Kueue's message."""
-    for victim in after.workloads:
-        said = victim.condition("Preempted")
-        if said is not None and said.is_true:
-            yield victim.key, said.last_transition_time, said.message
+def _said(before: State, after: State) -> Iterator[tuple[str, str]]:
+    """Yield victims and Kueue's message, of all that the second dump alone shows.
+
+    What the first one could have shown, and does not, is new whatever the clocks say, which have
+    whole seconds only. Events, and victims that came since, are told by the time.
+    """
+    earlier = {one.key: one.condition("Preempted") for one in before.workloads.unusual()}
+    there = {*before.workloads.keys}
+    for victim in after.workloads.unusual():
+        said, old = victim.condition("Preempted"), earlier.get(victim.key)
+        if said is None or not said.is_true:
+            continue
+        moment = said.last_transition_time
+        shown = old is not None and old.is_true and old.last_transition_time == moment
+        if not shown and (victim.key in there or (moment or before.now) > before.now):
+            yield victim.key, said.message
     for event in after.events:
-        if event.reason == "Preempted" and event.about.kind == "Workload":
+        late = event.at is not None and event.at > before.now
+        if late and event.reason == "Preempted" and event.about.kind == "Workload":
             namespace = event.about.namespace or event.metadata.namespace
-            yield f"{namespace}/{event.about.name}", event.at, event.message
+            yield f"{namespace}/{event.about.name}", event.message
 
 
 def _compared(  # noqa: PLR0913, PLR0917 - what one row is made of
     before: State,
     snapshot: Snapshot,
     known: KueueCoverage,
-    workload: Workload | None,
+    key: str | None,
     uid: str,
     evicted: tuple[str, ...],
 ) -> Observed:
-    if workload is None:
+    if key is None:
         detail = "the preemptor came after the dump before"
         return Observed(
             preemptor=uid, outcome="skipped", evicted=evicted, replayed=(), detail=detail
         )
     try:
-        preemptor = find_preemptor(before, snapshot, workload.key)
+        preemptor = find_preemptor(before, snapshot, key)
     except PlannerError as error:
         detail = str(error)
         return Observed(
-            preemptor=workload.key, outcome="skipped", evicted=evicted, replayed=(), detail=detail
+            preemptor=key, outcome="skipped", evicted=evicted, replayed=(), detail=detail
         )
     targets = decide(snapshot, preemptor).search.targets
-    replayed = tuple(sorted(target.workload.key for target in targets))
+    # Whom it is evicting already Kueue only waits for.
+    going = (one.workload.key for one in targets if not one.workload.evicted)
+    replayed = tuple(sorted(going))
     different = "; ".join(_differences(evicted, replayed))
     return Observed(
-        preemptor=workload.key,
+        preemptor=key,
         outcome="different" if different else "equal",
         evicted=evicted,
         replayed=replayed,
         detail=different,
-        coverage=known.unmodelled(workload.key) if different else (),
+        coverage=known.unmodelled(key) if different else (),
     )
 
 

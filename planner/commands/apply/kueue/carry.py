@@ -20,7 +20,6 @@ from typing import Any, Final
 from planner.commands.apply.kueue.cluster import (
     LOCAL_QUEUES,
     OPEN,
-    WORKLOADS,
     Call,
     Cluster,
     Live,
@@ -31,6 +30,7 @@ from planner.commands.apply.kueue.fresh import digest_of
 from planner.commands.apply.kueue.ways import BOOSTED, Surprise, Treatment, mark_of, unboost
 from planner.commands.apply.record import Applied, ApplyStatus, Step
 from planner.errors import InputError
+from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
 
 HELD: Final = "preemption-planner.io/held-for"

@@ -11,11 +11,10 @@ from typing import Any, Final
 
 from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
-from planner.kubectl.kueue_resource import is_forbidden, is_missing
+from planner.kubectl.kueue_resource import WORKLOADS, is_forbidden, is_missing
 from planner.reader.json_text import parse_json
 from planner.state import API_GROUP
 
-WORKLOADS: Final = f"workloads.{API_GROUP}"
 LOCAL_QUEUES: Final = f"localqueues.{API_GROUP}"
 OPEN: Final = "None"
 """The stop policy of a LocalQueue that is not stopped, and its default."""

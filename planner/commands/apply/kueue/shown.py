@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from planner.commands.apply.kueue.carry import Carrying
-from planner.commands.apply.kueue.cluster import WORKLOADS, Cluster, Live
+from planner.commands.apply.kueue.cluster import Cluster, Live
 from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does, remarks
 from planner.commands.apply.kueue.ways import Evictions, Surprise
+from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
 from planner.plan.kueue_commands import Command, Commands
 from planner.state import LocalQueue, State, Workload

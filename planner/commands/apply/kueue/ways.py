@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from planner.commands.apply.kueue.cluster import WORKLOADS, Call, Cluster, Live, annotate, evict
+from planner.commands.apply.kueue.cluster import Call, Cluster, Live, annotate, evict
 from planner.commands.apply.record import Way
 from planner.commands.boost.kueue.find import WorkloadBoost
+from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
 from planner.state.kueue_workload import BOOST_ANNOTATION
 

@@ -1,0 +1,195 @@
+"""For whom Kueue will preempt as things stand, and what its victims cost beside the optimum.
+
+Only what has changed is looked at: the heads of the ClusterQueues in trees where something did, and
+of these only whose own victims are others than when they were judged last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from planner.commands.audit.instance import Instance
+from planner.commands.audit.judge import SIZE, Question, audit_instance
+from planner.commands.audit.record import Case
+from planner.commands.replay.kueue_live import replay_live
+from planner.commands.watch.record import Decision, Measured, Note, Preemption
+from planner.errors import PlannerError
+from planner.plan import Uncovered
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.reference.kueue.cycle.nomination import why_held_back
+from planner.reference.kueue.cycle.waiting import heads, waiting_queues
+from planner.reference.kueue.decision import decide
+from planner.state import State
+
+AGAIN_S: Final = 300.0
+"""After so long a decision in a tree that changes is judged again, though its victims are not
+others: what they lose grows while they run."""
+LOST: Final = ("D4", "D5")
+"""The terms of lost work and of restarts."""
+
+
+class _Known(NamedTuple):
+    """Whom Kueue would evict when it was judged last, and when that was."""
+
+    victims: tuple[str, ...]
+    at_s: float
+
+
+class Judge:
+    """What is known of the decisions to come.
+
+    Parameters
+    ----------
+    question
+        The objective, and the seconds for each optimum.
+    seconds
+        A clock that never jumps.
+    """
+
+    def __init__(self, question: Question, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._question = question
+        self._seconds = seconds
+        self._known: dict[str, _Known] = {}
+        self._due: dict[str, str] = {}
+
+    @property
+    def due(self) -> Collection[str]:
+        """Whose decisions are to be judged."""
+        return self._due.keys()
+
+    def look(self, state: State, touched: Collection[str] | None) -> None:
+        """Find for whom Kueue will preempt, in the trees of some ClusterQueues or in all.
+
+        Parameters
+        ----------
+        state
+            The state now.
+        touched
+            The ClusterQueues in which something changed; ``None`` if that may be any.
+        """
+        snapshot = take_snapshot(state, placing=bool(state.nodes))
+        queues = waiting_queues(state, snapshot)
+        first = {head.key: node for node, head in heads(queues, snapshot)}
+        for key in [*self._known]:
+            if key not in first:
+                del self._known[key]
+        self._due = {key: queue for key, queue in self._due.items() if key in first}
+        dirty = None if touched is None else {_root(snapshot, name) for name in touched}
+        now = self._seconds()
+        for key, node in first.items():
+            if dirty is not None and snapshot.tree.path(node)[-1] not in dirty:
+                continue
+            victims = _own_victims(state, snapshot, key)
+            known = self._known.get(key)
+            if not victims:
+                self._known.pop(key, None)
+                self._due.pop(key, None)
+            elif known is None or known.victims != victims or now - known.at_s > AGAIN_S:
+                self._due[key] = snapshot.queue_name(node)
+
+    def next(self, state: State) -> Decision | Note | None:
+        """Judge the decision that has been due for longest; ``None`` if none is."""
+        if not self._due:
+            return None
+        key = next(iter(self._due))
+        queue = self._due.pop(key)
+        found = measure(state, key, self._question)
+        victims = () if isinstance(found, str) else found.victims
+        self._known[key] = _Known(victims, self._seconds())
+        if isinstance(found, str):
+            return Note(at=state.now, text=f"{key}: {found}")
+        return Decision(at=state.now, preemptor=key, queue=queue, measured=found)
+
+
+def measure(state: State, key: str, question: Question) -> Measured | str:
+    """Judge what Kueue would do for a pending workload; say why not, if it cannot be judged."""
+    begun = time.process_time()
+    try:
+        found = audit_instance(
+            Instance(state.source, state, (key,)), replace(question, pending=key)
+        )
+    except PlannerError as error:
+        return f"cannot be judged: {error}"
+    if found.failures:
+        return f"cannot be judged: {found.failures[0].detail}"
+    return _measured(found.cases[0], question.objectives[0].name, time.process_time() - begun)
+
+
+def _measured(case: Case, objective: str, seconds: float) -> Measured:
+    by_name = {one.objective: one for one in case.judgements}
+    best, smallest = by_name[objective], by_name[SIZE.name]
+    has_plan = best.status in {"optimal", "feasible"}
+    settled = case.irredundant is not None
+    return Measured(
+        victims=case.victims,
+        needless=case.needless if settled else None,
+        fewest=len(smallest.victims) if smallest.status == "optimal" else None,
+        status=best.status,
+        optimum=best.victims if has_plan else (),
+        lost_s=_lost(case.terms),
+        least_lost_s=_lost(best.terms) if has_plan else None,
+        conditional=titles(case.coverage),
+        seconds=seconds,
+    )
+
+
+def _lost(terms: Mapping[str, int]) -> int:
+    return sum(terms.get(term, 0) for term in LOST)
+
+
+def titles(coverage: Iterable[Uncovered]) -> tuple[str, ...]:
+    """Return what is not modelled, each feature once."""
+    return tuple(dict.fromkeys(one.title for one in coverage))
+
+
+def _own_victims(state: State, snapshot: Snapshot, key: str) -> tuple[str, ...]:
+    """Return whom Kueue will evict for the head of a ClusterQueue; nobody if it does not act."""
+    try:
+        preemptor = find_preemptor(state, snapshot, key)
+    except PlannerError:
+        return ()
+    decision = decide(snapshot, preemptor)
+    if why_held_back(state, snapshot, preemptor, decision) is not None:
+        return ()
+    return tuple(one.workload.key for one in decision.targets if not one.workload.evicted)
+
+
+def _root(snapshot: Snapshot, name: str) -> int | None:
+    """Return the root above a ClusterQueue, if that is there."""
+    node = snapshot.node_of.get(name)
+    return None if node is None else snapshot.tree.path(node)[-1]
+
+
+def compared(
+    before: State, after: State, question: Question, uid: str | None = None
+) -> Iterator[Preemption]:
+    """Hold what Kueue did between two states against the replay of the first.
+
+    What its victims cost is judged where the replay names the same. With ``uid`` only what was
+    done for that preemptor is compared.
+    """
+    queues = {(one.metadata.namespace, one.metadata.name): one for one in before.local_queues}
+    for row in replay_live(before, after).preemptors:
+        found = before.workloads.find(row.preemptor)
+        if uid not in {None, row.preemptor, None if found is None else found.uid}:
+            continue
+        measured: Measured | str | None = None
+        if row.outcome == "equal":
+            measured = measure(before, row.preemptor, question)
+        place = None if found is None else (found.metadata.namespace, found.spec.queue_name)
+        local = None if place is None else queues.get(place)
+        yield Preemption(
+            at=after.now,
+            preemptor=row.preemptor,
+            queue=local.spec.cluster_queue if local else "",
+            outcome="skipped" if row.outcome == "uncovered" else row.outcome,
+            evicted=row.evicted,
+            replayed=row.replayed,
+            detail=f"{row.preemptor} {measured}" if isinstance(measured, str) else row.detail,
+            conditional=titles(row.coverage),
+            measured=measured if isinstance(measured, Measured) else None,
+        )

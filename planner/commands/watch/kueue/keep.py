@@ -1,0 +1,210 @@
+"""The state of a cluster after each change, and the states around each preemption.
+
+Changes are put together and applied at once. Only before the first victim of a preemptor shows all
+that came before is applied first: the state then is the one that Kueue decided on, as far as can be
+told from outside.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from planner.kubectl.kueue_dump import Dump, trim
+from planner.kubectl.kueue_resource import WORKLOADS
+from planner.kubectl.watch import Told
+from planner.reader import read
+from planner.state import Changes, Facts, State
+from planner.state.kueue_workloads import Entry
+
+SETTLED_S: Final = 3.0
+"""A preemption is over when none of its victims showed for so long."""
+_CLASSES: Final = ("WorkloadPriorityClass", "PriorityClass")
+_FOR_WHOM: Final = re.compile(r"\(UID: (?P<uid>[^,\s]+)")
+
+
+@dataclass
+class Episode:
+    """A preemption that goes on: the state before, and when the last victim showed."""
+
+    before: State
+    last_s: float
+
+
+class Keeper:
+    """The state, from a dump on.
+
+    Parameters
+    ----------
+    dump
+        Everything that was read of the cluster.
+    how
+        With which release and requests states are read, as for ``planner.read``.
+    seconds
+        A clock that never jumps. That of the machine is only asked when a dump is taken.
+    """
+
+    def __init__(self, dump: Dump, how: Mapping[str, Any], seconds: Callable[[], float]) -> None:
+        self._how, self._seconds = how, seconds
+        self._taken, self._since = dump.taken_at, seconds()
+        self.state: State = _kueue(read(dump.text().encode(), **how))
+        self.others = [one for one in dump.objects if one["kind"] != "Workload"]
+        self._classes = [one for one in self.others if one["kind"] in _CLASSES]
+        self._versions: dict[str, int] = {}
+        self._preempted: dict[str, tuple[str, str]] = {}
+        self._configured: dict[tuple[str, str], str] = {}
+        self._new: dict[str, dict[str, Any] | None] = {}
+        self.touched: set[str] = set()
+        self.episodes: dict[str, Episode] = {}
+        for one in dump.objects:
+            if one["kind"] == "Workload":
+                key = _key(one)
+                self._versions[key] = _version(one)
+                self._preempted |= {key: said} if (said := _preempted(one)) else {}
+            elif one["kind"] in {"ClusterQueue", "LocalQueue"}:
+                self._configured[one["kind"], _key(one)] = _settings(one)
+
+    @property
+    def now(self) -> datetime:
+        """The moment by the clock that the dump was taken by, however that was set since."""
+        return self._taken + timedelta(seconds=max(0.0, self._seconds() - self._since))
+
+    def take(self, told: Told) -> bool:
+        """Take one change; say whether everything is to be read anew because of it."""
+        item = told.value
+        metadata = item.get("metadata")
+        named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+        if not named or item.get("kind") not in {"Workload", "ClusterQueue", "LocalQueue"}:
+            return False  # such as the list of all, which the dump has
+        key = _key(item)
+        if told.resource != WORKLOADS:
+            place = str(item.get("kind")), key
+            settings = "" if told.kind == "DELETED" else _settings(trim(item))
+            return self._configured.get(place, "") != settings
+        version = _version(item)
+        if version and version <= self._versions.get(key, 0):
+            return False  # the dump has it, or a later one
+        if told.kind == "DELETED":
+            if key in self._versions:
+                self._new[key] = None
+                del self._versions[key]
+                self._preempted.pop(key, None)
+            return False
+        self._versions[key] = version
+        self._follow(key, item)
+        self._new[key] = trim(item)
+        return False
+
+    def _follow(self, key: str, item: dict[str, Any]) -> None:
+        """Note who is preempted by this change, and the state before, where it is the first."""
+        said = _preempted(item)
+        if said is None:
+            self._preempted.pop(key, None)
+            return
+        if self._preempted.get(key) == said:
+            return
+        self._preempted[key] = said
+        uid = said[0]
+        if uid not in self.episodes:
+            self.settle()
+            self.episodes[uid] = Episode(self.state, 0.0)
+        self.episodes[uid].last_s = self._seconds()
+
+    def settle(self) -> None:
+        """Apply all changes that were taken.
+
+        Raises
+        ------
+        InputError
+            If an object is not what it has to be.
+        """
+        new, self._new = self._new, {}
+        known = {key: place for place, key in enumerate(self.state.workloads.keys)}
+        found = {one.key: one for one in self._entries([one for one in new.values() if one])}
+        changed = [one for key, one in found.items() if key in known]
+        added = [one for key, one in found.items() if key not in known]
+        gone = [key for key, one in new.items() if one is None and key in known]
+        old = (self.state.workloads.entries[known[key]] for key in new if key in known)
+        for one in (*old, *found.values()):
+            self.touched.update(self._queues_of(one))
+        changes = Changes(added, changed, gone)
+        self.state = self.state.apply(changes, max(self.now, self.state.now))
+
+    def preempted_since(self, before: Keeper) -> dict[str, list[str]]:
+        """Return who is preempted here and was not before, by the UIDs of those it is for."""
+        found: dict[str, list[str]] = {}
+        for key, said in self._preempted.items():
+            if before._preempted.get(key) != said:
+                found.setdefault(said[0], []).append(key)
+        return found
+
+    def over(self) -> Iterator[tuple[str, State]]:
+        """Take out the preemptions that are over: for whom (its UID), and the state before."""
+        now = self._seconds()
+        for uid in [*self.episodes]:
+            if now - self.episodes[uid].last_s >= SETTLED_S:
+                yield uid, self.episodes.pop(uid).before
+
+    def _entries(self, items: list[dict[str, Any]]) -> Iterator[Entry]:
+        """Read workloads as a state keeps them: most as a few facts, with a text of their own."""
+        if not items:
+            return
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*self._classes, *items]})
+        state = _kueue(read(text.encode(), **{**self._how, "now": self.state.now}))
+        for one in state.workloads.entries:
+            yield one._replace(text=bytes(one.text)) if isinstance(one, Facts) else one
+
+    def _queues_of(self, one: Entry) -> Iterator[str]:
+        """Name the ClusterQueues that a workload holds quota of, or waits for."""
+        if one.admitted_by:
+            yield one.admitted_by
+        namespace = one.key.partition("/")[0]
+        name = one.queue_name if isinstance(one, Facts) else one.spec.queue_name
+        for local in self.state.local_queues:
+            if (local.metadata.namespace, local.metadata.name) == (namespace, name):
+                yield local.spec.cluster_queue
+
+
+def _kueue(state: object) -> State:
+    if not isinstance(state, State):
+        message = "kubectl lists objects of Kueue, and nothing else was asked for"
+        raise TypeError(message)
+    return state
+
+
+def _key(item: Mapping[str, Any]) -> str:
+    metadata = item["metadata"]
+    return f"{metadata.get('namespace', '')}/{metadata['name']}"
+
+
+def _version(item: Mapping[str, Any]) -> int:
+    """Return the version of an object as a number, which grows with each change; 0 for none."""
+    text = str(item["metadata"].get("resourceVersion", ""))
+    return int(text) if text.isdecimal() else 0
+
+
+def _settings(item: Mapping[str, Any]) -> str:
+    """Return what of a queue is no count of what goes on in it."""
+    status = item.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    told = [
+        (one.get("type"), one.get("status"))
+        for one in (conditions if isinstance(conditions, list) else [])
+        if isinstance(one, dict)
+    ]
+    return json.dumps([item.get("spec"), told], sort_keys=True)
+
+
+def _preempted(item: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return for whom (its UID) a workload is preempted, and since when; ``None`` if it is not."""
+    status = item.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    for one in conditions if isinstance(conditions, list) else ():
+        if isinstance(one, dict) and (one.get("type"), one.get("status")) == ("Preempted", "True"):
+            whom = _FOR_WHOM.search(str(one.get("message")))
+            return (whom["uid"], str(one.get("lastTransitionTime"))) if whom else None
+    return None

@@ -1,0 +1,252 @@
+"""A cluster watched for as long as it goes on, or told by one dump after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from planner.commands.audit.judge import Question
+from planner.commands.watch.kueue.judge import Judge, compared
+from planner.commands.watch.kueue.keep import Episode, Keeper
+from planner.commands.watch.kueue.store import Store
+from planner.commands.watch.record import Line, Note, Preemption
+from planner.errors import InputError
+from planner.kubectl.call import Answer
+from planner.kubectl.kueue_dump import Dump
+from planner.kubectl.kueue_resource import is_forbidden, is_missing, watching_role
+from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, Told, reason
+from planner.state import State
+
+SHARE: Final = 0.2
+"""The share of one core that all of it may take, over time: judging has what is left of it."""
+SAVED_S: Final = 10.0
+"""Processor time that may be saved for when much is due at once."""
+MISSED: Final = "it happened while the cluster could not be watched"
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often things are done, and by which clocks.
+
+    ``interval_s`` lies between two looks at the decisions to come, ``resync_s`` between two times
+    that everything is read; ``seconds`` never jumps, ``used`` is the processor time of this
+    process.
+    """
+
+    interval_s: float = 5.0
+    resync_s: float = 600.0
+    seconds: Callable[[], float] = time.monotonic
+    used: Callable[[], float] = time.process_time
+
+
+class Live:
+    """A cluster that goes on.
+
+    Parameters
+    ----------
+    source
+        Tells what changes.
+    take
+        Reads everything.
+    how
+        With which release and requests states are read.
+    question
+        What is asked of each decision.
+    tell
+        Is told each line.
+    store
+        Where recordings go, if they are kept.
+    pace
+        How often things are done.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a watch is made of
+        self,
+        source: Source,
+        take: Callable[[], Dump],
+        *,
+        how: Mapping[str, Any],
+        question: Question,
+        tell: Callable[[Line], None],
+        store: Store | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        self._source, self._take, self._how = source, take, how
+        self._question, self._tell, self._store = question, tell, store
+        self._pace = pace or Pace()
+        self._judge = Judge(question, self._pace.seconds)
+        self._keeper: Keeper | None = None
+        self._begun: set[str] = set()
+        self._is_gap = self._is_wanted = True
+        self._read_at = self._retry_at = 0.0
+        self._wait_s = FIRST_WAIT_S
+        self._left_s = SAVED_S
+        self._used_at, self._seen_at = self._pace.used(), self._pace.seconds()
+
+    @property
+    def state(self) -> State | None:
+        """The state, as far as it is known."""
+        return None if self._keeper is None else self._keeper.state
+
+    def run(self, for_s: float | None = None) -> None:
+        """Watch, for some seconds or until somebody ends it.
+
+        Raises
+        ------
+        InputError
+            If the cluster cannot be read at the start; later it is tried again and again.
+        """
+        interval, seconds = self._pace.interval_s, self._pace.seconds
+        end = float("inf") if for_s is None else seconds() + for_s
+        next_look = seconds()
+        try:
+            while self._keeper is None or seconds() < end:
+                until = min(next_look, end) if self._keeper else seconds() + interval
+                self._hear(self._source.poll(max(0.0, until - seconds())))
+                self._read_if_due()
+                if self._keeper is not None and seconds() >= next_look:
+                    self._look(self._keeper)
+                    next_look = seconds() + interval
+        finally:
+            self._source.close()
+
+    def _hear(self, told: Iterable[Told]) -> None:
+        for one in told:
+            if one.kind == "BEGUN":
+                self._begun.add(one.resource)
+                self._is_gap = True
+            elif one.kind == "LOST":
+                self._begun.discard(one.resource)
+                self._lost(one.resource, one.answer or Answer(0, b"", ""))
+            elif self._keeper is not None and not self._is_gap and self._keeper.take(one):
+                # Before everything is read nothing is taken: what is read has it.
+                self._is_wanted = True
+
+    def _lost(self, resource: str, answer: Answer) -> None:
+        """Say that a stream has ended; it is started again by itself.
+
+        Raises
+        ------
+        InputError
+            If nothing has been read yet, and nothing could be.
+        """
+        self._is_gap = True
+        error = _refused(resource, answer)
+        if self._keeper is None:
+            raise error
+        if not answer.code and not answer.stderr:
+            return  # the API server ends each watch after a while
+        self._note(str(error), connected=False)
+
+    def _read_if_due(self) -> None:
+        """Read everything where that is due: at the start, after a break, or once in a while."""
+        now, before = self._pace.seconds(), self._keeper
+        old = now - self._read_at >= self._pace.resync_s
+        due = self._is_gap or self._is_wanted or old
+        if not due or now < self._retry_at or not self._begun.issuperset(self._source.resources):
+            return
+        self._retry_at = now + self._pace.interval_s
+        try:
+            keeper = Keeper(self._take(), self._how, self._pace.seconds)
+        except InputError as error:
+            if before is None:
+                raise
+            self._try_later(error)
+            return
+        self._keeper, self._read_at, self._wait_s = keeper, now, FIRST_WAIT_S
+        if before is not None:
+            self._go_on(before, keeper)
+        if self._is_gap:
+            self._note(f"read: {len(keeper.state.workloads):,} workloads")
+        self._is_gap = self._is_wanted = False
+        self._judge.look(keeper.state, None)
+
+    def _go_on(self, before: Keeper, keeper: Keeper) -> None:
+        """Follow on what goes on, and say what was missed."""
+        keeper.episodes = before.episodes
+        for uid, victims in keeper.preempted_since(before).items():
+            if not self._is_gap:
+                episode = Episode(before.state, self._pace.seconds())
+                keeper.episodes.setdefault(uid, episode)
+                continue
+            whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
+            self._tell(
+                Preemption(
+                    at=keeper.state.now,
+                    preemptor=uid if whom is None else whom.key,
+                    queue="" if whom is None else whom.admitted_by,
+                    outcome="skipped",
+                    evicted=tuple(sorted(victims)),
+                    detail=MISSED,
+                )
+            )
+
+    def _try_later(self, error: InputError) -> None:
+        self._retry_at = self._pace.seconds() + self._wait_s
+        self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s)
+        self._is_wanted = True
+        self._note(f"cannot be read: {error}", connected=False)
+
+    def _look(self, keeper: Keeper) -> None:
+        """Apply what changed, compare what is over, and judge what is due."""
+        try:
+            keeper.settle()
+        except InputError as error:
+            self._try_later(error)
+            return
+        touched, keeper.touched = keeper.touched, set()
+        if touched:
+            self._judge.look(keeper.state, touched)
+        for uid, before in [*keeper.over()]:
+            self._compare(keeper, uid, before)
+        while (line := self._judge.next(keeper.state)) is not None:
+            self._tell(line)
+            if not self._has_time():
+                return
+
+    def _compare(self, keeper: Keeper, uid: str, before: State) -> None:
+        """Tell how a preemption was, and keep both states."""
+        for found in compared(before, keeper.state, self._question, uid):
+            kept = found
+            if self._store is not None:
+                kept = self._store.keep(found, before, keeper.state, keeper.others)
+            self._tell(kept)
+
+    def _has_time(self) -> bool:
+        """Say whether there is processor time left: some for each second, saved for a while."""
+        now, used = self._pace.seconds(), self._pace.used()
+        self._left_s += SHARE * (now - self._seen_at) - (used - self._used_at)
+        self._left_s = max(-SAVED_S, min(self._left_s, SAVED_S))
+        self._seen_at, self._used_at = now, used
+        return self._left_s > 0
+
+    def _note(self, text: str, *, connected: bool = True) -> None:
+        moment = datetime.now(UTC) if self._keeper is None else self._keeper.now
+        self._tell(Note(at=moment, text=text, connected=connected))
+
+
+def follow(states: Iterable[State], question: Question, tell: Callable[[Line], None]) -> None:
+    """Tell what there is to say of one state after the other, as of a cluster that goes on."""
+    judge = Judge(question)
+    before: State | None = None
+    for state in states:
+        if before is not None:
+            for found in compared(before, state, question):
+                tell(found)
+        judge.look(state, None)
+        while (line := judge.next(state)) is not None:
+            tell(line)
+        before = state
+
+
+def _refused(resource: str, answer: Answer) -> InputError:
+    where = f"kubectl get {resource} --watch"
+    if is_forbidden(answer):
+        hint = f"an administrator grants it: {watching_role()}"
+        return InputError(where, f"is forbidden: {reason(answer)}", "the right to watch", hint)
+    if is_missing(answer):
+        return InputError(where, "Kueue is not installed in this cluster", reason(answer))
+    return InputError(where, f"ended: {reason(answer)}")

@@ -1,0 +1,144 @@
+"""What a watch tells, in figures: counted by queue, and served as Prometheus reads them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from planner.commands.watch.record import Decision, Line, Measured, Note
+from planner.errors import InputError
+
+HOUR_S: Final = 3600
+EXTRA: Final = "pip install 'preemption-planner[watch]'"
+
+
+class Metric(NamedTuple):
+    """A figure: its name, what it is, and by what it is split."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...] = ("queue",)
+
+    @property
+    def grows(self) -> bool:
+        """Whether it only grows."""
+        return self.name.endswith("_total")
+
+
+PREEMPTIONS: Final = Metric(
+    "preemption_planner_preemptions_total",
+    "Preemptors that somebody was evicted for, by whether the replay names the same victims.",
+    ("queue", "outcome"),
+)
+EVICTIONS: Final = Metric(
+    "preemption_planner_evictions_total", "Workloads that were evicted for a preemptor."
+)
+NEEDLESS: Final = Metric(
+    "preemption_planner_needless_victims_total",
+    "Workloads that were evicted though some of the other victims would have done.",
+)
+LOST: Final = Metric(
+    "preemption_planner_lost_gpu_hours_total",
+    "Work that evictions lost, restarts included, in accelerator-hours.",
+)
+EXCESS: Final = Metric(
+    "preemption_planner_excess_gpu_hours_total",
+    "Lost work that the proved optimum would have saved, in accelerator-hours.",
+)
+DECISIONS: Final = Metric(
+    "preemption_planner_decisions_total", "Decisions that were judged before they were made."
+)
+CONDITIONAL: Final = Metric(
+    "preemption_planner_conditional_answers_total",
+    "Answers that hold only if what the planner does not model decides nothing.",
+)
+SECONDS: Final = Metric(
+    "preemption_planner_judging_seconds_total", "Processor time that judging took."
+)
+CONNECTED: Final = Metric(
+    "preemption_planner_connected", "1 while what is told is what the cluster is.", ()
+)
+METRICS: Final = (
+    PREEMPTIONS,
+    EVICTIONS,
+    NEEDLESS,
+    LOST,
+    EXCESS,
+    DECISIONS,
+    CONDITIONAL,
+    SECONDS,
+    CONNECTED,
+)
+
+
+class Figures:
+    """The figures so far; there are no more of them than queues, times a few."""
+
+    def __init__(self) -> None:
+        self.values: Counter[tuple[Metric, tuple[str, ...]]] = Counter({(CONNECTED, ()): 0})
+
+    def count(self, line: Line) -> None:
+        """Count what a line tells."""
+        if isinstance(line, Note):
+            self.values[CONNECTED, ()] = line.connected
+            return
+        of_queue = (line.queue,)
+        if isinstance(line, Decision):
+            self.values[DECISIONS, of_queue] += 1
+            conditional = bool(line.measured.conditional)
+        else:
+            self.values[PREEMPTIONS, (line.queue, line.outcome)] += 1
+            self.values[EVICTIONS, of_queue] += len(line.evicted)
+            conditional = bool(line.conditional or (line.measured and line.measured.conditional))
+            if line.measured is not None and not conditional:
+                self._lose(of_queue, line.measured)
+        if line.measured is not None:
+            self._add(SECONDS, of_queue, line.measured.seconds)
+        self.values[CONDITIONAL, of_queue] += conditional
+
+    def _lose(self, queue: tuple[str, ...], measured: Measured) -> None:
+        self.values[NEEDLESS, queue] += len(measured.needless or ())
+        self._add(LOST, queue, measured.lost_s / HOUR_S)
+        self._add(EXCESS, queue, (measured.excess_s or 0) / HOUR_S)
+
+    def _add(self, metric: Metric, labels: tuple[str, ...], amount: float) -> None:
+        found: Any = self.values  # a counter of typing counts whole numbers
+        found[metric, labels] += amount
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the figures as prometheus-client wants them, each time that somebody asks."""
+        # It is an extra, and loaded by then.
+        from prometheus_client import core  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
+
+        values = dict(self.values)  # somebody else counts meanwhile
+        for metric in METRICS:
+            family = core.CounterMetricFamily if metric.grows else core.GaugeMetricFamily
+            found = family(metric.name.removesuffix("_total"), metric.text, labels=metric.labels)
+            for (one, labels), value in values.items():
+                if one is metric:
+                    found.add_metric(labels, value)
+            yield found
+
+
+def serve(figures: Figures, host: str, port: int) -> int:
+    """Serve the figures over HTTP until the process ends; return the port.
+
+    Raises
+    ------
+    InputError
+        If prometheus-client is not installed, or the port cannot be had.
+    """
+    try:
+        import prometheus_client  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise InputError("--metrics", "prometheus-client is not installed", hint=EXTRA) from None
+    registry = prometheus_client.CollectorRegistry(auto_describe=False)
+    registry.register(figures)
+    try:
+        server, _ = prometheus_client.start_http_server(port, addr=host, registry=registry)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError("--metrics", f"{host}:{port} cannot be had: {reason}") from None
+    found: int = server.server_port
+    return found

@@ -1,0 +1,211 @@
+"""Several ``kubectl get --watch`` at once: what changes in a cluster, for as long as it is read.
+
+No thread reads: a selector waits for all of them. One that ends (the server went away, or says 410
+Gone because the changes since are forgotten) is started anew, after a while that grows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from planner.kubectl.call import MAX_ERROR_BYTES, Answer, Kubectl, kill, last_words
+
+FIRST_WAIT_S: Final = 1.0
+LONGEST_WAIT_S: Final = 60.0
+"""How long a stream that ended rests: twice as long each time, until it has told something."""
+QUIET_S: Final = 5.0
+"""A stream that has run so long has begun, though there is nothing that it could tell."""
+MAX_OBJECT: Final = 2**23
+"""More bytes than any object has: the API server stores none above 1.5 MiB."""
+_PIECE: Final = 2**18
+_END: Final = b"\n"
+"""Where an event ends: kubectl prints each on a line of its own."""
+
+
+class Told(NamedTuple):
+    """What a stream tells.
+
+    ``kind`` is that of the API server, ADDED, MODIFIED or DELETED, of ``value``; or ``BEGUN``: it
+    has listed what there was at a moment, and all later changes follow; or ``LOST``: it ended, as
+    ``answer`` says. What was listed is not told: whoever wants it reads it now.
+    """
+
+    resource: str
+    kind: str
+    value: dict[str, Any] = {}
+    answer: Answer | None = None
+
+
+class Source:
+    """What changes in objects of some resource types, from wherever it is told."""
+
+    resources: Sequence[str]
+
+    def poll(self, timeout_s: float) -> Sequence[Told]:
+        """Wait until something is told, at most so long, and return it."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End it."""
+
+
+class _Stream:
+    """One kubectl, or none while it rests."""
+
+    def __init__(self, resource: str) -> None:
+        self.resource = resource
+        self.process: subprocess.Popen[bytes] | None = None
+        self.buffer = bytearray()
+        self.stderr = bytearray()
+        self.begun = self.lists = False
+        self.started = 0.0
+        self.wait_s = FIRST_WAIT_S
+        self.due = 0.0
+
+
+class Streams(Source):
+    """One stream for each of some resource types.
+
+    Parameters
+    ----------
+    connect
+        Makes the kubectl of a stream.
+    resources
+        The full names of the types; all their objects, in all namespaces.
+    seconds
+        A clock that never jumps.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Kubectl],
+        resources: Sequence[str],
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._connect = connect
+        self._seconds = seconds
+        self.resources = tuple(resources)
+        self._streams = [_Stream(one) for one in resources]
+        self._selector = selectors.DefaultSelector()
+
+    def poll(self, timeout_s: float) -> Sequence[Told]:
+        """Start what is due, and return what was told; after the time, whatever there is."""
+        now = self._seconds()
+        for one in self._streams:
+            if one.process is None and one.due <= now:
+                self._start(one, now)
+        told = [*self._quiet(now)]
+        resting = [one.due - now for one in self._streams if one.process is None]
+        waiting = [one.started + QUIET_S - now for one in self._running() if not one.begun]
+        least = min([timeout_s, *resting, *waiting])
+        for key, _ in self._selector.select(0.0 if told else max(0.0, least)):
+            told += self._read(*key.data)
+        return told
+
+    def close(self) -> None:
+        """Kill every kubectl."""
+        for one in self._streams:
+            self._stop(one)
+        self._selector.close()
+
+    def _running(self) -> Iterator[_Stream]:
+        return (one for one in self._streams if one.process is not None)
+
+    def _quiet(self, now: float) -> Iterator[Told]:
+        for one in self._running():
+            if not one.begun and now - one.started >= QUIET_S:
+                one.begun, one.lists = True, False
+                yield Told(one.resource, "BEGUN")
+
+    def _start(self, one: _Stream, now: float) -> None:
+        how = ("--all-namespaces", "--watch", "--output-watch-events", "--output=json")
+        one.process = self._connect().start("get", one.resource, *how)
+        one.started, one.begun, one.lists = now, False, True
+        for stream, is_output in ((one.process.stdout, True), (one.process.stderr, False)):
+            if stream is not None:
+                self._selector.register(stream, selectors.EVENT_READ, (one, is_output))
+
+    def _read(self, one: _Stream, is_output: bool) -> Iterator[Told]:  # noqa: FBT001 - a key's data
+        process = one.process
+        stream = None if process is None else process.stdout if is_output else process.stderr
+        if stream is None:
+            return
+        piece = os.read(stream.fileno(), _PIECE)
+        if not is_output:
+            one.stderr.extend(piece)
+            del one.stderr[:-MAX_ERROR_BYTES]
+            if not piece:
+                self._selector.unregister(stream)
+            return
+        if not piece:
+            yield self._ended(one)
+            return
+        if not one.begun:
+            one.begun = True
+            yield Told(one.resource, "BEGUN")
+        if one.lists:  # the first line has all there is, and may be very long: it is not kept
+            _, end, piece = piece.partition(_END)
+            one.lists = not end
+        one.buffer.extend(piece)
+        if _END in piece:
+            yield from self._told(one)
+        if len(one.buffer) > MAX_OBJECT:
+            one.stderr.extend(b"kubectl printed an object that is larger than any can be\n")
+            yield self._ended(one)
+
+    def _told(self, one: _Stream) -> Iterator[Told]:
+        """Take whole objects out of what was read."""
+        *whole, rest = bytes(one.buffer).split(_END)
+        one.buffer = bytearray(rest)
+        for text in whole:
+            try:
+                event = json.loads(text)
+                kind, value = event["type"], event["object"]
+            except (ValueError, RecursionError, KeyError, TypeError):
+                one.stderr.extend(b"kubectl printed something that is no event\n")
+                yield self._ended(one)
+                return
+            if kind == "ERROR" or not isinstance(value, dict):
+                said = value.get("message") if isinstance(value, dict) else value
+                one.stderr.extend(f"{said}\n".encode(errors="replace"))
+                yield self._ended(one)
+                return
+            if kind in {"ADDED", "MODIFIED", "DELETED"}:
+                one.wait_s = FIRST_WAIT_S
+                yield Told(one.resource, kind, value)
+
+    def _ended(self, one: _Stream) -> Told:
+        """Let a stream rest, and say how it ended."""
+        code = self._stop(one)
+        said = bytes(one.stderr).decode(errors="replace")
+        one.stderr.clear()
+        one.buffer.clear()
+        one.due = self._seconds() + one.wait_s
+        one.wait_s = min(LONGEST_WAIT_S, one.wait_s * 2)
+        return Told(one.resource, "LOST", answer=Answer(code, b"", said))
+
+    def _stop(self, one: _Stream) -> int:
+        process, one.process = one.process, None
+        if process is None:
+            return 0
+        known = self._selector.get_map()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None and stream in known:
+                self._selector.unregister(stream)
+        if process.stderr is not None:  # what it said at its end
+            os.set_blocking(process.stderr.fileno(), False)
+            one.stderr.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
+        kill(process)
+        with process:
+            return process.wait()
+
+
+def reason(answer: Answer) -> str:
+    """Say in kubectl's words why a stream ended."""
+    return last_words(answer.stderr) or f"kubectl ended with exit code {answer.code}"

@@ -1,0 +1,357 @@
+"""A cluster of Kueue that goes on, told by hand: no kubectl, and a clock that is moved."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import itertools
+import json
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from planner.commands.audit.judge import Question
+from planner.commands.watch.kueue import judge, live
+from planner.commands.watch.kueue.keep import Keeper
+from planner.commands.watch.kueue.live import Live, Pace
+from planner.commands.watch.kueue.store import Store
+from planner.commands.watch.record import Decision, Line, Note, Preemption
+from planner.errors import InputError
+from planner.kubectl.call import Answer
+from planner.kubectl.kueue_dump import Dump, trim
+from planner.kubectl.kueue_resource import WATCHED, WORKLOADS
+from planner.kubectl.watch import Source, Told
+from planner.objective.profiles import PROFILES
+from tests.cli.running import BIG, SMALL, call, cluster
+from tests.cluster import PENDING, Object
+from tests.commands.apply.stage import versioned
+from tests.kubectl.api_server import touch
+
+QUESTION = Question((PROFILES["min-lost-work"],), 60.0)
+TAKEN = datetime(2026, 5, 1, 13, 0, tzinfo=UTC)
+UID = "uid-pending"
+REFUSED = Answer(1, b"", "The connection to the server localhost:8080 was refused")
+
+
+class Ended(Exception):  # noqa: N818 - it is what happened
+    """The script is at its end."""
+
+
+@dataclass
+class Cluster(Source):
+    """A cluster, and what is to happen in it: a step for each poll."""
+
+    items: list[Object]
+    steps: list[Callable[[], Sequence[Told]]] = field(default_factory=list)
+    now: float = 1000.0
+    lines: list[Line] = field(default_factory=list)
+    failing: int = 0
+    reads: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.resources = WATCHED
+
+    def poll(self, timeout_s: float) -> Sequence[Told]:
+        """Do the next step; each takes as long as it may."""
+        if not self.steps:
+            raise Ended
+        self.now += max(timeout_s, 0.1)
+        return self.steps.pop(0)()
+
+    def take(self) -> Dump:
+        """Read everything."""
+        self.reads.append(self.now)
+        if self.failing:
+            self.failing -= 1
+            raise InputError("kubectl get", "the server was refused")
+        objects = tuple(trim(one) for one in copy.deepcopy(self.items))
+        return Dump(objects, {}, (), TAKEN)
+
+    def begin(self) -> list[Told]:
+        """Tell that all that changes from now on will be told."""
+        return [Told(one, "BEGUN") for one in WATCHED]
+
+    def find(self, key: str) -> Object:
+        """Return a workload."""
+        name = key.partition("/")[2]
+        (found,) = [
+            one
+            for one in self.items
+            if one["kind"] == "Workload" and one["metadata"]["name"] == name
+        ]
+        return found
+
+    def change(self, key: str, kind: str = "MODIFIED") -> Told:
+        """Give a workload another version, and tell of it."""
+        found = self.find(key)
+        touch(found)
+        return Told(WORKLOADS, kind, copy.deepcopy(found))
+
+    def preempt(self, *keys: str, moment: str = "2026-05-01T13:00:07Z") -> list[Told]:
+        """Let Kueue evict some workloads for the one that waits."""
+        told = []
+        for key in keys:
+            text = f"Preempted to accommodate a workload (UID: {UID}, JobUID: j) due to x"
+            for kind in ("Evicted", "Preempted"):
+                said = {"type": kind, "status": "True", "reason": "Preempted", "message": text}
+                condition = {**said, "lastTransitionTime": moment}
+                self.find(key)["status"]["conditions"].append(condition)
+            told.append(self.change(key))
+        return told
+
+    def run(self, store: Store | None = None) -> list[Line]:
+        """Watch until the script is at its end; return what was told."""
+        used = iter(range(10**6))
+        pace = Pace(5.0, 600.0, lambda: self.now, lambda: next(used) * 1e-6)
+        watched = Live(
+            self,
+            self.take,
+            how={},
+            question=QUESTION,
+            tell=self.lines.append,
+            store=store,
+            pace=pace,
+        )
+        with pytest.raises(Ended):
+            watched.run()
+        return self.lines
+
+
+@pytest.fixture
+def kueue() -> Cluster:
+    items = versioned(cluster()["items"])
+    found = Cluster(items)
+    found.find(PENDING)["metadata"]["uid"] = UID
+    return found
+
+
+def nothing() -> Sequence[Told]:
+    return ()
+
+
+def of(lines: list[Line], kind: type) -> list[Line]:
+    return [one for one in lines if isinstance(one, kind)]
+
+
+def test_a_decision_to_come(kueue: Cluster) -> None:
+    kueue.steps = [kueue.begin, nothing, nothing, nothing]
+    note, told = kueue.run()
+    assert isinstance(note, Note)
+    assert note.text == "read: 6 workloads"
+    assert isinstance(told, Decision)
+    assert (told.preemptor, told.queue) == (PENDING, "lender")
+    found = told.measured
+    assert set(found.victims) == set(SMALL)
+    assert (found.needless, found.fewest, found.optimum) == ((), 1, (BIG,))
+    assert found.excess_s is not None
+    assert found.excess_s > 0  # the one has a checkpoint
+
+
+def test_what_did_not_change_is_not_judged_again(
+    kueue: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    measure = judge.measure
+
+    def counted(*given: object) -> object:
+        asked.append(str(given[1]))
+        return measure(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(judge, "measure", counted)
+    kueue.steps = [kueue.begin, nothing, lambda: [kueue.change(SMALL[0])], nothing, nothing]
+    kueue.run()
+    assert asked == [PENDING]
+    kueue.steps = [kueue.begin, nothing, lambda: [kueue.change(SMALL[0], "DELETED")], nothing]
+    kueue.run()
+    assert asked == [PENDING] * 3  # once more by another, and once because its victims are others
+
+
+def test_a_preemption_as_the_replay_has_it(kueue: Cluster, tmp_path: Path) -> None:
+    """Both states are kept, and show the same to whoever compares them later."""
+    kueue.steps = [kueue.begin, lambda: kueue.preempt(*SMALL), nothing, nothing]
+    (told,) = of(kueue.run(Store(tmp_path)), Preemption)
+    assert isinstance(told, Preemption)
+    assert (told.preemptor, told.queue, told.outcome) == (PENDING, "lender", "equal")
+    assert told.evicted == told.replayed == tuple(sorted(SMALL))
+    assert told.measured is not None
+    assert told.measured.optimum == (BIG,)
+    files = [Path(told.recording, f"{one}.json.gz") for one in ("before", "after")]
+    done = call("replay", "--before", files[0], "--after", files[1], "--format", "json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["equal"] == 1
+
+
+def test_a_preemption_that_is_another(kueue: Cluster) -> None:
+    kueue.steps = [kueue.begin, lambda: kueue.preempt(BIG), nothing, nothing]
+    (told,) = of(kueue.run(), Preemption)
+    assert isinstance(told, Preemption)
+    assert (told.outcome, told.evicted, told.measured) == ("different", (BIG,), None)
+    assert f"Kueue evicted {BIG}, the replay does not" in told.detail
+
+
+def test_clocks_of_whole_seconds(kueue: Cluster) -> None:
+    """Who is evicted in the very second of the state before is new all the same."""
+    moment = "2026-05-01T13:00:00Z"
+    kueue.steps = [kueue.begin, lambda: kueue.preempt(*SMALL, moment=moment), nothing, nothing]
+    (told,) = of(kueue.run(), Preemption)
+    assert isinstance(told, Preemption)
+    assert told.outcome == "equal"
+
+
+def lost(answer: Answer = REFUSED) -> list[Told]:
+    return [Told(WORKLOADS, "LOST", answer=answer)]
+
+
+def test_a_server_that_goes_away(kueue: Cluster) -> None:
+    """It is read again and again, ever more rarely; what was missed is said, not compared."""
+
+    def back() -> Sequence[Told]:
+        kueue.preempt(*SMALL)
+        kueue.failing = 4
+        return kueue.begin()
+
+    kueue.steps = [kueue.begin, nothing, lost, back, *[nothing] * 60]
+    lines = kueue.run()
+    notes = [one for one in lines if isinstance(one, Note)]
+    assert [one.connected for one in notes] == [True, *[False] * 5, True]
+    assert "was refused" in notes[1].text
+    times = kueue.reads[1:]
+    waits = [later - before for before, later in itertools.pairwise(times)]
+    assert waits == sorted(waits)
+    (told,) = of(lines, Preemption)
+    assert isinstance(told, Preemption)
+    assert (told.outcome, told.detail, told.evicted) == ("skipped", live.MISSED, SMALL)
+
+
+def test_a_watch_that_ends_as_all_do(kueue: Cluster) -> None:
+    kueue.steps = [kueue.begin, lambda: lost(Answer(0, b"", "")), kueue.begin, nothing, nothing]
+    notes = of(kueue.run(), Note)
+    assert [one.text for one in notes if isinstance(one, Note)] == ["read: 6 workloads"] * 2
+
+
+FORBIDDEN = Answer(1, b"", 'Error from server (Forbidden): User "ada" cannot watch')
+
+
+def test_what_may_not_be_watched(kueue: Cluster) -> None:
+    kueue.steps = [lambda: lost(FORBIDDEN)]
+    with pytest.raises(InputError, match="create clusterrole preemption-planner-watch"):
+        Live(kueue, kueue.take, how={}, question=QUESTION, tell=kueue.lines.append).run()
+    kueue.steps = [kueue.begin, lambda: lost(FORBIDDEN), nothing]
+    assert "clusterrole preemption-planner-watch" in str(kueue.run()[-1])
+
+
+def test_everything_is_read_again(kueue: Cluster) -> None:
+    def other_queue() -> Sequence[Told]:
+        (queue,) = [
+            one
+            for one in kueue.items
+            if (one["kind"], one["metadata"]["name"]) == ("ClusterQueue", "lender")
+        ]
+        counted = copy.deepcopy(queue)
+        counted["status"] = {"pendingWorkloads": 7}
+        queue["spec"]["stopPolicy"] = "Hold"
+        return [Told(WATCHED[1], "MODIFIED", counted), Told(WATCHED[1], "MODIFIED", queue)]
+
+    kueue.steps = [kueue.begin, nothing, other_queue, *[nothing] * 3]
+    kueue.run()
+    assert len(kueue.reads) == 2
+    kueue.steps = [kueue.begin, *[nothing] * 130]  # more than ten minutes
+    kueue.run()
+    assert len(kueue.reads) == 4
+
+
+def test_what_is_older_or_no_object_changes_nothing(kueue: Cluster) -> None:
+    keeper = Keeper(kueue.take(), {}, lambda: kueue.now)
+    old = copy.deepcopy(kueue.find(BIG))
+    keeper.take(kueue.change(BIG, "DELETED"))
+    keeper.settle()
+    assert keeper.state.workloads.find(BIG) is None
+    for value in ({}, {"metadata": 1}, {"metadata": {"name": 1}}):
+        keeper.take(Told(WORKLOADS, "MODIFIED", value))
+    small = copy.deepcopy(kueue.find(SMALL[0]))
+    keeper.take(kueue.change(SMALL[0]))
+    small["status"] = {}
+    keeper.take(Told(WORKLOADS, "MODIFIED", small))
+    keeper.settle()
+    found = keeper.state.workloads.find(SMALL[0])
+    assert found is not None
+    assert found.holds_quota
+    keeper.take(Told(WORKLOADS, "ADDED", {**old, "metadata": {**old["metadata"], "uid": "x"}}))
+    keeper.settle()
+    assert keeper.state.workloads.find(BIG) is not None
+
+
+def test_a_clock_that_was_set_back_changes_nothing(kueue: Cluster) -> None:
+    keeper = Keeper(kueue.take(), {}, lambda: kueue.now)
+    kueue.now += 60
+    keeper.settle()
+    assert (keeper.state.now - TAKEN).total_seconds() == 60
+    kueue.now -= 30  # no clock of this kind does: it would change nothing
+    keeper.settle()
+    assert (keeper.state.now - TAKEN).total_seconds() == 60
+
+
+def test_what_cannot_be_read_is_read_again(kueue: Cluster) -> None:
+    def odd() -> Sequence[Told]:
+        told = kueue.change(SMALL[0])
+        told.value["spec"]["podSets"] = 7
+        return [told]
+
+    kueue.steps = [kueue.begin, nothing, odd, *[nothing] * 3]
+    notes = [one for one in kueue.run() if isinstance(one, Note)]
+    assert [one.connected for one in notes] == [True, False]
+    assert len(kueue.reads) == 2
+
+
+def test_memory_does_not_grow(kueue: Cluster) -> None:
+    """As many changes as a quiet cluster has in a week: none of them is kept."""
+    keeper = Keeper(kueue.take(), {}, lambda: kueue.now)
+
+    def day() -> int:
+        for _ in range(12):
+            for _ in range(5):
+                keeper.take(kueue.change(SMALL[0]))
+                keeper.take(kueue.change(SMALL[1], "DELETED"))
+                keeper.take(kueue.change(SMALL[1], "ADDED"))
+            for told in kueue.preempt(SMALL[2]):
+                keeper.take(told)
+            for one in ("Evicted", "Preempted"):
+                conditions = kueue.find(SMALL[2])["status"]["conditions"]
+                conditions[:] = [each for each in conditions if each["type"] != one]
+            keeper.take(kueue.change(SMALL[2]))
+            kueue.now += 7
+            keeper.settle()
+            keeper.touched.clear()
+            list(keeper.over())
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        sizes = [day() for _ in range(7)]
+    finally:
+        tracemalloc.stop()
+    assert sizes[-1] - sizes[1] < 100_000, sizes
+    assert not keeper.episodes
+
+
+def test_recordings_are_bounded(
+    kueue: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planner.commands.watch.kueue.store.MOST", 2)
+    store = Store(tmp_path / "deep" / "er")
+    state = Keeper(kueue.take(), {}, lambda: 0.0).state
+    for name in "abc":
+        found = Preemption(
+            at=state.now, preemptor=f"ns/{name}", queue="q", outcome="equal", evicted=()
+        )
+        store.keep(found, state, state, [])
+    assert [one.name.rpartition("-")[2] for one in _sorted(tmp_path)] == ["b", "c"]
+
+
+def _sorted(folder: Path) -> Iterator[Path]:
+    return iter(sorted((folder / "deep" / "er").iterdir()))

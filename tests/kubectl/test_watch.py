@@ -1,0 +1,201 @@
+"""Several watches at once: what they tell, how they end, and when they begin again."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.kubectl.call import Kubectl
+from planner.kubectl.kueue_resource import WORKLOADS
+from planner.kubectl.watch import MAX_OBJECT, Streams, Told, reason
+from tests.kubectl.api_server import CUT, Log, api_server, failure, touch
+from tests.kubectl.stand_in import Object
+from tests.kubectl.test_real import OBJECTS, write
+
+real_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
+
+PATIENCE_S = 60
+"""How long is waited for what takes a moment."""
+
+
+class Clock:
+    """A clock that goes only when somebody says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+class Scripted:
+    """Instead of kubectl: a shell that prints what is to be told, one program a start."""
+
+    def __init__(self, *scripts: str) -> None:
+        self.scripts = list(scripts)
+        self.started: list[tuple[str, ...]] = []
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Run the next program."""
+        self.started.append(words)
+        script = self.scripts.pop(0) if self.scripts else "exec sleep 60"
+        pipe = subprocess.PIPE
+        shell = ["/bin/sh", "-c", script]
+        process = subprocess.Popen(shell, stdout=pipe, stderr=pipe, start_new_session=True)
+        self.processes.append(process)
+        return process
+
+
+LISTED = '{"type": "ADDED", "object": {"kind": "WorkloadList", "items": []}}'
+
+
+def said(kind: str, name: str, version: int = 1) -> str:
+    """Return what kubectl prints of an event, on a line of its own."""
+    metadata = {"name": name, "resourceVersion": str(version)}
+    event = {"type": kind, "object": {"kind": "Workload", "metadata": metadata}}
+    return json.dumps(event)
+
+
+@contextmanager
+def streams(scripted: Any, clock: Callable[[], float] = time.monotonic) -> Iterator[Streams]:
+    found = Streams(lambda: scripted, [WORKLOADS], clock)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def hear(source: Streams, until: Callable[[list[Told]], bool]) -> list[Told]:
+    """Return what is told until that is enough."""
+    told: list[Told] = []
+    end = time.monotonic() + PATIENCE_S
+    while not until(told) and time.monotonic() < end:
+        told += source.poll(0.05)
+    return told
+
+
+def ends(told: list[Told]) -> bool:
+    return any(one.kind == "LOST" for one in told)
+
+
+def test_events_in_pieces_and_several_in_one() -> None:
+    text = f"{LISTED}\n{said('ADDED', 'a')}\n{said('MODIFIED', 'b')}"
+    half = len(text) // 2 + 3
+    first = f"printf '%s' '{text[:9]}'; sleep 0.1; printf '%s' '{text[9:half]}'; sleep 0.1"
+    scripted = Scripted(f"{first}; printf '%s\n' '{text[half:]}'")
+    with streams(scripted) as source:
+        told = hear(source, ends)
+    found = [(one.kind, one.value.get("metadata", {}).get("name")) for one in told]
+    assert found == [("BEGUN", None), ("ADDED", "a"), ("MODIFIED", "b"), ("LOST", None)]
+    words = scripted.started[0]
+    assert words[:2] == ("get", WORKLOADS)
+    assert {"--watch", "--output-watch-events", "--output=json"} <= set(words)
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("echo 'Error from server (Forbidden): no' >&2; exit 1", "Forbidden"),
+        (f"printf '%s\n' '{LISTED}' '{said('ERROR', 'x')}'", "None"),
+        ("printf 'x\n{}\n'", "no event"),
+        ("printf 'x\n[\n'", "no event"),
+        ("exit 3", "exit code 3"),
+        (f"head -c {MAX_OBJECT + 2} /dev/zero; echo; exit 4", "exit code 4"),
+        (f"echo; head -c {MAX_OBJECT + 2} /dev/zero", "larger than any"),
+    ],
+)
+def test_how_one_ends(script: str, why: str) -> None:
+    with streams(Scripted(script)) as source:
+        last = hear(source, ends)[-1]
+    assert last.answer is not None
+    assert why in reason(last.answer)
+
+
+def test_it_begins_again_after_a_while_that_grows() -> None:
+    clock = Clock()
+    scripted = Scripted("exit 1", "exit 1", "exit 1", f"printf '%s\n' x '{said('ADDED', 'a')}'")
+    starts, ended = [0.0], 0
+    with streams(scripted, clock) as source:
+        while len(starts) < 5:
+            ended += sum(one.kind == "LOST" for one in source.poll(0.01))
+            if len(scripted.started) > len(starts):
+                starts.append(clock.now)
+            if ended == len(starts):  # the clock goes only while it rests
+                clock.now += 0.5
+    waits = [later - before for before, later in itertools.pairwise(starts)]
+    assert waits == [1, 2, 4, 1]  # it had told something: then it is as at first
+
+
+def test_one_that_has_nothing_to_tell_has_begun_after_a_while() -> None:
+    clock = Clock()
+    with streams(Scripted(), clock) as source:
+        assert not source.poll(0)
+        clock.now += 6
+        assert [one.kind for one in source.poll(0)] == ["BEGUN"]
+        assert not source.poll(0)
+
+
+def test_nothing_is_left_running() -> None:
+    scripted = Scripted()
+    with streams(scripted) as source:
+        source.poll(0)
+    (process,) = scripted.processes
+    assert process.returncode is not None
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path / "config"
+
+
+@real_kubectl
+def test_the_real_one(config: Path) -> None:
+    """It tells what changes, and begins again once it is cut off or gone."""
+    items: list[Object] = copy.deepcopy([one for one in OBJECTS if one["kind"] == "Workload"])
+    for one in items:
+        one["metadata"]["resourceVersion"] = "1"
+    log: Log = []
+    refused: list[int] = []
+    with api_server(items, log=log, fault=lambda _: refused.pop() if refused else 0) as server:
+        write(config, server)
+        kubectl = Kubectl(context="this", kubeconfig=str(config))
+        with streams(kubectl) as source:
+            begun, *listed = hear(source, bool)
+            assert begun.kind == "BEGUN"
+            touch(items[0])
+            log.append(("MODIFIED", items[0]))
+            *more, changed = hear(source, lambda told: any(one.kind == "MODIFIED" for one in told))
+            assert {one.kind for one in (*listed, *more)} <= {
+                "ADDED"
+            }  # kubectl lists pieces one by one
+            assert (changed.kind, changed.value["metadata"]["resourceVersion"]) == ("MODIFIED", "2")
+            gone = failure(410, "Expired", "too old resource version: 1 (7)")[1]
+            for end in (("ERROR", gone), (CUT, {})):
+                log.append(end)
+                assert ends(hear(source, ends))
+                refused.append(500)
+                told = hear(source, lambda told: any(one.kind == "BEGUN" for one in told))
+                assert {one.kind for one in told} <= {"BEGUN", "LOST", "ADDED"}
+
+
+@real_kubectl
+def test_the_real_one_is_refused(config: Path) -> None:
+    with api_server(OBJECTS, forbidden=["Workload"]) as server:
+        write(config, server)
+        with streams(Kubectl(context="this", kubeconfig=str(config))) as source:
+            (lost,) = hear(source, ends)
+    assert lost.answer is not None
+    assert "is forbidden" in reason(lost.answer)
