@@ -1,4 +1,4 @@
-"""A Kueue problem as a CP-SAT model: its variables and what they mean, then a flat list of laws.
+"""The model of one Kueue problem while it is being built: its variables, and what they mean.
 
 The decision variables say how many victims there are of each class: workloads of the same queue,
 usage, variant and cost are one integer variable.
@@ -15,18 +15,16 @@ of the model: of a queue one of its classes, of a cohort the last victim of one 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import gcd
 
 import numpy as np
 
-from planner.laws import RULE_SETS
-from planner.models.kueue import fair_sharing, laws, places
 from planner.models.kueue.places import Standing
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
-from planner.models.shared.classes import Classes, group, new_takes
+from planner.models.shared.classes import Classes, group
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
@@ -376,35 +374,3 @@ class Formulation:
                     count = self.columns.count(k)
                     self.builder.add(variable(index) <= count * variable(literal))
         return self._touched[queue]
-
-
-def assemble(
-    problem: Problem, columns: Columns, attempts: Sequence[bool], without: Collection[str] = ()
-) -> Formulation:
-    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
-
-    Parameters
-    ----------
-    attempts
-        The attempts that law KQ-08 permits.
-    """
-    builder = Builder()
-    take = new_takes(builder, columns.classes)
-    borrowing = builder.new(int(min(attempts)), int(max(attempts)))
-    formulation = Formulation(problem, columns, builder, take, borrowing)
-    formulation.last_victims = LastVictims(formulation)
-    state_laws(formulation, without)
-    return formulation
-
-
-def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
-    """State the laws in force that tie victims together, in the order of their rule set."""
-    problem = formulation.problem
-    stated = laws.STATED if problem.fair is None else fair_sharing.STATED
-    for law in RULE_SETS[problem.rules]:
-        if law.id in stated and law.id not in without:
-            stated[law.id](formulation)
-    # A rule set of its own: placement is asked for on top of either set of quota rules.
-    for law in RULE_SETS["topology"]:
-        if law.id in places.STATED and law.id not in without:
-            places.STATED[law.id](formulation)

@@ -2,7 +2,8 @@
 
 candidates.py     the laws that exclude single allocations; adjusted priorities; which guaranteed
                   amounts count; what victims must free, and what they may
-formulation.py    a problem as a model: classes of allocations, variables, then laws
-laws.py           the laws that tie victims together; YK-05 by an order of removals
+formulation.py    the model of one problem while it is being built: classes, variables
+laws.py           the laws that tie victims together; YK-05 by an order of removals; a problem as a
+                  model: variables, then laws
 relaxation.py     linear rows per node
 """

@@ -1,4 +1,4 @@
-"""A YuniKorn problem as a CP-SAT model: its variables and what they mean, then a flat list of laws.
+"""The model of one YuniKorn problem while it is being built: its variables, and what they mean.
 
 The decision variables say how many victims there are of each class: allocations of the same queue,
 node, holding and cost are one integer variable.
@@ -6,7 +6,7 @@ node, holding and cost are one integer variable.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -14,11 +14,9 @@ from typing import Final
 import numpy as np
 
 from planner.errors import UnsupportedError
-from planner.laws import RULE_SETS
-from planner.laws.yunikorn import YK_FITS_NODE, Spared
+from planner.laws.yunikorn import Spared
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, group, new_takes
-from planner.models.yunikorn.laws import STATED
+from planner.models.shared.classes import Classes, group
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 
@@ -198,39 +196,3 @@ class Formulation:
     def freed_below(self, queue: int, t: int) -> Linear:
         """Return what the victims at or below a queue hold of a type."""
         return self.freed(np.flatnonzero(self.columns.below(queue)), t)
-
-
-def assemble(
-    problem: YuniKornProblem,
-    classes: Classes,
-    rules: str,
-    *,
-    spare: Spared,
-    without: Collection[str] = (),
-) -> Formulation:
-    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
-
-    Parameters
-    ----------
-    classes
-        Classes of allocations that no law excludes.
-    rules
-        A key of `planner.laws.RULE_SETS`, one of YuniKorn.
-    spare
-        Whom YK-01 spares.
-    """
-    builder = Builder()
-    columns = Columns(problem, classes)
-    take = new_takes(builder, classes)
-    usable = problem.usable.tolist()
-    only = sum(usable) == 1
-    # A single usable node is chosen by its bounds: rows over it then need no literal.
-    nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
-    # Without a usable node this has no solution, and neither has the problem.
-    builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
-    one_node = YK_FITS_NODE.id not in without
-    formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
-    for law in RULE_SETS[rules]:
-        if law.id in STATED and law.id not in without:
-            STATED[law.id](formulation)
-    return formulation

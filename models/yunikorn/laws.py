@@ -26,13 +26,13 @@ Source: docs/semantics/yunikorn.md §5 and §15.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from planner.laws import Register
+from planner.laws import RULE_SETS, Register
 from planner.laws.yunikorn import (
     YK_FITS_NODE,
     YK_LAST_TIER,
@@ -44,7 +44,8 @@ from planner.laws.yunikorn import (
     YK_WITHIN_LIMITS,
     Spared,
 )
-from planner.models.shared.builder import ZERO, Linear, constant, negation, variable
+from planner.models.shared.builder import ZERO, Builder, Linear, constant, negation, variable
+from planner.models.shared.classes import Classes, new_takes
 from planner.models.yunikorn.candidates import (
     Counting,
     Guarantee,
@@ -55,13 +56,9 @@ from planner.models.yunikorn.candidates import (
     over_limits,
     short_of_guaranteed,
 )
-from planner.problem.array import BoolArray
+from planner.models.yunikorn.formulation import Columns, Formulation
+from planner.problem.array import BoolArray, IntArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
-
-if TYPE_CHECKING:
-    from planner.models.yunikorn.formulation import Columns, Formulation
-    from planner.problem.array import BoolArray, IntArray
-
 
 _NONE: Final = 2**62
 """More than anything holds."""
@@ -335,3 +332,39 @@ def preemptable(formulation: Formulation) -> None:
     Source: docs/semantics/yunikorn.md §15.
     """
     formulation.builder.add(Linear(dict.fromkeys(formulation.take, 1)) >= 1)
+
+
+def assemble(
+    problem: YuniKornProblem,
+    classes: Classes,
+    rules: str,
+    *,
+    spare: Spared,
+    without: Collection[str] = (),
+) -> Formulation:
+    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
+
+    Parameters
+    ----------
+    classes
+        Classes of allocations that no law excludes.
+    rules
+        A key of `planner.laws.RULE_SETS`, one of YuniKorn.
+    spare
+        Whom YK-01 spares.
+    """
+    builder = Builder()
+    columns = Columns(problem, classes)
+    take = new_takes(builder, classes)
+    usable = problem.usable.tolist()
+    only = sum(usable) == 1
+    # A single usable node is chosen by its bounds: rows over it then need no literal.
+    nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
+    # Without a usable node this has no solution, and neither has the problem.
+    builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
+    one_node = YK_FITS_NODE.id not in without
+    formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
+    for law in RULE_SETS[rules]:
+        if law.id in STATED and law.id not in without:
+            STATED[law.id](formulation)
+    return formulation

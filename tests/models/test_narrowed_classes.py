@@ -14,12 +14,13 @@ from typing import Final
 
 import pytest
 
-from planner.models.kueue.formulation import Columns, assemble, build_classes
+from planner.models.kueue.build import assemble
+from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.candidates import eligible as eligible_allocations
-from planner.models.yunikorn.formulation import assemble as assemble_yunikorn
 from planner.models.yunikorn.formulation import build_classes as build_yunikorn_classes
+from planner.models.yunikorn.laws import assemble as assemble_yunikorn
 from planner.problem.kueue import Problem, build_problem
 from planner.solver.engine import complete
 from tests.random_trees import random_instance

@@ -15,13 +15,13 @@ from ortools.sat.python.cp_model import CpModel
 
 from planner.laws.yunikorn import Spared
 from planner.models.kep83 import assemble as assemble_kep83
+from planner.models.kueue.build import assemble as assemble_kueue
 from planner.models.kueue.formulation import Columns, build_classes
-from planner.models.kueue.formulation import assemble as assemble_kueue
 from planner.models.kueue.laws import attempts, restricted_while_borrowing
 from planner.models.shared.builder import Linear, variable
 from planner.models.shared.measure import Measured, express
-from planner.models.yunikorn.formulation import assemble as assemble_yunikorn
 from planner.models.yunikorn.formulation import build_classes as build_yunikorn_classes
+from planner.models.yunikorn.laws import assemble as assemble_yunikorn
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, YuniKornPlan

@@ -32,7 +32,8 @@ from planner.models.yunikorn.candidates import (
     over_limits,
     short_of_guaranteed,
 )
-from planner.models.yunikorn.formulation import assemble, build_classes
+from planner.models.yunikorn.formulation import build_classes
+from planner.models.yunikorn.laws import assemble
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.queue import Queue
