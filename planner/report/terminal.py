@@ -270,7 +270,13 @@ def _table(block: Table, width: int) -> tuple[list[Line], list[str]]:
 
     shapes = list(_shapes(every, width))
     found, most = next((one for one in shapes if fits(one[0])), shapes[-1])
-    left_out = [one.column for one in every if most < one.column.rank < REPEATED]
+    by_title = {one.column.title: one.column for one in every}
+    # Before any is left out, all that may stand below others do, and stay as long as these.
+    left_out = [
+        one.column
+        for one in every
+        if most < by_title.get(one.column.below or one.column.title, one.column).rank < REPEATED
+    ]
     titles = ", ".join(clean(" ".join(one.title.split("\n"))) for one in left_out)
     notes = [LEFT_OUT.format(columns=titles)] if left_out else []
     lines = _laid_out(found, _widths(found, width), has_totals=block.has_totals)

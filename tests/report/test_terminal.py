@@ -153,6 +153,18 @@ def test_what_follows_is_indented_like_its_line() -> None:
     assert shown(made(Paragraph("  " + "word " * 20)), 60)[-2].startswith("   word")
 
 
+def test_what_stands_below_another_is_not_said_to_be_left_out() -> None:
+    columns: list[Column[tuple[str, str, str]]] = [
+        Column("Name", lambda row: Cell(row[0], is_name=True), folds=True),
+        Column("Node", lambda row: Cell(row[1], is_name=True), rank=2, below="Name"),
+        Column("A long title of a column", lambda row: row[2], rank=1),
+    ]
+    rows = [("a" * 45, "worker-4", "1")]
+    lines = shown(made(table("Things", columns, rows)), 60)
+    assert "   worker-4" in lines
+    assert lines[-1] == " not shown at this width: A long title of a column"
+
+
 def test_every_rank_gives_way_where_nothing_fits() -> None:
     first: Column[tuple[str, str, str]] = Column("x" * 50, _name_of, folds=True, least=50)
     wide = [first, *COLUMNS[1:]]
