@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from planner.errors import UnsupportedError
@@ -55,7 +56,7 @@ class Scheduler(NamedTuple):
     id: str
     words: Words
     parts: Mapping[str, str]
-    likes: Mapping[str, tuple[str, tuple[tuple[str, ...], ...]]] = field(default_factory=dict)
+    likes: Mapping[str, tuple[str, tuple[tuple[str, ...], ...]]] = MappingProxyType({})
 
     @property
     def scheduler(self) -> str:
