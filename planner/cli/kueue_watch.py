@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -133,6 +133,7 @@ def command(given: Given) -> int:
     """
     from planner.cli.output import make_folder, say
     from planner.commands.audit.judge import Question
+    from planner.objective.profile_file import find_profile
 
     tell: Callable[[Line], None] = partial(_tell, given.layout)
     if given.record is not None:
@@ -147,7 +148,7 @@ def command(given: Given) -> int:
         say("watch", f"metrics at http://{host}:{serve(figures, *given.metrics)}/metrics")
         tell = partial(_told_and_counted, tell, figures.count)
     how = given.of("release requests")
-    question = Question((_profile(given.profile),), given.time_limit, **how)
+    question = Question((find_profile(given.profile),), given.time_limit, **how)
     try:
         with ended_as_by_hand():
             if given.states:
@@ -171,12 +172,6 @@ def _told_and_counted(
 ) -> None:
     count(line)
     tell(line)
-
-
-def _profile(name: Any) -> Any:  # noqa: ANN401 - a name, or a profile of one's own
-    from planner.objective.profiles import PROFILES
-
-    return PROFILES[name] if isinstance(name, str) else name
 
 
 def _follow(given: Given, question: Question, tell: Callable[[Line], None]) -> None:

@@ -38,7 +38,10 @@ RECORDS = sorted(
     (
         one
         for one in subclasses(Record)
-        if one.__module__.startswith("planner.") and one.model_fields
+        if one.__module__.startswith("planner.")
+        and one.model_fields
+        # What is generic is made by its schedulers, each with its own.
+        and not one.__pydantic_generic_metadata__["parameters"]
     ),
     key=lambda one: f"{one.__module__}.{one.__name__}",
 )
