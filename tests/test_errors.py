@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import planner
+from planner.commands.serve.app import Refused
 from planner.errors import LONGEST_LINE, InputError, InternalError, PlannerError
 from planner.reader.kueue_release import GateRefused
 from planner.reference.kueue.crash import PlacementCrash, ReleaseCrash
@@ -76,6 +77,8 @@ def made(kind: type[Exception]) -> Exception:
         error = kind.__new__(kind)
         InputError.__init__(error, "ns/w", "Kueue 0.15.8 crashes here", "Kueue 0.18.0")
         return error
+    if kind is Refused:
+        return Refused(413, HOSTILE)
     if kind is PlacementCrash:
         return PlacementCrash("ns/w", HOSTILE)
     if issubclass(kind, InputError):

@@ -47,7 +47,7 @@ class Refused(Exception):  # noqa: N818 - reads as a statement where it is raise
     """A request that gets no answer; says with which status, and why."""
 
     def __init__(self, status: int, why: str, *headers: tuple[str, str]) -> None:
-        super().__init__(why)
+        super().__init__(status, why, *headers)
         data = json.dumps({"error": why}).encode()
         self.reply = Reply(status, data, headers=headers)
 
