@@ -277,5 +277,5 @@ def test_fewer_pods_are_not_decided() -> None:
 
 
 def test_yunikorn_is_refused_clearly() -> None:
-    with pytest.raises(UnsupportedError, match="for Kueue only"):
+    with pytest.raises(UnsupportedError, match="is a state of YuniKorn"):
         planner.solve_joint(planner.read(ROOT / "instances" / "yunikorn" / "quickstart"))
