@@ -82,8 +82,6 @@ __all__ = [
     "Cap",
     "Cascade",
     "Certificate",
-    "Command",
-    "Commands",
     "Covered",
     "Demand",
     "DomainSlots",
