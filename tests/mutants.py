@@ -125,10 +125,10 @@ REPLAY: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "FS-07": (f"{FAIR}:_Passes._first_that_passes", lambda _: lambda *given: given[1][0]),
     "KT-01": (f"{PLACING}.assigning:PlaceTest.fits", always(answer=True)),
     "KT-02": (f"{PLACING}.find:Placer.fits", each_alone),
-    "K83-01": (f"{KEP83}.context:Kep83Context.fits", always(answer=True)),
-    "K83-06": (f"{KEP83}.context:Kep83Context.is_borrowing", always(answer=True)),
-    "K83-07": (f"{KEP83}.context:Kep83Context.is_below_min", always(answer=False)),
-    "K83-08": (f"{KEP83}.candidates:_may_preempt", always(answer=True)),
+    "K83-01": (f"{KEP83}:Kep83Context.fits", always(answer=True)),
+    "K83-06": (f"{KEP83}:Kep83Context.is_borrowing", always(answer=True)),
+    "K83-07": (f"{KEP83}:Kep83Context.is_below_min", always(answer=False)),
+    "K83-08": (f"{KEP83}:_may_preempt", always(answer=True)),
 }
 """By law: a step of the replay that keeps it, and what becomes of that."""
 SEARCH: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {

@@ -64,6 +64,12 @@ EVICTION: Final = 30
 OPTIONS: Final[Mapping[str, Option]] = {
     "release": release_option,
     "requests": requests_option,
+    "show_commands": click.option(
+        "--show-commands",
+        is_flag=True,
+        help="Kueue: end each plan with the calls of kubectl that carry it out, as `planner apply "
+        "--dry-run` prints them, or with why there are none.",
+    ),
     "joint": click.option(
         "--joint",
         is_flag=True,

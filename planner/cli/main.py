@@ -35,7 +35,7 @@ SECTIONS: Final = {
         "lint": "Find ping-pong, impossible and useless preemption in a configuration.",
         "whatif": "Show what an edit of the state, or a new workload, changes.",
         "risk": "Count how often everything that runs would be a victim.",
-        "watch": "Say what Kueue does as it goes on, against replay and optimum.",
+        "watch": "Say what the scheduler does as it goes on, against replay and optimum.",
         "simulate": "Simulate what happens next; find loops and storms.",
         "serve": "Answer other programs over HTTP: a dump in, a plan out.",
     },

@@ -27,7 +27,7 @@ from planner.cli.option import (
     state_argument,
     time_limit_option,
 )
-from planner.errors import PlannerError, UnsupportedError
+from planner.errors import PlannerError
 from planner.scheduler import Part
 
 if TYPE_CHECKING:
@@ -105,13 +105,7 @@ certify_option = click.option(
     assume_option,
     certify_option,
     proof_option,
-    click.option(
-        "--show-commands",
-        is_flag=True,
-        help="Kueue: end each plan with the calls of kubectl that carry it out, as `planner apply "
-        "--dry-run` prints them, or with why there are none.",
-    ),
-    *own("release", "requests"),
+    *own("show_commands", "release", "requests"),
     max_size_option,
     click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored."),
     page_format_option,
@@ -179,10 +173,7 @@ def _finisher(given: Given, state: AnyState) -> Callable[[AnyPlan], AnyPlan]:
         raise click.UsageError("--show-commands is for plans, not for a front")
     from planner.commands.apply import COMMANDS
 
-    with_commands = COMMANDS.find(state)
-    if with_commands is None:
-        known = "a state of Kueue, whose plans planner apply carries out"
-        raise UnsupportedError(state.source, "--show-commands knows no commands for it", known)
+    with_commands = COMMANDS.of(state)
     options = given.cluster_options
     return lambda plan: with_commands(state, plan, options)
 

@@ -7,7 +7,7 @@ record.py    what the plans of every scheduler have in common; what they take mo
 proof.py     proof trees: the steps that show that no plan is better; apart from their plan, too
 kueue.py     the plan for a pending workload of Kueue, with the tree and the nodes around it, and
              that for several at once
-kueue_commands.py
+commands.py
              the calls of kubectl that carry it out
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
-from planner.plan.kueue_commands import Commands
+from planner.plan.commands import Commands
 from planner.plan.record import (
     SCHEMA_VERSION,
     BesideGreedy,

@@ -19,7 +19,7 @@ from planner.plan import (
     QuotaUse,
     Victim,
 )
-from planner.plan.kueue_commands import Command, Commands
+from planner.plan.commands import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
 from planner.report.document import (
     MAX_NAMES,

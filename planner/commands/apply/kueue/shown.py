@@ -10,7 +10,7 @@ from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_
 from planner.commands.apply.kueue.ways import Evictions, Surprise
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
-from planner.plan.kueue_commands import Command, Commands
+from planner.plan.commands import Command, Commands
 from planner.state import LocalQueue, State, Workload
 
 
