@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from planner.errors import InternalError
+from planner.errors import InternalError, UnsupportedError
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
 from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan, Front, FrontMeasure, FrontPoint, GreedyPoint, Status
@@ -38,7 +38,7 @@ def sweep(
     Raises
     ------
     InputError
-        If ``solve`` refuses the workload or a measure.
+        If ``solve`` refuses the workload or a measure, or time is up before a plan's is known.
     InternalError
         If the scheduler's own plan is better than the whole front.
     """
@@ -66,6 +66,12 @@ def _profile(first: Measure, second: Measure, wishes: Wishes) -> Profile:
 
 
 def _value(plan: AnyPlan, measure: Measure) -> int:
+    # Whoever evicts nobody has 0 of everything, also of what was not looked at for lack of time.
+    if not plan.keys:
+        return 0
+    if unknown := [term for term in measure if term not in plan.terms]:
+        found = f"time was up before {unknown[0]} of a plan was known"
+        raise UnsupportedError("objective", found, hint="--time-limit gives it longer")
     return sum(plan.terms[term] for term in measure)
 
 

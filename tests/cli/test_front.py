@@ -175,3 +175,12 @@ def test_what_cannot_be_used(words: tuple[str, ...], message: str, trade: Path) 
     result = call("solve", trade, *words)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+def test_no_time_for_what_the_scheduler_is_asked(tmp_path: Path) -> None:
+    """D11 of the scheduler's own plan is not known then: an error of the user's limit, not ours."""
+    state = write(tmp_path, cluster())
+    done = call("solve", state, "--objective", "pareto:D4,D11", "--time-limit", "0")
+    assert done.exit_code == 2
+    assert "time was up before D11 of a plan was known" in done.stderr
+    assert "hint: --time-limit" in done.stderr
