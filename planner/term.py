@@ -7,7 +7,7 @@ tell of them takes no more than this.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from planner.scheduler import find_scheduler
@@ -169,6 +169,12 @@ def text_of(name: str, scheduler: str) -> Text | None:
         return find_term(name).text(scheduler)
     except KeyError:
         return None
+
+
+def value_of(measure: Sequence[str], terms: Mapping[str, int]) -> int | None:
+    """Return the sum of the terms of a measure; ``None`` if one is not known, as D11 in no time."""
+    known = [terms[term] for term in measure if term in terms]
+    return sum(known) if len(known) == len(measure) else None
 
 
 def in_order(terms: Mapping[str, int]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from planner.plan.base import resources_of
 from planner.plan.proof import steps_of
 from planner.report.text import clean, decimal, hours, plural
 from planner.scheduler import scheduler_of
-from planner.term import ACCELERATOR, text_of, unit_weight
+from planner.term import ACCELERATOR, text_of, unit_weight, value_of
 
 MORE: Final = "More than {scheduler} itself: {measures}"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
@@ -158,10 +158,7 @@ def _text_of(scheduler: str, measure: str) -> tuple[str, str] | None:
 
 def sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
     """Return the value of a measure such as ``D4+D5``; ``None`` if a part of it is not known."""
-    if terms is None:
-        return None
-    parts = measure.split("+")
-    return sum(terms[part] for part in parts) if all(part in terms for part in parts) else None
+    return None if terms is None else value_of(measure.split("+"), terms)
 
 
 def scheduler_name(plan: AnyPlan) -> str:

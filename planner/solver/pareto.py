@@ -16,6 +16,7 @@ from planner.objective.profiles import Measure, Profile, measure_id, measure_tit
 from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan, Front, FrontMeasure, FrontPoint, GreedyPoint, Status
 from planner.solver.start import PLANNER
+from planner.term import value_of
 
 MOST_POINTS: Final = 20
 
@@ -69,10 +70,11 @@ def _value(plan: AnyPlan, measure: Measure) -> int:
     # Whoever evicts nobody has 0 of everything, also of what was not looked at for lack of time.
     if not plan.keys:
         return 0
-    if unknown := [term for term in measure if term not in plan.terms]:
-        found = f"time was up before {unknown[0]} of a plan was known"
+    value = value_of(measure, plan.terms)
+    if value is None:
+        found = f"time was up before {measure_id(measure)} of a plan was known"
         raise UnsupportedError("objective", found, hint="--time-limit gives it longer")
-    return sum(plan.terms[term] for term in measure)
+    return value
 
 
 def _front(measures: tuple[Measure, Measure], plans: Sequence[AnyPlan], last: AnyPlan) -> Front:

@@ -30,6 +30,7 @@ from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AUTO, RequestsFrom
+from planner.term import value_of
 
 WITHIN: Final = Profile(
     "within",
@@ -193,7 +194,7 @@ def _at_will(
         found[profile.name] = AtWill(
             status=best.status,
             victims=best.keys,
-            spared={t: own.terms[t] - value for t, value in best.terms.items()} if both else {},
+            spared=_gaps(own.terms, best.terms) if both else {},
             better=_is_better(free.set_objective(profile), best, own),
         )
     return found
@@ -203,7 +204,10 @@ def _is_better(profile: Profile, plan: AnyPlan, own: AnyPlan) -> bool | None:
     """Say whether a plan is better than all that are legal, of which ``own`` is the best known."""
     has_plan, has_own = (one.status in {"optimal", "feasible"} for one in (plan, own))
     if has_plan and has_own:
-        better = _levels(profile, plan.terms) < _levels(profile, own.terms)
+        compared = _compared(profile, plan.terms, own.terms)
+        if compared is None:
+            return None
+        better = compared < 0
     else:
         better = has_plan
     proof = own if better else plan
@@ -228,7 +232,7 @@ def _judgement(
         status=plan.status,
         victims=plan.keys,
         terms=plan.terms if has_plan else {},
-        gaps={t: theirs[t] - value for t, value in plan.terms.items()} if both else {},
+        gaps=_gaps(theirs, plan.terms) if both else {},
         best=_is_best(planning, profile, plan, theirs)
         if both and not greedy.outside_rules
         else None,
@@ -243,13 +247,27 @@ def _is_best(
     profile = planning.set_objective(profile)
     if not profile.wishes.are_kept(planning.table, planning.greedy_positions()):
         return False
-    if _levels(profile, of_greedy) > _levels(profile, plan.terms):
+    if (compared := _compared(profile, of_greedy, plan.terms)) is None:
+        return None
+    if compared > 0:
         return False
     return True if plan.status == "optimal" else None
 
 
-def _levels(profile: Profile, terms: Mapping[str, int]) -> list[int]:
-    return [sum(terms[term] for term in measure) for measure in profile.levels]
+def _compared(profile: Profile, left: Mapping[str, int], right: Mapping[str, int]) -> int | None:
+    """Return the sign of the first difference in levels; ``None`` where time told too little."""
+    for measure in profile.levels:
+        ours, theirs = value_of(measure, left), value_of(measure, right)
+        if ours is None or theirs is None:
+            return None
+        if ours != theirs:
+            return -1 if ours < theirs else 1
+    return 0
+
+
+def _gaps(left: Mapping[str, int], right: Mapping[str, int]) -> dict[str, int]:
+    """Return how much more each term is on the left, for those that are known of both."""
+    return {term: left[term] - value for term, value in right.items() if term in left}
 
 
 def _findings(case: Case) -> Iterator[FindingCode]:

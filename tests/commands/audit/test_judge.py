@@ -19,7 +19,7 @@ from planner.solver.start import pending_workloads
 from tests import recorded
 from tests.cli.running import BIG, SMALL, another_pending, cluster, listed
 from tests.cluster import NOW, cohort, pending, queue, running
-from tests.conftest import recorded_root
+from tests.conftest import ROOT, recorded_root
 from tests.solver.yunikorn_truth import YuniKornTruth
 from tests.yunikorn.recorded import lines as yunikorn_lines
 
@@ -207,6 +207,23 @@ def test_time_limit_of_zero_proves_nothing_it_does_not_know() -> None:
     assert case.smallest is None
     assert case.judgements[0].best is None
     assert case.findings == ()
+
+
+@pytest.mark.parametrize("names", [("stable",), ("stable", "min-count"), ("min-count", "stable")])
+@pytest.mark.parametrize("file", ["two-resources", "topology/best-fit", "topology/nobody"])
+def test_what_nobody_had_time_to_ask_the_scheduler_is_not_judged(
+    file: str, names: tuple[str, ...]
+) -> None:
+    """D11 of the scheduler's own plan may be known where that of the best known is not."""
+    state = planner.read(ROOT / "instances" / f"{file}.yaml")
+    instance = Instance(file, state, tuple(pending_workloads(state)))
+    case = audited(instance, Question(tuple(PROFILES[name] for name in names), time_limit=0))
+    (stable,) = (one for one in case.judgements if one.objective == "stable")
+    assert stable.status in {"feasible", "unknown"}
+    assert stable.best is None
+    assert "D11" not in stable.gaps
+    assert "D11" not in (stable.at_will.spared if stable.at_will else {})
+    assert "disruption" not in case.findings
 
 
 def test_library() -> None:
