@@ -156,15 +156,17 @@ def _applied(given: Given, plan: Plan) -> Applied:
 def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
     from planner.cli.output import write
-    from planner.commands.apply.kueue.cluster import Live
     from planner.commands.apply.kueue.fresh import changes, remarks
+    from planner.kubectl.kueue_object import LiveObject
     from planner.report.kueue.apply import render
 
     goes_on = run.goes_on()
     if goes_on and given.way == "boosts":
         return run.answer("refused", "an earlier run is not at its end", way_on=UNDO_FIRST)
     dump = kueue_snapshot.take(given)
-    run.evictions = {one.eviction for one in map(Live, dump.objects) if one.is_true("Evicted")}
+    run.evictions = {
+        one.eviction for one in map(LiveObject, dump.objects) if one.is_true("Evicted")
+    }
     if not goes_on:
         state = _state(dump.value(), plan)
         with given.naming("costs"):

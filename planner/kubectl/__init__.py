@@ -6,6 +6,8 @@ kueue_resource.py
 kueue_dump.py
              what is left out of the objects: bookkeeping, and what may hold secrets; all of it,
              how many there are of each kind, and what was missing
+kueue_object.py
+             an object as the API server has it: its conditions, its version, who preempted it
 watch.py     what changes, told by several calls at once that do not end
 
 Nothing here changes the cluster: the only verb is ``get``, but for what ``planner apply`` calls by

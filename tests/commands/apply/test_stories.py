@@ -15,10 +15,10 @@ import pytest
 
 from planner.cli import kueue_snapshot
 from planner.commands.apply.kueue.carry import HELD
-from planner.commands.apply.kueue.cluster import Live
 from planner.commands.apply.kueue.fresh import cannot_be_applied, digest_of, is_what_kueue_does
 from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities, mark_of
 from planner.commands.boost.kueue.find import WorkloadBoost
+from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
 from planner.state.kueue_workload import BOOST_ANNOTATION
@@ -369,10 +369,10 @@ def test_boosts_of_a_run_that_died_are_undone(stage: Stage, plan: Plan) -> None:
 
 @pytest.mark.parametrize("odd", [True, 1, "text", [True], {"a": 1}, None])
 def test_what_has_another_form_is_taken_as_missing(odd: object) -> None:
-    found = Live({"metadata": {"annotations": odd}, "status": {"conditions": odd}})
+    found = LiveObject({"metadata": {"annotations": odd}, "status": {"conditions": odd}})
     assert (found.annotations, found.conditions, found.holds_quota) == ({}, [], False)
     assert mark_of(found, HELD) == {}
-    assert not Live({"metadata": odd, "status": odd}).is_true("Evicted")
+    assert not LiveObject({"metadata": odd, "status": odd}).is_true("Evicted")
 
 
 def test_plans_that_no_live_kueue_carries_out(plan: Plan) -> None:

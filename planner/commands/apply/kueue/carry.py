@@ -22,7 +22,6 @@ from planner.commands.apply.kueue.cluster import (
     OPEN,
     Call,
     Cluster,
-    Live,
     hold,
     lift,
 )
@@ -30,6 +29,7 @@ from planner.commands.apply.kueue.fresh import digest_of
 from planner.commands.apply.kueue.ways import BOOSTED, Surprise, Treatment, mark_of, unboost
 from planner.commands.apply.record import Applied, ApplyStatus, Step
 from planner.errors import InputError
+from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
 
@@ -218,7 +218,7 @@ class Carrying:
         namespace = self.plan.preemptor.partition("/")[0]
         return f"{namespace}/{preemptor.at('spec', 'queueName')}"
 
-    def _queue(self) -> Live:
+    def _queue(self) -> LiveObject:
         found = self.cluster.find(LOCAL_QUEUES, self._queue_key)
         if found is None:
             message = f"LocalQueue {self._queue_key} is gone"

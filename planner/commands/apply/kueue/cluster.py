@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
+from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS, is_forbidden, is_missing
 from planner.reader.json_text import parse_json
 from planner.state import API_GROUP
@@ -33,69 +34,6 @@ class Call:
     words: tuple[str, ...]
 
 
-class Live:
-    """An object as the API server has it.
-
-    Only what is asked for here is looked at; whatever has another form is taken as missing.
-    """
-
-    def __init__(self, value: Mapping[str, Any]) -> None:
-        self.value = value
-
-    def at(self, *path: str) -> Any:  # noqa: ANN401 - any JSON
-        """Return what stands at a path; ``None`` if nothing does."""
-        found: Any = self.value
-        for name in path:
-            found = found.get(name) if isinstance(found, dict) else None
-        return found
-
-    @property
-    def key(self) -> str:
-        """``namespace/name``."""
-        return f"{self.at('metadata', 'namespace')}/{self.at('metadata', 'name')}"
-
-    @property
-    def version(self) -> str:
-        """Its resourceVersion, which changes with every change of the object."""
-        return str(self.at("metadata", "resourceVersion") or "")
-
-    @property
-    def annotations(self) -> dict[str, str]:
-        """Its annotations."""
-        found = self.at("metadata", "annotations")
-        pairs = found.items() if isinstance(found, dict) else ()
-        return {name: value for name, value in pairs if isinstance(value, str)}
-
-    @property
-    def conditions(self) -> list[dict[str, Any]]:
-        """The conditions of its status, in their order."""
-        found = self.at("status", "conditions")
-        usual = isinstance(found, list) and all(isinstance(one, dict) for one in found)
-        return found if usual else []
-
-    def condition(self, kind: str) -> dict[str, Any]:
-        """Return the condition of a type; empty if there is none."""
-        return next((one for one in self.conditions if one.get("type") == kind), {})
-
-    def is_true(self, kind: str) -> bool:
-        """Whether a condition is there and True."""
-        return self.condition(kind).get("status") == "True"
-
-    @property
-    def holds_quota(self) -> bool:
-        """Whether it takes quota: reserved, and not finished (docs/semantics/kueue.md §2)."""
-        return (
-            bool(self.at("status", "admission"))
-            and self.is_true("QuotaReserved")
-            and not self.is_true("Finished")
-        )
-
-    @property
-    def eviction(self) -> tuple[str, str]:
-        """Its key, and since when it is being evicted: a later eviction is another one."""
-        return self.key, str(self.condition("Evicted").get("lastTransitionTime", ""))
-
-
 class Cluster:
     """A live cluster, object by object.
 
@@ -107,7 +45,7 @@ class Cluster:
 
     def __init__(self, connect: Callable[[], Kubectl]) -> None:
         self._connect = connect
-        self._at_hand: dict[str, Live] = {}
+        self._at_hand: dict[str, LiveObject] = {}
 
     @property
     def options(self) -> Sequence[str]:
@@ -131,7 +69,7 @@ class Cluster:
             listed = self.workloads(of_one)
             self._at_hand = {one.key: one for one in listed if one.key in wanted}
 
-    def find(self, resource: str, key: str) -> Live | None:
+    def find(self, resource: str, key: str) -> LiveObject | None:
         """Return an object as it is now, or ``None`` if the cluster does not have it.
 
         Raises
@@ -146,9 +84,9 @@ class Cluster:
         answer = self._connect().call(*words)
         if answer.code != 0 and is_missing(answer):
             return None
-        return Live(_object(answer, words))
+        return LiveObject(_object(answer, words))
 
-    def workloads(self, namespace: str | None = None) -> Iterator[Live]:
+    def workloads(self, namespace: str | None = None) -> Iterator[LiveObject]:
         """List all workloads as they are now, or those of a namespace.
 
         Raises
@@ -160,7 +98,7 @@ class Cluster:
         words = ("get", WORKLOADS, where, "--output=json")
         items = _object(self._connect().call(*words), words).get("items")
         listed = items if isinstance(items, list) else []
-        return (Live(one) for one in listed if isinstance(one, dict))
+        return (LiveObject(one) for one in listed if isinstance(one, dict))
 
     def command(self, call: Call) -> str:
         """Return the command line of a call, as a shell takes it."""
@@ -176,7 +114,7 @@ class Cluster:
         return last_words(answer.stderr) or f"exit code {answer.code}"
 
 
-def hold(queue: Live, mark: str, value: str) -> Call:
+def hold(queue: LiveObject, mark: str, value: str) -> Call:
     """Keep what waits in a LocalQueue from being looked at; ``mark`` tells whose hold it is.
 
     What its workloads hold already they keep.
@@ -196,7 +134,7 @@ def lift(key: str, mark: str) -> Call:
     return Call(f"lift the hold of LocalQueue {key}", _merge(LOCAL_QUEUES, key, change))
 
 
-def evict(workload: Live, message: str, now: datetime) -> Call:
+def evict(workload: LiveObject, message: str, now: datetime) -> Call:
     """Say in the status of a workload that it is evicted.
 
     The other conditions stay as they are: the patch tests that the object is the one that was
@@ -227,7 +165,7 @@ def evict(workload: Live, message: str, now: datetime) -> Call:
     return Call(f"evict {workload.key}", (*words, "--type=json", f"--patch={patch}"))
 
 
-def annotate(workload: Live, values: Mapping[str, str | None], title: str) -> Call:
+def annotate(workload: LiveObject, values: Mapping[str, str | None], title: str) -> Call:
     """Set annotations of a workload as it was read; those that are ``None`` are taken away."""
     metadata = {"resourceVersion": workload.version, "annotations": dict(values)}
     return Call(title, _merge(WORKLOADS, workload.key, {"metadata": metadata}))

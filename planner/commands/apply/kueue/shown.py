@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from planner.commands.apply.kueue.carry import Carrying
-from planner.commands.apply.kueue.cluster import Cluster, Live
+from planner.commands.apply.kueue.cluster import Cluster
 from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does, remarks
 from planner.commands.apply.kueue.ways import Evictions, Surprise
+from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
 from planner.plan.commands import Command, Commands
@@ -29,7 +30,7 @@ class Dumped(Cluster):
     def look_at(self, keys: Collection[str]) -> None:
         """Do nothing: all are at hand."""
 
-    def find(self, resource: str, key: str) -> Live | None:
+    def find(self, resource: str, key: str) -> LiveObject | None:
         """Return an object of the state.
 
         Raises
@@ -52,7 +53,7 @@ class Dumped(Cluster):
                 "it has changed since: planner snapshot keeps it"
             )
             raise Surprise(message)
-        return Live(found.model_dump(mode="json", by_alias=True))
+        return LiveObject(found.model_dump(mode="json", by_alias=True))
 
 
 def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from planner.commands.apply.kueue.cluster import Call, Cluster, Live, annotate, evict
+from planner.commands.apply.kueue.cluster import Call, Cluster, annotate, evict
 from planner.commands.apply.record import Way
 from planner.commands.boost.kueue.find import WorkloadBoost
+from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
 from planner.state.kueue_workload import BOOST_ANNOTATION
@@ -141,7 +142,7 @@ def unboost(cluster: Cluster, key: str, digest: str) -> Call | None:
     return annotate(found, values, f"take the boost of {key} back")
 
 
-def mark_of(item: Live, mark: str) -> dict[str, Any]:
+def mark_of(item: LiveObject, mark: str) -> dict[str, Any]:
     """Return what an annotation of ours says; empty if it is not there, or says something else."""
     try:
         value = json.loads(item.annotations.get(mark, ""))

@@ -8,23 +8,23 @@ told from outside.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from planner.kubectl.kueue_dump import Dump, trim
+from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.kubectl.watch import Told
 from planner.reader import read
 from planner.state import Changes, Facts, State
+from planner.state.kueue import of_kueue
 from planner.state.kueue_workloads import Entry
 
 SETTLED_S: Final = 3.0
 """A preemption is over when none of its victims showed for so long."""
 _CLASSES: Final = ("WorkloadPriorityClass", "PriorityClass")
-_FOR_WHOM: Final = re.compile(r"\(UID: (?P<uid>[^,\s]+)")
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Keeper:
     def __init__(self, dump: Dump, how: Mapping[str, Any], seconds: Callable[[], float]) -> None:
         self._how, self._seconds = how, seconds
         self._taken, self._since = dump.taken_at, seconds()
-        self.state: State = _kueue(read(dump.text().encode(), **how))
+        self.state: State = of_kueue(read(dump.text().encode(), **how))
         self.others = [one for one in dump.objects if one["kind"] != "Workload"]
         self._classes = [one for one in self.others if one["kind"] in _CLASSES]
         self._versions: dict[str, int] = {}
@@ -61,12 +61,16 @@ class Keeper:
         self.touched: set[str] = set()
         self.episodes: dict[str, Episode] = {}
         for one in dump.objects:
+            live = LiveObject(one)
             if one["kind"] == "Workload":
-                key = _key(one)
-                self._versions[key] = _version(one)
-                self._preempted |= {key: said} if (said := _preempted(one)) else {}
+                self._versions[live.key] = live.revision
+                self._preempted |= {live.key: said} if (said := live.preempted) else {}
             elif one["kind"] in {"ClusterQueue", "LocalQueue"}:
-                self._configured[one["kind"], _key(one)] = _settings(one)
+                self._configured[one["kind"], live.key] = live.settings
+        self._queue_of = {
+            (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
+            for local in self.state.local_queues
+        }
 
     @property
     def now(self) -> datetime:
@@ -75,17 +79,16 @@ class Keeper:
 
     def take(self, told: Told) -> bool:
         """Take one change; say whether everything is to be read anew because of it."""
-        item = told.value
-        metadata = item.get("metadata")
-        named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+        live, item = LiveObject(told.value), told.value
+        named = isinstance(live.at("metadata", "name"), str)
         if not named or item.get("kind") not in {"Workload", "ClusterQueue", "LocalQueue"}:
             return False  # such as the list of all, which the dump has
-        key = _key(item)
+        key = live.key
         if told.resource != WORKLOADS:
             place = str(item.get("kind")), key
-            settings = "" if told.kind == "DELETED" else _settings(trim(item))
+            settings = "" if told.kind == "DELETED" else LiveObject(trim(item)).settings
             return self._configured.get(place, "") != settings
-        version = _version(item)
+        version = live.revision
         if version and version <= self._versions.get(key, 0):
             return False  # the dump has it, or a later one
         if told.kind == "DELETED":
@@ -95,13 +98,13 @@ class Keeper:
                 self._preempted.pop(key, None)
             return False
         self._versions[key] = version
-        self._follow(key, item)
+        self._follow(live)
         self._new[key] = trim(item)
         return False
 
-    def _follow(self, key: str, item: dict[str, Any]) -> None:
+    def _follow(self, live: LiveObject) -> None:
         """Note who is preempted by this change, and the state before, where it is the first."""
-        said = _preempted(item)
+        key, said = live.key, live.preempted
         if said is None:
             self._preempted.pop(key, None)
             return
@@ -154,7 +157,7 @@ class Keeper:
         if not items:
             return
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*self._classes, *items]})
-        state = _kueue(read(text.encode(), **{**self._how, "now": self.state.now}))
+        state = of_kueue(read(text.encode(), **{**self._how, "now": self.state.now}))
         for one in state.workloads.entries:
             yield one._replace(text=bytes(one.text)) if isinstance(one, Facts) else one
 
@@ -164,47 +167,5 @@ class Keeper:
             yield one.admitted_by
         namespace = one.key.partition("/")[0]
         name = one.queue_name if isinstance(one, Facts) else one.spec.queue_name
-        for local in self.state.local_queues:
-            if (local.metadata.namespace, local.metadata.name) == (namespace, name):
-                yield local.spec.cluster_queue
-
-
-def _kueue(state: object) -> State:
-    if not isinstance(state, State):
-        message = "kubectl lists objects of Kueue, and nothing else was asked for"
-        raise TypeError(message)
-    return state
-
-
-def _key(item: Mapping[str, Any]) -> str:
-    metadata = item["metadata"]
-    return f"{metadata.get('namespace', '')}/{metadata['name']}"
-
-
-def _version(item: Mapping[str, Any]) -> int:
-    """Return the version of an object as a number, which grows with each change; 0 for none."""
-    text = str(item["metadata"].get("resourceVersion", ""))
-    return int(text) if text.isdecimal() else 0
-
-
-def _settings(item: Mapping[str, Any]) -> str:
-    """Return what of a queue is no count of what goes on in it."""
-    status = item.get("status")
-    conditions = status.get("conditions") if isinstance(status, dict) else None
-    told = [
-        (one.get("type"), one.get("status"))
-        for one in (conditions if isinstance(conditions, list) else [])
-        if isinstance(one, dict)
-    ]
-    return json.dumps([item.get("spec"), told], sort_keys=True)
-
-
-def _preempted(item: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return for whom (its UID) a workload is preempted, and since when; ``None`` if it is not."""
-    status = item.get("status")
-    conditions = status.get("conditions") if isinstance(status, dict) else None
-    for one in conditions if isinstance(conditions, list) else ():
-        if isinstance(one, dict) and (one.get("type"), one.get("status")) == ("Preempted", "True"):
-            whom = _FOR_WHOM.search(str(one.get("message")))
-            return (whom["uid"], str(one.get("lastTransitionTime"))) if whom else None
-    return None
+        if (queue := self._queue_of.get((namespace, name))) is not None:
+            yield queue
