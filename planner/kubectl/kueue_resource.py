@@ -125,7 +125,13 @@ RESOURCES: Final = (
 """Everything that is asked for, in the order in which it stands in a dump."""
 
 WORKLOADS: Final = f"workloads.{API_GROUP}"
-WATCHED: Final = (WORKLOADS, f"clusterqueues.{API_GROUP}", f"localqueues.{API_GROUP}")
+COHORTS: Final = f"cohorts.{API_GROUP}"
+WATCHED: Final = (
+    WORKLOADS,
+    *(f"{one}.{API_GROUP}" for one in ("clusterqueues", "localqueues")),
+    COHORTS,
+    f"resourceflavors.{API_GROUP}",
+)
 """What is watched where a cluster is: everything else is read anew once in a while."""
 
 OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)

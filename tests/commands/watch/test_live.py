@@ -23,7 +23,7 @@ from planner.commands.watch.record import Decision, Line, Note, Preemption
 from planner.errors import InputError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump, trim
-from planner.kubectl.kueue_resource import WATCHED, WORKLOADS
+from planner.kubectl.kueue_resource import COHORTS, WATCHED, WORKLOADS
 from planner.kubectl.watch import Source, Told
 from planner.objective.profiles import PROFILES
 from tests.cli.running import BIG, SMALL, call, cluster
@@ -262,6 +262,44 @@ def test_everything_is_read_again(kueue: Cluster) -> None:
     kueue.steps = [kueue.begin, *[nothing] * 130]  # more than ten minutes
     kueue.run()
     assert len(kueue.reads) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [("Cohort", {"parentName": "org"}), ("ResourceFlavor", {"nodeLabels": {"pool": "b"}})],
+)
+def test_what_quota_is_made_of_is_read_again(kueue: Cluster, kind: str, change: Object) -> None:
+    resource = f"{kind.lower()}s.kueue.x-k8s.io"
+    assert resource in WATCHED
+
+    (found,) = (one for one in kueue.items if one["kind"] == kind)
+
+    def counted() -> Sequence[Told]:
+        touch(found)
+        found["status"] = {"fairSharing": {"weightedShare": 7}}
+        return [Told(resource, "MODIFIED", copy.deepcopy(found))]
+
+    def changed() -> Sequence[Told]:
+        touch(found)
+        found["spec"] = {**found.get("spec", {}), **change}
+        return [Told(resource, "MODIFIED", copy.deepcopy(found))]
+
+    kueue.steps = [kueue.begin, nothing, counted, nothing, nothing]
+    kueue.run()
+    assert len(kueue.reads) == 1
+    kueue.steps = [kueue.begin, nothing, changed, *[nothing] * 4]
+    kueue.run()
+    assert len(kueue.reads) == 3
+
+
+def test_a_kueue_without_cohorts_is_watched(kueue: Cluster) -> None:
+    missing = Answer(1, b"", 'error: the server doesn\'t have a resource type "cohorts"')
+    begun = [Told(one, "BEGUN") for one in WATCHED if one != COHORTS]
+    kueue.steps = [lambda: [*begun, Told(COHORTS, "LOST", answer=missing)], nothing]
+    assert of(kueue.run(), Decision)
+    kueue.steps = [lambda: [Told(WATCHED[1], "LOST", answer=missing)]]
+    with pytest.raises(InputError, match="Kueue is not installed"):
+        Live(kueue, kueue.take, how={}, question=QUESTION, tell=kueue.lines.append).run()
 
 
 def test_what_is_older_or_no_object_changes_nothing(kueue: Cluster) -> None:

@@ -25,6 +25,8 @@ from planner.state.kueue_workloads import Entry
 SETTLED_S: Final = 3.0
 """A preemption is over when none of its victims showed for so long."""
 _CLASSES: Final = ("WorkloadPriorityClass", "PriorityClass")
+_SETTINGS: Final = {"ClusterQueue", "LocalQueue", "Cohort", "ResourceFlavor"}
+"""Kinds that are watched, and read anew with all else when more changes than what they count."""
 
 
 @dataclass
@@ -65,7 +67,7 @@ class Keeper:
             if one["kind"] == "Workload":
                 self._versions[live.key] = live.revision
                 self._preempted |= {live.key: said} if (said := live.preempted) else {}
-            elif one["kind"] in {"ClusterQueue", "LocalQueue"}:
+            elif one["kind"] in _SETTINGS:
                 self._configured[one["kind"], live.key] = live.settings
         self._queue_of = {
             (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
@@ -81,7 +83,7 @@ class Keeper:
         """Take one change; say whether everything is to be read anew because of it."""
         live, item = LiveObject(told.value), told.value
         named = isinstance(live.at("metadata", "name"), str)
-        if not named or item.get("kind") not in {"Workload", "ClusterQueue", "LocalQueue"}:
+        if not named or item.get("kind") not in {"Workload", *_SETTINGS}:
             return False  # such as the list of all, which the dump has
         key = live.key
         if told.resource != WORKLOADS:

@@ -16,7 +16,7 @@ from planner.commands.watch.record import Line, Note, Preemption
 from planner.errors import InputError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump
-from planner.kubectl.kueue_resource import is_forbidden, is_missing, watching_role
+from planner.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing, watching_role
 from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, Told, reason
 from planner.state import State
 
@@ -133,6 +133,9 @@ class Live:
         InputError
             If nothing has been read yet, and nothing could be.
         """
+        if resource == COHORTS and is_missing(answer):
+            self._begun.add(resource)  # an older Kueue has none that could change
+            return
         self._is_gap = True
         error = _refused(resource, answer)
         if self._keeper is None:
