@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-_FOR_WHOM: Final = re.compile(r"\(UID: (?P<uid>[^,\s]+)")
-"""How Kueue's message on a victim names the preemptor."""
+from planner.state.kueue_workload import preemptor_uid
 
 
 class LiveObject:
@@ -74,8 +72,8 @@ class LiveObject:
     def preempted(self) -> tuple[str, str] | None:
         """For whom (its UID) a workload is preempted, and since when; ``None`` if it is not."""
         told = self.condition("Preempted")
-        whom = _FOR_WHOM.search(str(told.get("message"))) if self.is_true("Preempted") else None
-        return (whom["uid"], str(told.get("lastTransitionTime"))) if whom else None
+        uid = preemptor_uid(str(told.get("message"))) if self.is_true("Preempted") else ""
+        return (uid, str(told.get("lastTransitionTime"))) if uid else None
 
     @property
     def holds_quota(self) -> bool:

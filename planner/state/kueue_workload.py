@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -39,10 +40,20 @@ PREEMPTED: Final = "Preempted"
 DEFAULT_GRACE_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
+_FOR_WHOM: Final = re.compile(r"\(UID: (?P<uid>[^,\s]+)")
 _GATED_BY: Final = f"{API_GROUP}/admission-gated-by"
 _PARENT_LABEL: Final = f"{API_GROUP}/concurrent-admission-parent"
 _PARENT_VERSION: Final = f"{API_GROUP}/v1beta2"
 _ALLOWED_FLAVORS: Final = f"{API_GROUP}/workload-allowed-resource-flavors"
+
+
+def preemptor_uid(message: str) -> str:
+    """Return the UID of whom a victim makes room for, by Kueue's message; empty if it names none.
+
+    Source: docs/semantics/kueue-features.md §10 (rule E26).
+    """
+    whom = _FOR_WHOM.search(message)
+    return whom["uid"] if whom else ""
 
 
 class Remarks(NamedTuple):

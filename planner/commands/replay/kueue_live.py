@@ -11,10 +11,9 @@ Source: docs/semantics/kueue-features.md §10 (rule E26).
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Literal
 
 from planner.commands.replay.comparison import Outcome
 from planner.coverage.kueue import KueueCoverage
@@ -24,8 +23,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.state import AnyState, State
-
-_FOR_WHOM: Final = re.compile(r"\(UID: (?P<uid>[^,\s]+)")
+from planner.state.kueue_workload import preemptor_uid
 
 
 class Observed(Record):
@@ -91,9 +89,8 @@ def _evicted(before: State, after: State) -> dict[str, list[str]]:
     """Return the victims since the first dump by the UIDs of those whom they made room for."""
     found: dict[str, list[str]] = {}
     for key, text in _said(before, after):
-        whom = _FOR_WHOM.search(text)
-        if whom is not None:
-            victims = found.setdefault(whom["uid"], [])
+        if uid := preemptor_uid(text):
+            victims = found.setdefault(uid, [])
             if key not in victims:  # the condition and the event say the same
                 victims.append(key)
     return found

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import planner
 from planner.commands.audit.judge import Question
 from planner.commands.watch.kueue import judge, live
 from planner.commands.watch.kueue.keep import Keeper
@@ -26,8 +27,8 @@ from planner.kubectl.kueue_dump import Dump, trim
 from planner.kubectl.kueue_resource import COHORTS, WATCHED, WORKLOADS
 from planner.kubectl.watch import Source, Told
 from planner.objective.profiles import PROFILES
-from tests.cli.running import BIG, SMALL, call, cluster
-from tests.cluster import PENDING, Object
+from tests.cli.running import BIG, SMALL, call, cluster, listed
+from tests.cluster import PENDING, Object, cohort, pending, queue, running
 from tests.commands.apply.stage import versioned
 from tests.kubectl.api_server import touch
 
@@ -91,11 +92,13 @@ class Cluster(Source):
         touch(found)
         return Told(WORKLOADS, kind, copy.deepcopy(found))
 
-    def preempt(self, *keys: str, moment: str = "2026-05-01T13:00:07Z") -> list[Told]:
-        """Let Kueue evict some workloads for the one that waits."""
+    def preempt(
+        self, *keys: str, moment: str = "2026-05-01T13:00:07Z", uid: str = UID
+    ) -> list[Told]:
+        """Let Kueue evict some workloads for the one that waits, or another one."""
         told = []
         for key in keys:
-            text = f"Preempted to accommodate a workload (UID: {UID}, JobUID: j) due to x"
+            text = f"Preempted to accommodate a workload (UID: {uid}, JobUID: j) due to x"
             for kind in ("Evicted", "Preempted"):
                 said = {"type": kind, "status": "True", "reason": "Preempted", "message": text}
                 condition = {**said, "lastTransitionTime": moment}
@@ -191,6 +194,41 @@ def test_a_preemption_that_is_another(kueue: Cluster) -> None:
     assert isinstance(told, Preemption)
     assert (told.outcome, told.evicted, told.measured) == ("different", (BIG,), None)
     assert f"Kueue evicted {BIG}, the replay does not" in told.detail
+
+
+def test_two_preemptors_of_one_cycle(kueue: Cluster) -> None:
+    """Kueue decided for both on the state before either; the second shows after the first."""
+    both = [f"small-{i}" for i in range(1, 5)]
+    other = pending("other", {"cpu": 1})
+    other[0]["metadata"] |= {"name": "second", "uid": "uid-second"}
+    parts = listed(
+        cohort("all"),
+        queue("lender", {"gpu": 8, "cpu": 0}, "all", reclaim="Any"),
+        queue("other", {"gpu": 0, "cpu": 8}, "all", reclaim="Any"),
+        queue("borrower", {"gpu": 0, "cpu": 0}, "all"),
+        *(running(name, "borrower", {"gpu": 2, "cpu": 1}, minute=1) for name in both),
+        *(running(f"cpu-{i}", "borrower", {"cpu": 1}, minute=10 + i) for i in range(1, 5)),
+        pending("lender", {"gpu": 4}),
+        other,
+    )
+    kueue.items = versioned(parts["items"])
+    kueue.find(PENDING)["metadata"]["uid"] = UID
+    before = planner.read(kueue.take().value())
+    ours, theirs = (planner.greedy(before, key).keys for key in (PENDING, "ns/second"))
+    assert (len(ours), len(theirs)) == (2, 1)
+    kueue.reads.clear()
+    kueue.steps = [
+        kueue.begin,
+        lambda: [*kueue.preempt(*ours), *kueue.preempt(*theirs, uid="uid-second")],
+        nothing,
+        nothing,
+    ]
+    first, second = of(kueue.run(), Preemption)
+    assert isinstance(first, Preemption)
+    assert isinstance(second, Preemption)
+    assert (first.preemptor, first.outcome) == (PENDING, "equal")
+    assert (second.preemptor, second.outcome) == ("ns/second", "equal")
+    assert second.evicted == theirs
 
 
 def test_clocks_of_whole_seconds(kueue: Cluster) -> None:

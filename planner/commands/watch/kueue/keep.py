@@ -31,9 +31,14 @@ _SETTINGS: Final = {"ClusterQueue", "LocalQueue", "Cohort", "ResourceFlavor"}
 
 @dataclass
 class Episode:
-    """A preemption that goes on: the state before, and when the last victim showed."""
+    """A preemption that goes on: the states before, and when the last victim showed.
 
-    before: State
+    Kueue decides for all heads of a cycle by one snapshot, and evicts for them one after the other:
+    the state that it decided on is the one before this preemption, which comes first, or that
+    before one that was still going on.
+    """
+
+    before: tuple[State, ...]
     last_s: float
 
 
@@ -116,7 +121,8 @@ class Keeper:
         uid = said[0]
         if uid not in self.episodes:
             self.settle()
-            self.episodes[uid] = Episode(self.state, 0.0)
+            going_on = (one.before[0] for one in self.episodes.values())
+            self.episodes[uid] = Episode((self.state, *going_on), 0.0)
         self.episodes[uid].last_s = self._seconds()
 
     def settle(self) -> None:
@@ -147,8 +153,8 @@ class Keeper:
                 found.setdefault(said[0], []).append(key)
         return found
 
-    def over(self) -> Iterator[tuple[str, State]]:
-        """Take out the preemptions that are over: for whom (its UID), and the state before."""
+    def over(self) -> Iterator[tuple[str, tuple[State, ...]]]:
+        """Take out the preemptions that are over: for whom (its UID), and the states before."""
         now = self._seconds()
         for uid in [*self.episodes]:
             if now - self.episodes[uid].last_s >= SETTLED_S:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -172,7 +172,7 @@ class Live:
         keeper.episodes = before.episodes
         for uid, victims in keeper.preempted_since(before).items():
             if not self._is_gap:
-                episode = Episode(before.state, self._pace.seconds())
+                episode = Episode((before.state,), self._pace.seconds())
                 keeper.episodes.setdefault(uid, episode)
                 continue
             whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
@@ -203,20 +203,30 @@ class Live:
         touched, keeper.touched = keeper.touched, set()
         if touched:
             self._judge.look(keeper.state, touched)
-        for uid, before in [*keeper.over()]:
-            self._compare(keeper, uid, before)
+        for uid, states in [*keeper.over()]:
+            self._compare(keeper, uid, states)
         while (line := self._judge.next(keeper.state)) is not None:
             self._tell(line)
             if not self._has_time():
                 return
 
-    def _compare(self, keeper: Keeper, uid: str, before: State) -> None:
-        """Tell how a preemption was, and keep both states."""
-        for found in compared(before, keeper.state, self._question, uid):
-            kept = found
-            if self._store is not None:
-                kept = self._store.keep(found, before, keeper.state, keeper.others)
-            self._tell(kept)
+    def _compare(self, keeper: Keeper, uid: str, states: Sequence[State]) -> None:
+        """Tell how a preemption was, and keep the states around it.
+
+        Of the states that it may have been decided on, the one counts whose replay is the same.
+        """
+        by_state = [(one, compared(one, keeper.state, self._question, uid)) for one in states]
+        told = ((one, row) for one, rows in by_state for row in rows if row.outcome == "equal")
+        if (equal := next(told, None)) is not None:
+            self._keep_and_tell(keeper, *equal)
+            return
+        for row in compared(states[0], keeper.state, self._question, uid):
+            self._keep_and_tell(keeper, states[0], row)
+
+    def _keep_and_tell(self, keeper: Keeper, before: State, found: Preemption) -> None:
+        if self._store is not None:
+            found = self._store.keep(found, before, keeper.state, keeper.others)
+        self._tell(found)
 
     def _has_time(self) -> bool:
         """Say whether there is processor time left: some for each second, saved for a while."""
