@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,31 @@ def test_results_and_resume(tmp_path: Path) -> None:
     other = call("compare", states, "--results", results, "--resume")
     assert other.exit_code == 2
     assert "algorithms" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("without", "said"),
+    [
+        (lambda rows: rows[1:], "rows of optimum:min-count for the algorithms greedy, optimum:"),
+        (lambda rows: [rows[0], *rows], "rows of greedy, greedy, optimum:min-count for the"),
+        (lambda rows: [rows[0], {**rows[1], "terms": {}}], "a plan without the terms D2, D4"),
+    ],
+    ids=["one less", "one twice", "no terms"],
+)
+def test_rows_on_file_that_are_no_answer_are_refused(
+    tmp_path: Path, without: Callable[[list[Any]], list[Any]], said: str
+) -> None:
+    state, results = write(tmp_path, cluster()), tmp_path / "rows"
+    algorithms = ("--algorithm", "greedy", "--algorithm", "optimum:min-count")
+    asked = ("compare", state, *algorithms, "--jobs", "1", "--results", results)
+    assert call(*asked).exit_code == 0
+    header, row = results.read_text().splitlines()
+    value = json.loads(row)
+    value["result"]["rows"] = without(value["result"]["rows"])
+    results.write_text(f"{header}\n{json.dumps(value)}\n")
+    done = call(*asked, "--resume")
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())
 
 
 def test_processes_give_the_same_rows(tmp_path: Path) -> None:

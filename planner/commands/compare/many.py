@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import groupby
 from statistics import fmean, median
 from typing import Final
 
@@ -32,6 +31,7 @@ from planner.commands.compare.record import (
     Standing,
     StateComparison,
     Summary,
+    cases,
 )
 from planner.plan import Assume
 from planner.reader import MAX_BYTES
@@ -132,12 +132,6 @@ class Tally:
         count = {fact: self._duels[name, fact] for fact in ("both", "only_this", "only_first")}
         scores = tuple(_score(measure, self._gaps.get((name, measure), ())) for measure in SCORED)
         return Duel(algorithm=name, first=self.algorithms[0], scores=scores, **count)
-
-
-def cases(rows: Iterable[Row]) -> Iterator[Sequence[Row]]:
-    """Yield the rows of each pending workload together: they stand beside each other."""
-    for _, group in groupby(rows, lambda row: (row.state, row.pending)):
-        yield tuple(group)
 
 
 def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distribution:
@@ -252,7 +246,7 @@ def compare_states(
         kind="comparison",
         now=question.now,
         reading=Reading(question.release, question.requests),
-        algorithms=[repr(algorithm) for algorithm in question.algorithms],
+        algorithms={algorithm.name: repr(algorithm) for algorithm in question.algorithms},
         time_limit=question.time_limit,
         rules=question.rules,
         pending=question.pending,

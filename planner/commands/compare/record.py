@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, model_validator
 
 from planner.commands.audit.record import Failure, Rules
 from planner.plan.base import Record, Status
@@ -100,12 +102,33 @@ class Row(Record):
         return self.terms["D2"] if measure == "victims" else self.terms["D4"] + self.terms["D5"]
 
 
+def cases(rows: Iterable[Row]) -> Iterator[Sequence[Row]]:
+    """Yield the rows of each pending workload together: they stand beside each other."""
+    for _, group in groupby(rows, lambda row: (row.state, row.pending)):
+        yield tuple(group)
+
+
 class StateComparison(Record):
     """Everything about one state."""
 
     state: str
     rows: tuple[Row, ...] = ()
     failures: tuple[Failure, ...] = ()
+
+    @model_validator(mode="after")
+    def _every_algorithm_answers(self, info: ValidationInfo) -> Self:
+        """A results file has a row of each algorithm of the run for whoever waits, with terms."""
+        asked = (info.context or {}).get("algorithms", ())
+        message = ""
+        for case in cases(self.rows) if asked else ():
+            names = [row.algorithm for row in case]
+            if names != [*asked]:
+                message = f"rows of {', '.join(names)} for the algorithms {', '.join(asked)}"
+            elif any(row.has_plan and not {"D2", "D4", "D5"} <= row.terms.keys() for row in case):
+                message = "a plan without the terms D2, D4 and D5"
+        if message:
+            raise ValueError(message)
+        return self
 
 
 class Standing(Record):
