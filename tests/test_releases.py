@@ -7,6 +7,7 @@ import pytest
 
 import planner
 from planner.commands.replay import replay
+from planner.errors import UnsupportedError
 from planner.quota.kueue.activity import MULTIKUEUE, PROVISIONING, Activity
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
@@ -247,3 +248,13 @@ def test_every_recorded_answer_of_a_release_is_reproduced(release: str, conforma
 def test_a_quota_of_pods_as_0_17_decided(conformance: Path) -> None:
     found = replay(str(conformance / "kueue-features" / "pods-quota-0.17.8.jsonl.gz"))
     assert found.equal == found.instances > 0
+
+
+def test_who_asks_for_less_than_no_pods_is_refused_where_a_release_lets_it() -> None:
+    waits = pending("alone", 2)
+    waits[0]["status"] = {"reclaimablePods": [{"name": "main", "count": 2}]}
+    dump = dump_of([*queue("alone", 4), *running("r", "alone", 4), *waits])
+    assert planner.solve(planner.read(dump, now=NOW), PENDING).status == "optimal"
+    older = planner.read(dump, now=NOW, release="0.17.6")
+    with pytest.raises(UnsupportedError, match=r"0\.17\.6 lets it ask for less than nothing"):
+        planner.solve(older, PENDING)

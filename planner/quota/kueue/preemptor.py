@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planner.errors import InputError, LookupFailed
+from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.quota.kueue.holding import effective_priority, queue_order_time
 from planner.quota.kueue.request import Defaults, pod_set_requests
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -89,10 +89,17 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
     ------
     LookupFailed
         If its LocalQueue or its ClusterQueue is not in the dump.
+    UnsupportedError
+        If it asks for less than no pods, as older releases have it where more are reclaimable than
+        there are: the API server takes no admission like that.
     """
     defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
     charges = snapshot.devices.charges(workload)
     pod_sets = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
+    if any(one.count < 0 for one in pod_sets):
+        release = state.configuration.release.name
+        message = f"Kueue {release} lets it ask for less than nothing: more of its pods are "
+        raise UnsupportedError(workload.key, f"{message}reclaimable than it has")
     return Preemptor(
         workload=workload,
         queue=_queue_of(state, snapshot, workload),

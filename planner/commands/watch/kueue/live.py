@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ SHARE: Final = 0.2
 """The share of one core that all of it may take, over time: judging has what is left of it."""
 SAVED_S: Final = 10.0
 """Processor time that may be saved for when much is due at once."""
+TIDY_S: Final = 30.0
+"""Seconds between two times that memory is tidied: plans refer to themselves in circles, and this
+process is set up to look for such hardly ever, as suits a command that ends soon."""
 MISSED: Final = "it happened while the cluster could not be watched"
 
 
@@ -101,7 +105,7 @@ class Live:
         """
         interval, seconds = self._pace.interval_s, self._pace.seconds
         end = float("inf") if for_s is None else seconds() + for_s
-        next_look = seconds()
+        next_look = next_tidy = seconds()
         try:
             while self._keeper is None or seconds() < end:
                 until = min(next_look, end) if self._keeper else seconds() + interval
@@ -110,6 +114,9 @@ class Live:
                 if self._keeper is not None and seconds() >= next_look:
                     self._look(self._keeper)
                     next_look = seconds() + interval
+                if seconds() >= next_tidy:
+                    gc.collect()
+                    next_tidy = seconds() + TIDY_S
         finally:
             self._source.close()
 
