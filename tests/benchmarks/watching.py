@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ def used(process: int) -> tuple[float, float]:
     return ticks / os.sysconf("SC_CLK_TCK"), int(found[1]) / 1024 if found else 0.0
 
 
-def watched(form: Form, rate: float, window_s: float, windows: int) -> Iterator[Mapping[str, Any]]:
+def watched(form: Form, rate: float, window_s: float, windows: int) -> Generator[Mapping[str, Any]]:
     """Watch a cluster, and yield what each window of time cost."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
