@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "term": "scheduler",
         "state": "errors quantity",
         "reader": "stage errors garbage quantity scheduler state",
-        "dump": "errors quantity",
+        "dump": "stage errors quantity",
         "commands/import_": "stage dump errors objective reader commands/replay",
         "commands/generate": "stage dump errors objective quota reader reference state scheduler",
         "kubectl": "stage dump errors garbage reader state",

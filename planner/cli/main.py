@@ -161,6 +161,17 @@ class PlannerGroup(PlannerCommand, click.Group):
                 option.envvar = _variables(cmd_name, option)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the first word; of a word that is none, say what is spelt alike."""
+        name = args[0]
+        if name not in self._lazy and not name.startswith("-") and not ctx.resilient_parsing:
+            from planner.cli.option import meant
+
+            ctx.fail(f"No such command {name!r}.{meant(name, self._lazy)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them, one column for all sections."""
         del ctx

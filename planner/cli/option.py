@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -133,6 +133,14 @@ def moment(text: str) -> datetime:
         raise click.BadParameter(f"{text!r} is not {example}") from None
 
 
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return a sentence, after a space, that names what is known and spelt almost like a name."""
+    from planner.reader.complaint import closest
+
+    close = closest(name, list(known))
+    return f" Did you mean {close!r}?" if close else ""
+
+
 def objective(name: str) -> str:
     """Look up the name of a profile, or take that of a TOML file; they are loaded only now."""
     from planner.objective.profile_file import FRONT, SUFFIX
@@ -145,7 +153,8 @@ def objective(name: str) -> str:
         )
     if name not in PROFILES and not name.endswith(SUFFIX):
         raise click.BadParameter(
-            f"{name!r} is not one of {', '.join(PROFILES)}, or a file NAME{SUFFIX}"
+            f"{name!r} is not one of {', '.join(PROFILES)}, or a file NAME{SUFFIX}."
+            f"{meant(name, PROFILES)}"
         )
     return name
 

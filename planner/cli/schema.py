@@ -8,7 +8,7 @@ import click
 
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.given import Given, define
-from planner.cli.option import output_option
+from planner.cli.option import meant, output_option
 
 EPILOG: Final = """\b
 Examples:
@@ -35,5 +35,6 @@ def command(given: Given) -> int:
         given.target.emit(schema_text(given.name))
     else:
         known = ", ".join(SCHEMAS)
-        raise click.BadParameter(f"{given.name!r} is not one of {known}", param_hint="NAME")
+        said = f"{given.name!r} is not one of {known}.{meant(given.name, SCHEMAS)}"
+        raise click.BadParameter(said, param_hint="NAME")
     return OPTIMAL

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from planner.stage import going_on
 
 
 def listed(
@@ -33,15 +35,32 @@ def as_yaml(state: Mapping[str, Any]) -> str:
     import yaml  # noqa: PLC0415 - JSON is written far more often
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: str = yaml.dump(dict(state), Dumper=dumper, sort_keys=False, width=100)
-    return text
+
+    def block(value: object) -> str:
+        text: str = yaml.dump(value, Dumper=dumper, sort_keys=False, width=100)
+        return text
+
+    # A list at its top item by item, so that whoever waits can be told.
+    return "".join(
+        f"{key}:\n" + "".join(block([item]) for item in _told(each))
+        if isinstance(each, list) and each
+        else block({key: each})
+        for key, each in state.items()
+    )
 
 
 def _member(value: object) -> str:
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(map(_compact, value)) + "\n]"
+        return "[\n" + ",\n".join(map(_compact, _told(value))) + "\n]"
     return _compact(value)
 
 
 def _compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
+
+
+def _told(items: Iterable[object]) -> Iterator[object]:
+    """Yield items, saying each time that the work goes on."""
+    for item in items:
+        going_on()
+        yield item

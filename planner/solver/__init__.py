@@ -7,6 +7,7 @@ levels.py       lexicographic levels: minimise on as few classes as the proof pe
 tie_break.py    the canonical answer among equals
 bound.py        lower bounds from linear-programming duals, recomputed in exact integers
 engine.py       one CP-SAT run with the settings that were measured and found safe; its word checked
+waiting.py      long calls of a solver: Ctrl-C ends them, and progress is told meanwhile
 mathopt.py      linear and mixed-integer programs for the engines of MathOpt
 second_opinion.py  whether any answer is left, asked of two engines
 pareto.py       the Pareto front of two measures

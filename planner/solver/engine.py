@@ -37,9 +37,12 @@ from ortools.sat.python.cp_model_helper import (
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
 from planner.solver.deadline import Deadline
+from planner.solver.waiting import waited_for
 from planner.stage import going_on
 
 SEED: Final = 0
+_AT_ONCE: Final = 0.1
+"""The most effort that nobody minds waiting for: a thread takes longer than a small model."""
 _VERSION: Final = version("ortools")
 
 
@@ -237,7 +240,9 @@ def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
     wrapper = SolveWrapper()
     wrapper.set_parameters(parameters)
     solve: Callable[[CpModelProto], CpSolverResponse] = wrapper.solve
-    return solve(proto)
+    if parameters.max_deterministic_time <= _AT_ONCE:
+        return solve(proto)
+    return waited_for(lambda: solve(proto), wrapper.stop_search)
 
 
 def complete(
@@ -290,6 +295,8 @@ def _quick(deadline: Deadline) -> SatParameters:
     # The step of presolve that or-tools issue 5293 is about; it matters where presolve is on.
     parameters.presolve_inclusion_work_limit = 0
     parameters.auto_detect_greater_than_at_least_one_of = False
+    # Its handler of SIGINT is never taken back: after the first run Ctrl-C would do nothing at all.
+    parameters.catch_sigint_signal = False
     left = deadline.left()
     if left is not None:
         parameters.max_time_in_seconds = left

@@ -366,8 +366,10 @@ def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResul
     done: list[LevelResult] = []
     measures = with_names(levels)
     for number, measure in enumerate(measures, start=1):
-        begin(f"level {number} of {len(measures)}")
         search.deadline = deadline.part(_SHARE)
+        left = search.deadline.left()
+        at_most = "" if left is None else f", for at most {left:.0f} s"
+        begin(f"level {number} of {len(measures)}{at_most}")
         _solve_next(search, measure, done)
     search.deadline = deadline
     return done

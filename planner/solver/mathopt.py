@@ -43,6 +43,7 @@ from planner.errors import InternalError
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
 from planner.solver.engine import SEED
+from planner.solver.waiting import waited_for
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""
@@ -107,6 +108,8 @@ def ask(milp: Milp, kind: Kind, seconds: float | None) -> MipAnswer:
     if kind == "SCIP":
         # With more of them the answer would depend on the machine.
         parameters.threads = 1
+        # Or it would keep Ctrl-C for itself.
+        parameters.gscip.bool_params["misc/catchctrlc"] = False
         parameters.gscip.real_params["numerics/feastol"] = _TOLERANCE
         parameters.gscip.int_params["presolving/maxrounds"] = _ROUNDS
     else:
@@ -135,18 +138,23 @@ def ask(milp: Milp, kind: Kind, seconds: float | None) -> MipAnswer:
 def _solve(
     program: ModelProto, kind: Kind, parameters: SolveParametersProto
 ) -> SolveResultProto | None:
-    """Solve, or return ``None`` if the engine gives up with an error."""
+    """Solve, or return ``None`` if the engine gives up with an error.
+
+    Nothing ends it early: HiGHS does not listen, and SCIP writes of errors as soon as it could.
+    """
     try:
-        return solver.solve(
-            program,
-            SOLVER_TYPE_GSCIP if kind == "SCIP" else SOLVER_TYPE_HIGHS,
-            SolverInitializerProto(),
-            parameters,
-            ModelSolveParametersProto(),
-            None,
-            CallbackRegistrationProto(),
-            None,
-            None,
+        return waited_for(
+            lambda: solver.solve(
+                program,
+                SOLVER_TYPE_GSCIP if kind == "SCIP" else SOLVER_TYPE_HIGHS,
+                SolverInitializerProto(),
+                parameters,
+                ModelSolveParametersProto(),
+                None,
+                CallbackRegistrationProto(),
+                None,
+                None,
+            )
         )
     except StatusNotOk:
         return None

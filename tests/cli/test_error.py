@@ -12,11 +12,14 @@ from tests.cli.running import call, cluster, write
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["sovle"], "No such command 'sovle'"),
+        (["slove"], "No such command 'slove'. Did you mean 'solve'?"),
+        (["frobnicate"], "No such command 'frobnicate'.\n"),
         (["solve"], "Missing argument 'STATE'"),
         (["solve", "x", "--frmat", "json"], "No such option"),
         (["solve", "x", "--format", "xml"], "'xml' is not one of"),
         (["solve", "x", "--objective", "best"], "'best' is not one of no-regret,"),
+        (["solve", "x", "--objective", "min-cuont"], "NAME.toml. Did you mean 'min-count'?\n"),
+        (["schema", "palns"], "Did you mean 'plans'?\n"),
         (["solve", "x", "--time-limit", "-1"], "'-1' is not a number of seconds, 0 or more"),
         (["solve", "x", "--time-limit", "nan"], "'nan' is not a number of seconds, 0 or more"),
         (["solve", "x", "--time-limit", "soon"], "'soon' is not a number of seconds, 0 or more"),

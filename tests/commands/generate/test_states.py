@@ -1,16 +1,18 @@
 """Generated states: consistent, the same for the same seed, in need of preemption."""
 
+import json
 import os
 import subprocess
 import sys
 from hashlib import sha256
 
 import pytest
+import yaml
 
 import planner
 from planner.commands.generate import PRESETS, generate, generate_objects
 from planner.commands.generate.kueue.layout import KueueKnobs
-from planner.dump import as_json
+from planner.dump import as_json, as_yaml
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored, read_objects
 from planner.solver.start import pending_workloads
@@ -109,6 +111,12 @@ def test_reading_ignores_nothing_that_matters() -> None:
     )
     assert not ignored.kinds
     assert set(ignored.fields) <= {"ClusterQueue.spec.namespaceSelector"}
+
+
+def test_yaml_says_what_json_says() -> None:
+    for preset in ("small", "yunikorn-small"):
+        value = generate_objects(preset, 0, {})
+        assert yaml.safe_load(as_yaml(value)) == json.loads(as_json(value)) == value
 
 
 def test_classes_of_the_scalability_tests() -> None:

@@ -41,7 +41,7 @@ from planner.objective.annotation import PREFIX
 from planner.quota.kueue.topology import Occupancy, Taken, Topologies
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.find import Placement, Placer
-from planner.stage import begin
+from planner.stage import begin, going_on
 from planner.state import HOST, Node, ResourceFlavor, Topology
 from planner.state.kueue_workload import TopologyRequest
 from planner.state.pods import PodSpec
@@ -321,6 +321,7 @@ def _local_queues(layout: Layout) -> Iterator[dump.Object]:
 
 
 def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dump.Object:
+    going_on()
     owner = names.OWNERS[run.number % len(names.OWNERS)]
     end = names.uid(seed, run.number)[:5]
     requests = units_of(run.shape)

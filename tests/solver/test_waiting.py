@@ -1,0 +1,118 @@
+"""Ctrl-C ends the longest call of a solver, and while it lasts progress is told."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from planner.models.shared.builder import Builder, Linear, total
+from planner.solver.deadline import Deadline
+from planner.solver.engine import ATTEMPTS, run
+from planner.solver.mathopt import Kind, ask, translate
+from planner.solver.waiting import waited_for
+from planner.stage import told_to
+
+LAST = ATTEMPTS[-1]
+LIMIT_S = 300.0
+"""Far longer than a test takes; a run that is not interrupted ends then."""
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c() -> Iterator[None]:
+    """Let Python handle it, wherever the tests run."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+class User:
+    """Looks on, and presses Ctrl-C when a sign of life has come so many times."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience, self.signs = patience, 0
+
+    def __call__(self, stage: str | None) -> None:
+        """See a sign of life."""
+        assert stage is None
+        self.signs += 1
+        if self.signs == self.patience:
+            press_ctrl_c()
+
+
+def split_markets() -> Builder:
+    """Return five equations over forty Booleans: hours of work for any of the solvers.
+
+    Source: Cornuéjols and Dawande, A class of hard small 0-1 programs (1998).
+    """
+    chance = random.Random(1)  # noqa: S311 - test data
+    builder = Builder()
+    markets = [builder.new(0, 1) for _ in range(40)]
+    for _ in range(5):
+        sizes = [chance.randrange(100) for _ in markets]
+        parts = (Linear({one: size}) for one, size in zip(markets, sizes, strict=True))
+        builder.add(total(parts).equals(sum(sizes) // 2))
+    return builder
+
+
+def test_ctrl_c_ends_a_long_run() -> None:
+    before, user = threading.enumerate(), User(patience=4)
+    with told_to(user), pytest.raises(KeyboardInterrupt):
+        run(split_markets(), None, Deadline.after(LIMIT_S), attempts=[LAST])
+    assert user.signs == user.patience
+    assert threading.enumerate() == before
+
+
+@pytest.mark.parametrize("kind", ["SCIP", "HiGHS"])
+def test_ctrl_c_does_not_wait_for_a_second_engine(kind: Kind) -> None:
+    with told_to(User(patience=2)), pytest.raises(KeyboardInterrupt):
+        ask(translate(split_markets().proto), kind, seconds=3.0)
+
+
+def test_ctrl_c_is_still_pythons_after_a_run() -> None:
+    """CP-SAT would take it over, for good."""
+    builder = Builder()
+    builder.add(Linear({builder.new(0, 2): 1}) >= 1)
+    assert run(builder, None, Deadline()).outcome == "optimal"
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_call_is_stopped_however_late_it_listens() -> None:
+    asked, ended = threading.Semaphore(0), threading.Event()
+
+    def call() -> None:
+        press_ctrl_c()
+        for _ in range(3):
+            assert asked.acquire(timeout=LIMIT_S)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        waited_for(call, asked.release)
+    assert ended.is_set()
+
+
+def test_what_a_call_raises_is_raised() -> None:
+    def call() -> None:
+        raise ArithmeticError
+
+    with pytest.raises(ArithmeticError):
+        waited_for(call)
+    assert waited_for(lambda: 7) == 7
+
+
+def test_no_memory_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(MemoryError):
+        waited_for(lambda: 7)
