@@ -11,11 +11,9 @@ import click
 
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.given import Given, define
-from planner.cli.option import size
+from planner.cli.option import address, size
 from planner.errors import InputError
 
-LOOPBACK: Final = "127.0.0.1"
-MOST_PORTS: Final = 65535
 SLOW: Final = 8
 """Connections beside those that are answered: to these it is said that they come again."""
 
@@ -33,15 +31,6 @@ There is no login and no TLS: whoever reaches the port may use the service. It l
 unless a host is given.
 
 """
-
-
-def address(text: str) -> tuple[str, int]:
-    """Read HOST:PORT, or :PORT on loopback."""
-    host, colon, port = text.rpartition(":")
-    is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(MOST_PORTS))
-    if not colon or not is_port or int(port) > MOST_PORTS:
-        raise click.BadParameter(f"{text!r} is neither :PORT nor HOST:PORT")
-    return host.strip("[]") or LOOPBACK, int(port)
 
 
 @define(

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
 
 from planner.commands.serve.openapi import EXIT_CODE
-from planner.commands.serve.process import answer
+from planner.commands.serve.process import Ended, answer
 from planner.commands.serve.record import ENDPOINTS, JSON, Bounds, Endpoint
 
 Message = MutableMapping[str, Any]
@@ -88,7 +88,7 @@ class Service:
         try:
             async with self._slots, asyncio.timeout(bounds.seconds):
                 dump = await _body(scope, receive, bounds.max_bytes)
-                ended = await answer(words, dump, bounds)
+                ended = await _while_waited_for(answer(words, dump, bounds), receive)
         except TimeoutError:
             raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
         if ended.code in _ANSWERS:
@@ -135,6 +135,27 @@ async def _body(scope: Message, receive: Receive, max_bytes: int) -> bytes:
         if len(data) > max_bytes:
             raise refused
     return bytes(data)
+
+
+async def _while_waited_for(answering: Coroutine[Any, Any, Ended], receive: Receive) -> Ended:
+    """Return an answer, unless the client goes away before: then it is not worked on any more."""
+    work = asyncio.create_task(answering)
+    going = asyncio.create_task(_gone(receive))
+    try:
+        await asyncio.wait({work, going}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise Refused(400, "nobody waits for the answer any more")
+        return await work
+    finally:
+        for task in (work, going):
+            task.cancel()
+        await asyncio.wait({work, going})
+
+
+async def _gone(receive: Receive) -> None:
+    """Return when the client is not there any more."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _write(reply: Reply, send: Send) -> None:

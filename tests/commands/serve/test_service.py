@@ -19,6 +19,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
 from planner.cli import serve
+from planner.cli.option import address
 from planner.commands.serve import process
 from planner.commands.serve.app import Service
 from planner.commands.serve.record import ENDPOINTS, Asked, Bounds
@@ -49,18 +50,27 @@ def service(**bounds: float) -> Service:
 
 
 async def ask(
-    app: Service, path: str, *pieces: bytes | None, method: str = "POST", **query: str
+    app: Service,
+    path: str,
+    *pieces: bytes | None,
+    method: str = "POST",
+    goes: asyncio.Event | None = None,
+    **query: str,
 ) -> Answer:
-    """Send a request in pieces, of which None is the client's going away."""
+    """Send a request in pieces, of which None is the client's going away, once it ``goes``."""
     waiting = [*pieces]
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:
         await asyncio.sleep(0)
-        piece = waiting.pop(0) if waiting else b""
+        if not waiting:
+            await asyncio.Event().wait()  # nothing comes any more, and the client stays
+        piece = waiting.pop(0)
         if piece is None:
+            if goes is not None:
+                await goes.wait()
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": piece, "more_body": bool(waiting)}
+        return {"type": "http.request", "body": piece, "more_body": bool(waiting) and goes is None}
 
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
@@ -180,7 +190,8 @@ def test_too_large_is_not_read_on() -> None:
 
 
 def test_a_client_that_goes_away() -> None:
-    assert one(ask(service(), "/v1/plan", b"{", None)).status == 400
+    answer = one(ask(service(), "/v1/plan", b"{", None))
+    assert (answer.status, answer.json["error"]) == (400, "the dump broke off")
 
 
 @pytest.fixture
@@ -222,6 +233,24 @@ def test_more_than_may_be_at_once_come_again(sleeper: Path) -> None:
     assert is_gone(int(sleeper.read_text()))
 
 
+def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
+    async def one_after_the_other() -> tuple[Answer, Answer]:
+        app = service()
+        gone = asyncio.Event()
+        first = asyncio.create_task(ask(app, "/v1/plan", DUMP, None, goes=gone))
+        await asyncio.to_thread(wait_for, sleeper.exists)
+        gone.set()
+        left = await first
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(process, "PROGRAM", "planner.cli.main")
+            return left, await ask(app, "/v1/plan", DUMP)
+
+    left, answer = asyncio.run(one_after_the_other())
+    assert is_gone(int(sleeper.read_text()))
+    assert (left.status, left.json["error"]) == (400, "nobody waits for the answer any more")
+    assert answer.status == 200
+
+
 def test_memory_is_bounded() -> None:
     answer = one(ask(service(memory=40 * 2**20), "/v1/plan", DUMP))
     assert answer.status == 500
@@ -255,9 +284,9 @@ def test_what_is_no_address(listen: str) -> None:
 
 
 def test_loopback_unless_a_host_is_given() -> None:
-    assert serve.address(":1") == ("127.0.0.1", 1)
-    assert serve.address("[::1]:2") == ("::1", 2)
-    assert serve.address("0.0.0.0:3") == ("0.0.0.0", 3)  # noqa: S104 - it was asked for
+    assert address(":1") == ("127.0.0.1", 1)
+    assert address("[::1]:2") == ("::1", 2)
+    assert address("0.0.0.0:3") == ("0.0.0.0", 3)  # noqa: S104 - it was asked for
 
 
 HAS_UVICORN = importlib.util.find_spec("uvicorn") is not None
@@ -279,15 +308,15 @@ def test_it_listens_and_ends() -> None:
         assert server.stderr is not None
         said = server.stderr.readline()
         assert said.startswith("serve: http://127.0.0.1:")
-        address = ("127.0.0.1", int(said.rpartition(":")[2]))
+        at = ("127.0.0.1", int(said.rpartition(":")[2]))
 
         def answered() -> bytes:
-            with socket.create_connection(address) as connection:
+            with socket.create_connection(at) as connection:
                 connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 return connection.makefile("rb").read()
 
         wait_for(lambda: b'{"status": "ok"}' in answered())
-        taken = call("serve", "--listen", f":{address[1]}")
+        taken = call("serve", "--listen", f":{at[1]}")
         assert (taken.exit_code, "cannot listen there" in taken.stderr) == (2, True)
         server.send_signal(signal.SIGTERM)
         server.wait(FOR_EVER_S)
