@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,6 +13,9 @@ from planner.cli.exit_code import OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import address, size
 from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.commands.serve.app import Files
 
 SLOW: Final = 8
 """Connections beside those that are answered: to these it is said that they come again."""
@@ -23,9 +26,11 @@ Examples:
   planner serve --listen :9000 --seconds 120 --at-once 4
   curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
 
-POST /v1/plan, /v1/explanation and /v1/page take a dump and give an answer; GET /openapi.json
-describes them, GET /healthz says that the service is there. Each request is answered by a process
-of its own, which is killed when its time is over. Nothing is kept and nothing is written.
+GET / is a page to work in: drop a dump, see the plan, change a quota, see whom it hits.
+POST /v1/plan, /v1/explanation, /v1/whatif and /v1/page take a dump and give an answer;
+GET /openapi.json describes all that there is, GET /healthz says that the service is there. Each
+request is answered by a process of its own, which is killed when its time is over, or nobody waits
+for it. Nothing is kept and nothing is written.
 
 There is no login and no TLS: whoever reaches the port may use the service. It listens on loopback
 unless a host is given.
@@ -82,7 +87,7 @@ def command(given: Given) -> int:
     from planner.commands.serve.record import Bounds
 
     bounds = given.of("max_bytes=max_size seconds memory at_once")
-    service = Service(Bounds(**bounds), description)
+    service = Service(Bounds(**bounds), description, page())
     config = uvicorn.Config(
         service,
         log_level="warning",
@@ -113,6 +118,14 @@ def _library() -> Any:  # noqa: ANN401 - a module that may not be there
     except ModuleNotFoundError as error:
         hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
         raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
+
+
+def page() -> Files:
+    """Return the page to work in."""
+    from planner.commands.serve.app import Files
+    from planner.report.html.work import POLICY, read_files
+
+    return Files(read_files(), POLICY)
 
 
 def description() -> dict[str, Any]:

@@ -22,7 +22,7 @@ from planner.cli import serve
 from planner.cli.option import address
 from planner.commands.serve import process
 from planner.commands.serve.app import Service
-from planner.commands.serve.record import ENDPOINTS, Asked, Bounds
+from planner.commands.serve.record import ENDPOINTS, AskedWho, Bounds
 from planner.objective.profiles import PROFILES
 from tests.batch.runs import wait_for
 from tests.cli.running import call, cluster, command, environment
@@ -52,12 +52,11 @@ def service(**bounds: float) -> Service:
 async def ask(
     app: Service,
     path: str,
-    *pieces: bytes | None,
+    *pieces: bytes | asyncio.Event | None,
     method: str = "POST",
-    goes: asyncio.Event | None = None,
-    **query: str,
+    **query: str | list[str],
 ) -> Answer:
-    """Send a request in pieces, of which None is the client's going away, once it ``goes``."""
+    """Send a request in pieces; None is the client's going away, an event that it does so then."""
     waiting = [*pieces]
     sent: list[MutableMapping[str, Any]] = []
 
@@ -66,11 +65,12 @@ async def ask(
         if not waiting:
             await asyncio.Event().wait()  # nothing comes any more, and the client stays
         piece = waiting.pop(0)
-        if piece is None:
-            if goes is not None:
-                await goes.wait()
+        if isinstance(piece, asyncio.Event):
+            await piece.wait()
+        if not isinstance(piece, bytes):
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": piece, "more_body": bool(waiting) and goes is None}
+        more = bool(waiting) and not isinstance(waiting[0], asyncio.Event)
+        return {"type": "http.request", "body": piece, "more_body": more}
 
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
@@ -79,7 +79,7 @@ async def ask(
         "type": "http",
         "method": method,
         "path": path,
-        "query_string": urlencode(query).encode(),
+        "query_string": urlencode(query, doseq=True).encode(),
         "headers": [],
     }
     await app(scope, receive, send)
@@ -114,7 +114,7 @@ def test_gzip_and_objectives() -> None:
     answer = one(ask(service(), "/v1/plan", gzip.compress(DUMP), objective="min-count"))
     assert answer.json["objective"] == "min-count"
     for name in PROFILES:
-        assert Asked(objective=name).objective == name
+        assert AskedWho(objective=name).objective == name
 
 
 def test_why_not_and_a_page() -> None:
@@ -237,7 +237,7 @@ def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
     async def one_after_the_other() -> tuple[Answer, Answer]:
         app = service()
         gone = asyncio.Event()
-        first = asyncio.create_task(ask(app, "/v1/plan", DUMP, None, goes=gone))
+        first = asyncio.create_task(ask(app, "/v1/plan", DUMP, gone))
         await asyncio.to_thread(wait_for, sleeper.exists)
         gone.set()
         left = await first
