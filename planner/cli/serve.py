@@ -123,9 +123,9 @@ def _library() -> Any:  # noqa: ANN401 - a module that may not be there
 def page() -> Files:
     """Return the page to work in."""
     from planner.commands.serve.app import Files
-    from planner.report.html.work import POLICY, read_files
+    from planner.report.html.work import policy, read_files
 
-    return Files(read_files(), POLICY)
+    return Files(read_files(), policy())
 
 
 def description() -> dict[str, Any]:

@@ -6,12 +6,12 @@ const MOST_SHOWN = 200; // of the pending: more are found by the filter
 const FEW = 8; // so many pending need no filter
 const PAUSE_MS = 500; // without another change, before the service is asked
 const TRIES = 5; // while the service is busy
-const WIDE = 24; // a label of more characters stands above its field
+const WIDE = 16; // a label of more characters stands above its field
 
 const at = (id) => document.getElementById(id);
 const policy = globalThis.trustedTypes?.createPolicy("answers", { createHTML: (text) => text });
 
-const state = { dump: null, name: "", known: null, edits: new Map(), run: null, timer: 0 };
+const state = { dump: null, name: "", known: null, short: [], edits: new Map(), run: null, timer: 0 };
 
 // Elements
 
@@ -25,9 +25,14 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// A name as it may stand on a page: what cannot be seen, or turns others around, as an escape.
+// A name as it may stand on a page: what cannot be seen, or turns others around, as an escape; the
+// service's own pages write it alike.
 function visible(text) {
-  const escaped = (sign) => `\\u${sign.codePointAt(0).toString(16).padStart(4, "0")}`;
+  const escaped = (sign) => {
+    const code = sign.codePointAt(0);
+    const [letter, length] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
+    return `\\${letter}${code.toString(16).padStart(length, "0")}`;
+  };
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escaped);
 }
 
@@ -101,7 +106,7 @@ async function takeFiles(files) {
 }
 
 async function take(bytes, name) {
-  Object.assign(state, { dump: bytes, name, known: null });
+  Object.assign(state, { dump: bytes, name, known: null, short: [] });
   state.edits.clear();
   at("who").hidden = at("whatif").hidden = at("loaded").hidden = true;
   at("documents").replaceChildren();
@@ -128,6 +133,8 @@ function showKnown() {
   at("objects-more").hidden = leftOut === 0;
   at("objects-more").textContent = `${many(leftOut, "more workload")} that run are not listed here; planner whatif --set takes them all.`;
   at("paste").open = false;
+  at("file-label").textContent = "Choose another dump";
+  at("file-hint").textContent = "or drop it on this page.";
   if (pending.length === 1) {
     at("pending").querySelector("input").checked = true;
     chosen();
@@ -199,12 +206,28 @@ function showFields() {
   for (const setting of object?.settings ?? []) {
     groups.set(setting.group, [...(groups.get(setting.group) ?? []), setting]);
   }
-  at("fields").replaceChildren(
-    ...[...groups].map(([group, settings]) =>
-      make("fieldset", { class: "fields" }, make("legend", {}, visible(group || object.kind)),
-        ...settings.map((setting, place) => field(object, setting, `field-${group}-${place}`))),
-    ),
-  );
+  const shown = [...groups].map(([group, settings], number) => ({
+    group,
+    isQuota: settings.every((one) => one.choices.length === 0),
+    isEdited: settings.some((one) => state.edits.has(one.target)),
+    set: make("fieldset", { class: "fields" }, make("legend", {}, visible(group || object.kind)),
+      ...settings.map((setting, place) => field(object, setting, `field-${number}-${place}`))),
+  }));
+  const isFirst = (one) => !state.short.length || !one.isQuota || one.group === "" || state.short.includes(visible(one.group));
+  const first = shown.filter(isFirst).sort((one, other) => Number(other.isQuota) - Number(one.isQuota));
+  const rest = shown.filter((one) => !isFirst(one));
+  const fold = make("details", { open: rest.some((one) => one.isEdited) || !first.length },
+    make("summary", {}, "Quota that is not short"), ...rest.map((one) => one.set));
+  at("fields").replaceChildren(...first.map((one) => one.set), ...(rest.length ? [fold] : []));
+}
+
+// What is short comes first, once a plan says what that is; nobody's field goes away under the hand.
+function learn(found) {
+  const captions = found.flatMap((one) => [...one.querySelectorAll("section > .gauges:not(.slots) figcaption bdi")]);
+  const short = captions.map((caption) => caption.textContent);
+  if (short.join("\n") === state.short.join("\n") || at("fields").contains(document.activeElement)) return;
+  state.short = short;
+  showFields();
 }
 
 function field(object, setting, id) {
@@ -292,6 +315,7 @@ async function answer(one, signal) {
   try {
     const found = articles(await (await ask(path, query, signal)).text(), "plan");
     at("documents").replaceChildren(...found);
+    learn(found);
     say(summary(found));
   } catch (error) {
     if (!signal.aborted) {
@@ -308,10 +332,14 @@ async function answer(one, signal) {
   say(said);
 }
 
+// The answer in a sentence or two, for who hears it, or sees nothing else of it on a phone.
 function summary(found) {
-  const words = (selector) => found.flatMap((one) => [...one.querySelectorAll(selector)].map((each) => each.textContent.trim().replace(/\s+/g, " ")));
-  const hit = words(".names:not(li) > .label").slice(0, 4).map((label) => label.replace(/ (\d+)$/, ": $1"));
-  return [...words("header .answer"), ...(state.edits.size ? hit : [])].join(". ").replace(/\.?$/, ".");
+  const lines = (selector) => found.flatMap((one) => [...one.querySelectorAll(selector)]).flatMap((one) => one.textContent.trim().split(/\n+/));
+  const [badge = ""] = lines("header .badge");
+  const answer = lines("header .answer").map((line) => (badge && line.startsWith(badge) ? `${badge}: ${line.slice(badge.length).trim()}` : line));
+  const hit = lines(".names > .label").filter((label) => label.includes("victim of the plan")).map((label) => label.replace(/ (\d+)$/, ": $1"));
+  const change = hit.length ? hit : ["The plan's victims stay the same"];
+  return `${[...(state.edits.size ? change : []), ...answer].join(". ")}.`;
 }
 
 // Mark the fields that an error is about.
@@ -348,7 +376,7 @@ function lower(heading) {
 function connect(who) {
   const name = who.querySelector(".name");
   const kind = who.querySelector("small")?.textContent.split(",")[0].trim();
-  const object = state.known.objects.find((one) => one.kind === kind && one.name === name.textContent);
+  const object = state.known.objects.find((one) => one.kind === kind && visible(one.name) === name.textContent);
   if (!object) return;
   const button = make("button", { type: "button", title: "Change it" });
   button.append(...name.childNodes);

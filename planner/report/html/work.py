@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-from planner.report.html.page import STYLE
+from planner.report.html.page import STYLE, style_digest
 
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self' '{digest}'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types answers"
 )
-"""What it may load: its own script and styles, and answers. Markup comes in at one place alone."""
+"""What it may load: its own script and styles, and answers with theirs, taken apart in one place."""
 FILES: Final[Mapping[str, tuple[str, str]]] = {
     "/": ("work.html", "text/html; charset=utf-8"),
     "/work.js": ("work.js", "text/javascript; charset=utf-8"),
@@ -21,6 +21,11 @@ FILES: Final[Mapping[str, tuple[str, str]]] = {
     f"/{STYLE}": (STYLE, "text/css; charset=utf-8"),
 }
 """The files by the paths they are fetched from, each with its type."""
+
+
+def policy() -> str:
+    """Return the Content-Security-Policy of the page."""
+    return POLICY.format(digest=style_digest())
 
 
 def read_files() -> dict[str, tuple[bytes, str]]:

@@ -9,10 +9,9 @@ import json
 import signal
 import socket
 import subprocess
-from collections.abc import Coroutine, MutableMapping
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -26,67 +25,15 @@ from planner.commands.serve.record import ENDPOINTS, AskedWho, Bounds
 from planner.objective.profiles import PROFILES
 from tests.batch.runs import wait_for
 from tests.cli.running import call, cluster, command, environment
+from tests.commands.serve.asking import Answer, ask
 from tests.conftest import FOR_EVER_S
 
 DUMP = json.dumps(cluster()).encode()
 BOUNDS = Bounds(max_bytes=10**6, seconds=FOR_EVER_S, memory=4 * 2**30, at_once=1)
 
 
-class Answer(NamedTuple):
-    """What the service answered."""
-
-    status: int
-    headers: dict[str, str]
-    data: bytes
-
-    @property
-    def json(self) -> Any:
-        """The content as a value."""
-        return json.loads(self.data)
-
-
 def service(**bounds: float) -> Service:
     return Service(BOUNDS._replace(**bounds), serve.description)  # type: ignore[arg-type]
-
-
-async def ask(
-    app: Service,
-    path: str,
-    *pieces: bytes | asyncio.Event | None,
-    method: str = "POST",
-    **query: str | list[str],
-) -> Answer:
-    """Send a request in pieces; None is the client's going away, an event that it does so then."""
-    waiting = [*pieces]
-    sent: list[MutableMapping[str, Any]] = []
-
-    async def receive() -> MutableMapping[str, Any]:
-        await asyncio.sleep(0)
-        if not waiting:
-            await asyncio.Event().wait()  # nothing comes any more, and the client stays
-        piece = waiting.pop(0)
-        if isinstance(piece, asyncio.Event):
-            await piece.wait()
-        if not isinstance(piece, bytes):
-            return {"type": "http.disconnect"}
-        more = bool(waiting) and not isinstance(waiting[0], asyncio.Event)
-        return {"type": "http.request", "body": piece, "more_body": more}
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "query_string": urlencode(query, doseq=True).encode(),
-        "headers": [],
-    }
-    await app(scope, receive, send)
-    start, body = sent
-    headers = {name.decode(): value.decode() for name, value in start["headers"]}
-    assert headers["content-length"] == str(len(body["body"]))
-    return Answer(start["status"], headers, body["body"])
 
 
 def one(answer: Coroutine[Any, Any, Answer]) -> Answer:
