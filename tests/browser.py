@@ -88,8 +88,9 @@ class Tab:
 
     def go(self, address: str) -> None:
         """Open a page."""
+        self.run("window.wasBefore = true")
         self.call("Page.navigate", url=address)
-        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
+        self.wait("document.readyState === 'complete' && !window.wasBefore")
 
     def look(self, width: int, height: int = 900, *, dark: bool = False) -> None:
         """Make the window so wide, and light or dark."""

@@ -1,4 +1,4 @@
-"""``planner serve``: plans for other programs, over HTTP."""
+"""``planner serve``: a page to work in, and plans for other programs, over HTTP."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ unless a host is given.
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
-    """Answer other programs over HTTP: they post a dump, and get a plan, its reasons or a page."""
+    """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
     uvicorn = _library()
     from planner.cli.output import say
     from planner.commands.serve.app import Service

@@ -9,11 +9,11 @@ from typing import Final
 from planner.report.html.page import STYLE, style_digest
 
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self' '{digest}'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self' '{digest}'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types answers"
 )
-"""What it may load: its own script and styles, and answers with theirs, taken apart in one place."""
+"""What it may load: its own script and styles, and answers with theirs, read in one place."""
 FILES: Final[Mapping[str, tuple[str, str]]] = {
     "/": ("work.html", "text/html; charset=utf-8"),
     "/work.js": ("work.js", "text/javascript; charset=utf-8"),
