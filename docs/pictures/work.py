@@ -20,7 +20,9 @@ DROP: Final = """(() => {{
   carried.items.add(new File([{text}], "cluster.json"));
   document.body.dispatchEvent(new DragEvent("drop", {{ dataTransfer: carried, bubbles: true }}));
 }})()"""
-KINDS: Final = "[...document.querySelectorAll('article .kind')].map((one) => one.textContent).join()"
+KINDS: Final = (
+    "[...document.querySelectorAll('article .kind')].map((one) => one.textContent).join()"
+)
 
 
 def main(file: Path) -> None:
@@ -35,7 +37,8 @@ def main(file: Path) -> None:
         browsing(Path(folder)) as tab,
     ):
         said = server.stderr.readline() if server.stderr else ""
-        tab.look(1280, 1000)
+        tab.look(1280, 1240)
+        tab.call("Emulation.setScrollbarsHidden", hidden=True)
         tab.go(said.removeprefix("serve: ").strip())
         tab.run(DROP.format(text=json.dumps(DUMP.read_text("utf-8"))))
         tab.wait(f"{KINDS} === 'Preemption plan,Explanation'")
