@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, Protocol
 
 from pydantic import Field
 
@@ -18,8 +18,6 @@ from planner.state import AnyState
 
 MOST_WORKLOADS: Final = 1000
 """Of those that run so many are listed with their priority; there may be a hundred thousand."""
-
-StateT = TypeVar("StateT", bound=AnyState)
 
 
 class Waiting(Record):
@@ -79,15 +77,15 @@ class Settings(Record):
 class Listed(Protocol):
     """What the listing asks of a scheduler."""
 
-    def waiting(self, state: StateT, pending: Collection[str]) -> Iterator[Waiting]:
+    def waiting(self, state: AnyState, pending: Collection[str]) -> Iterator[Waiting]:
         """Yield what is pending, by its keys."""
         ...
 
-    def queues(self, state: StateT) -> Iterator[Editable]:
+    def queues(self, state: AnyState) -> Iterator[Editable]:
         """Yield what has quota, parents before children where the state has them so."""
         ...
 
-    def workloads(self, state: StateT) -> Iterator[Editable]:
+    def workloads(self, state: AnyState) -> Iterator[Editable]:
         """Yield what waits, then what runs, each with its priority."""
         ...
 

@@ -75,6 +75,25 @@ def test_why_not_and_a_page() -> None:
     assert page.headers["cache-control"] == "no-store"
 
 
+def test_what_if_and_what_can_be_set() -> None:
+    edits = ["clusterqueue/lender.quota.default/gpu.nominal=2", "workload/ns/big.priority=3"]
+    whatif = one(ask(service(), "/v1/whatif", DUMP, set=edits))
+    assert (whatif.status, whatif.json["edits"]) == (200, edits)
+    assert whatif.json["optimum"]["no_longer"] == ["ns/big"]
+    listed = one(ask(service(), "/v1/settings", DUMP)).json
+    assert [each["key"] for each in listed["pending"]] == ["ns/pending"]
+    targets = {each["target"] for thing in listed["objects"] for each in thing["settings"]}
+    assert {edit.partition("=")[0] for edit in edits} <= targets
+
+
+@pytest.mark.parametrize(
+    "edits", [[], ["x=1"] * 101, ["a\nb=1"], ["x" * 1201], ["--output=/tmp/x\0"]]
+)
+def test_edits_are_bounded(edits: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "PROGRAM", "nothing.is.started")
+    assert one(ask(service(), "/v1/whatif", DUMP, set=edits)).status == 400
+
+
 @pytest.mark.parametrize(
     ("dump", "query", "said"),
     [
