@@ -109,7 +109,9 @@ class Service:
         try:
             async with self._slots, asyncio.timeout(bounds.seconds):
                 dump = await _body(scope, receive, bounds.max_bytes)
-                ended = await _while_waited_for(answer(words, dump, bounds), receive)
+                ended = await _while_waited_for(
+                    answer(words, dump, bounds, endpoint.plans), receive
+                )
         except TimeoutError:
             raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
         if ended.code in _ANSWERS:

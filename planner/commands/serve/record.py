@@ -87,6 +87,8 @@ class Endpoint(NamedTuple):
         What may stand in the query.
     schema
         The published schema of the answer; empty if it is no JSON.
+    plans
+        How many plans share the time of a request.
     """
 
     summary: str
@@ -94,6 +96,7 @@ class Endpoint(NamedTuple):
     kind: str
     asked: type[Asked] = AskedWho
     schema: str = ""
+    plans: int = 1
 
 
 JSON: Final = "application/json"
@@ -125,6 +128,7 @@ ENDPOINTS: Final = {
         JSON,
         AskedWhatIf,
         "whatif",
+        plans=2,
     ),
     "/v1/page": Endpoint(
         "The plan as one page that needs nothing from elsewhere.",
@@ -135,7 +139,11 @@ ENDPOINTS: Final = {
         "The explanation as such a page.", ("explain", "-", "--format=html"), HTML, AskedWhy
     ),
     "/v1/page/whatif": Endpoint(
-        "What edits change as such a page.", ("whatif", "-", "--format=html"), HTML, AskedWhatIf
+        "What edits change as such a page.",
+        ("whatif", "-", "--format=html"),
+        HTML,
+        AskedWhatIf,
+        plans=2,
     ),
 }
 """What is answered to POST, by path."""

@@ -75,9 +75,9 @@ CONTRAST = """(() => {
 WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
-async def in_this_process(words: Sequence[str], dump: bytes, bounds: Bounds) -> Ended:
+async def in_this_process(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) -> Ended:
     """Answer without a process: what one is good for, other tests look at."""
-    del bounds
+    del bounds, plans
     result = call(*words, stdin=dump.decode())
     return Ended(result.exit_code, result.stdout.encode(), result.stderr)
 

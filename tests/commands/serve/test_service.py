@@ -174,6 +174,18 @@ def sleeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "number"
 
 
+def test_plans_of_one_request_share_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "telling.py").write_text("import sys; print(*sys.argv)")
+    monkeypatch.setattr(process, "PROGRAM", "telling")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    app = service(seconds=100)
+    assert b" --time-limit=80.0 " in one(ask(app, "/v1/plan", DUMP)).data
+    assert b" --time-limit=40.0 " in one(ask(app, "/v1/whatif", DUMP, set="a=b")).data
+    assert b" --time-limit=40.0 " in one(ask(app, "/v1/page/whatif", DUMP, set="a=b")).data
+
+
 def is_gone(number: int) -> bool:
     return not Path(f"/proc/{number}").exists()
 
