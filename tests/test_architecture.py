@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " objective models plan verifier proof scheduler",
         "commands/check": "stage errors laws state quota reference problem objective plan"
         " verifier proof scheduler",
-        "commands/whatif": "errors state reader quota plan scheduler",
+        "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan",
         "commands/apply": "errors objective plan state reader kubectl scheduler commands/boost"
         " commands/check",

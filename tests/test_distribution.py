@@ -84,7 +84,7 @@ def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     assert tops == {"planner", f"preemption_planner-{version}.dist-info"}
     assert "planner/py.typed" in built.wheel
     others = {n for n in built.wheel if n.startswith("planner/") and not n.endswith(".py")}
-    page = {"blocks.html.j2", "page.css", "page.html.j2"}
+    page = {"blocks.html.j2", "page.css", "page.html.j2", "work.css", "work.html", "work.js"}
     assert others == {"planner/py.typed", *(f"planner/report/html/{name}" for name in page)}
 
 

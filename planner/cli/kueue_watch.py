@@ -15,6 +15,7 @@ from planner.cli.given import Given, define
 from planner.cli.kueue_apply import ended_as_by_hand
 from planner.cli.kueue_option import release_option, requests_option
 from planner.cli.option import (
+    address,
     complete_objective,
     max_size_option,
     objective,
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
     from planner.commands.watch.record import Line
     from planner.state import State
-
-LOOPBACK: Final = "127.0.0.1"
-MOST_PORTS: Final = 65535
 
 EPILOG: Final = f"""\b
 Examples:
@@ -48,15 +46,6 @@ What RBAC must permit, beside what a snapshot needs:
   {kueue_snapshot.folded(watching_role())}
 
 """
-
-
-def address(text: str) -> tuple[str, int]:
-    """Read HOST:PORT, or :PORT on loopback."""
-    host, colon, port = text.rpartition(":")
-    is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(MOST_PORTS))
-    if not colon or not is_port or int(port) > MOST_PORTS:
-        raise click.BadParameter(f"{text!r} is neither :PORT nor HOST:PORT")
-    return host.strip("[]") or LOOPBACK, int(port)
 
 
 @define(

@@ -37,7 +37,7 @@ SECTIONS: Final = {
         "risk": "Count how often everything that runs would be a victim.",
         "watch": "Say what the scheduler does as it goes on, against replay and optimum.",
         "simulate": "Simulate what happens next; find loops and storms.",
-        "serve": "Answer other programs over HTTP: a dump in, a plan out.",
+        "serve": "Work in a browser, or answer programs over HTTP: a dump in, a plan out.",
     },
     "Research": {
         "audit": "Judge the scheduler's own answers, on one state or thousands.",

@@ -24,6 +24,8 @@ NO_LIMIT: Final = "none"
 NEVER: Final = "never"
 TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
+LOOPBACK: Final = "127.0.0.1"
+MOST_PORTS: Final = 65535
 
 
 class CommandLine(Protocol):
@@ -120,6 +122,15 @@ def size(text: str) -> int:
     if value <= 0:
         raise click.BadParameter(f"{text!r} is not a size such as 1000000, 200M or 64Mi")
     return value
+
+
+def address(text: str) -> tuple[str, int]:
+    """Read HOST:PORT, or :PORT on loopback."""
+    host, colon, port = text.rpartition(":")
+    is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(MOST_PORTS))
+    if not colon or not is_port or int(port) > MOST_PORTS:
+        raise click.BadParameter(f"{text!r} is neither :PORT nor HOST:PORT")
+    return host.strip("[]") or LOOPBACK, int(port)
 
 
 def moment(text: str) -> datetime:

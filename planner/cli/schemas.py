@@ -21,6 +21,7 @@ from planner.commands.risk.measure import Risk
 from planner.commands.simulate import Event, Script, Simulation
 from planner.commands.watch.record import Watched
 from planner.commands.whatif.edit import WhatIf
+from planner.commands.whatif.settings import Settings
 from planner.plan import AnyPlan, Front
 from planner.reader.kinds import KINDS
 from planner.report.catalogue import Catalogue
@@ -170,6 +171,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "applied": Published("the output of apply --format json", lambda: _written(Applied)),
     "watch": Published("a line of watch --format jsonl", lambda: _written(Watched)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
+    "settings": Published("the output of whatif --list --format json", lambda: _written(Settings)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),
     "comparison": Published("the output of compare --format json", lambda: _written(Comparison)),
     "risk": Published("the output of risk --format json", lambda: _written(Risk)),

@@ -1,21 +1,22 @@
-"""``planner serve``: plans for other programs, over HTTP."""
+"""``planner serve``: a page to work in, and plans for other programs, over HTTP."""
 
 from __future__ import annotations
 
 import os
 import socket
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.given import Given, define
-from planner.cli.option import size
+from planner.cli.option import address, size
 from planner.errors import InputError
 
-LOOPBACK: Final = "127.0.0.1"
-MOST_PORTS: Final = 65535
+if TYPE_CHECKING:
+    from planner.commands.serve.app import Files
+
 SLOW: Final = 8
 """Connections beside those that are answered: to these it is said that they come again."""
 
@@ -25,23 +26,16 @@ Examples:
   planner serve --listen :9000 --seconds 120 --at-once 4
   curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
 
-POST /v1/plan, /v1/explanation and /v1/page take a dump and give an answer; GET /openapi.json
-describes them, GET /healthz says that the service is there. Each request is answered by a process
-of its own, which is killed when its time is over. Nothing is kept and nothing is written.
+GET / is a page to work in: drop a dump, see the plan, change a quota, see whom it hits.
+POST /v1/plan, /v1/explanation, /v1/whatif and /v1/page take a dump and give an answer;
+GET /openapi.json describes all that there is, GET /healthz says that the service is there. Each
+request is answered by a process of its own, which is killed when its time is over, or nobody waits
+for it. Nothing is kept and nothing is written.
 
 There is no login and no TLS: whoever reaches the port may use the service. It listens on loopback
 unless a host is given.
 
 """
-
-
-def address(text: str) -> tuple[str, int]:
-    """Read HOST:PORT, or :PORT on loopback."""
-    host, colon, port = text.rpartition(":")
-    is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(MOST_PORTS))
-    if not colon or not is_port or int(port) > MOST_PORTS:
-        raise click.BadParameter(f"{text!r} is neither :PORT nor HOST:PORT")
-    return host.strip("[]") or LOOPBACK, int(port)
 
 
 @define(
@@ -86,14 +80,14 @@ def address(text: str) -> tuple[str, int]:
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
-    """Answer other programs over HTTP: they post a dump, and get a plan, its reasons or a page."""
+    """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
     uvicorn = _library()
     from planner.cli.output import say
     from planner.commands.serve.app import Service
     from planner.commands.serve.record import Bounds
 
     bounds = given.of("max_bytes=max_size seconds memory at_once")
-    service = Service(Bounds(**bounds), description)
+    service = Service(Bounds(**bounds), description, page())
     config = uvicorn.Config(
         service,
         log_level="warning",
@@ -124,6 +118,14 @@ def _library() -> Any:  # noqa: ANN401 - a module that may not be there
     except ModuleNotFoundError as error:
         hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
         raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
+
+
+def page() -> Files:
+    """Return the page to work in."""
+    from planner.commands.serve.app import Files
+    from planner.report.html.work import policy, read_files
+
+    return Files(read_files(), policy())
 
 
 def description() -> dict[str, Any]:

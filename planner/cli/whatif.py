@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.exit_code import exit_code
+from planner.cli.exit_code import OPTIMAL, exit_code
 from planner.cli.given import Given, define
 from planner.cli.option import (
     max_size_option,
@@ -29,6 +29,7 @@ Examples:
   planner whatif cluster.json --pending team-a/train \\
     --set clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority
   planner whatif cluster.json --set clusterqueue/team-a.quota.h200/nvidia.com/gpu.nominal=40
+  planner whatif cluster.json --list
   planner whatif cluster.json --workload job.yaml
   planner whatif cluster.json --workload pod.yaml --queue team-a/main --format json
   planner whatif dump/ --pending serving/ranker-2 \\
@@ -51,6 +52,12 @@ The exit code is that of the plan after the edits.
         help="What to change, in the order given; may be repeated.",
     ),
     *own("workload", "queue"),
+    click.option(
+        "--list",
+        "listed",
+        is_flag=True,
+        help="Plan nothing, but list who is pending and what --set can set, with its value.",
+    ),
     objective_option,
     time_limit_option("For each of the two plans; none: as long as it takes."),
     *own("laws"),
@@ -68,8 +75,10 @@ def command(given: Given) -> int:
     disruptive plan would evict in either state, and what is lost by it. A workload that is not
     there yet has no before. Nothing in the cluster changes.
     """
+    if given.listed:
+        return _list(given)
     if not given.edits and given.workload is None:
-        raise click.UsageError("nothing to change: give --set, --workload or both")
+        raise click.UsageError("nothing to change: give --set, --workload or both, or see --list")
     if given.queue is not None and given.workload is None:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
     from planner.api import whatif
@@ -86,6 +95,27 @@ def command(given: Given) -> int:
     warn(note for plan in plans for note in plan.notes)
     given.show(render, answer)
     return exit_code(answer.after)
+
+
+def _list(given: Given) -> int:
+    """Print who is pending and what can be set.
+
+    Raises
+    ------
+    click.UsageError
+        If there is something to change, too.
+    """
+    if given.edits or given.workload is not None or given.pending is not None:
+        raise click.UsageError("--list goes with none of --set, --workload and --pending")
+    from planner.api import pending_workloads
+    from planner.commands.whatif.settings import settings
+    from planner.objective.profiles import PROFILES
+    from planner.report.settings import render
+
+    state = given.read()
+    summaries = {profile.name: profile.summary for profile in PROFILES.values()}
+    given.show(render, settings(state, pending_workloads(state), summaries))
+    return OPTIMAL
 
 
 def _with_workload(

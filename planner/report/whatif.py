@@ -16,18 +16,21 @@ from planner.report.document import (
     Column,
     Document,
     Fact,
+    Names,
+    Only,
     Paragraph,
     Section,
     Table,
+    Tone,
     filled,
     name,
     table,
 )
 from planner.report.measures import RARELY_SHOWN, not_twice, told
-from planner.report.plan import ANSWERS, queue_line
+from planner.report.plan import ANSWERS, PAGE, queue_line
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.report.text import plural
-from planner.report.words import rules_name, scheduler_name, texts_of, work_of
+from planner.report.words import rules_name, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
 WHAT_IF: Final = "What an edit changes"
@@ -39,6 +42,10 @@ ONLY_PLACES: Final = (
     "Only places change: neither {scheduler}'s victims nor the plan's, nor what they lose."
 )
 MAX_PLACES: Final = 8
+NO_LONGER: Final = "no longer a victim of {owner}"
+NEWLY: Final = "newly a victim of {owner}"
+ITSELF: Final = "the scheduler itself"
+QUOTA: Final = "Quota, before and after the plan"
 NOT_THERE: Final = "it is not there"
 
 
@@ -87,11 +94,11 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
 
 def document(answer: WhatIf) -> Document:
     """Return everything there is to say: the answers, the victims, and what is lost."""
-    said: tuple[Block, ...] = ()
+    said: tuple[Block, ...] = (Only("page", tuple(_hit(answer))),)
     moves = _moves(answer)
     if answer.greedy.is_none and answer.optimum.is_none:
         text = ONLY_PLACES if moves else NO_CHANGE
-        said = (Paragraph(text.format(scheduler=scheduler_name(answer.after))),)
+        said += (Paragraph(text.format(scheduler=scheduler_name(answer.after))),)
     sides, after = _sides(answer), answer.after
     evicted = _evicted(sides)
     levels = after.certificate.levels if after.certificate else ()
@@ -105,9 +112,27 @@ def document(answer: WhatIf) -> Document:
         Section("Change", said),
         Section("Places", (_move_table(moves),) if moves else ()),
         Section("Victims", (_victim_table(evicted, sides, after),)),
+        Section(QUOTA, (Only("page", PAGE.of(after)(after).usage),)),
         Section("Disruption", (_term_table(terms, sides, after),)),
     )
     return Document(WHAT_IF, tuple(_head(answer)), sections)
+
+
+def _hit(answer: WhatIf) -> Iterator[Block]:
+    """Yield who is a victim no longer and who is newly, of the plan and of the scheduler's own."""
+    before, after = answer.before, answer.after
+    names = victim_names(after) | victim_names(_greedy(after))
+    for plan in (before, _greedy(before)) if before else ():
+        names |= victim_names(plan)
+    for owner, difference in (("the plan", answer.optimum), (ITSELF, answer.greedy)):
+        kinds: tuple[tuple[str, Sequence[str], Tone], ...] = (
+            (NO_LONGER, difference.no_longer, "good"),
+            (NEWLY, difference.newly, "warn"),
+        )
+        for label, keys, tone in kinds:
+            if keys:
+                named = tuple(names[key] for key in keys)
+                yield Names(label.format(owner=owner), named, tone)
 
 
 def _head(answer: WhatIf) -> Iterator[Fact]:

@@ -51,6 +51,7 @@ KUEUE: Final = Scheduler(
         "explanation record": "planner.commands.explain.kueue.record:Explanation",
         "comparison": "planner.commands.compare.kueue",
         "edits": "planner.commands.whatif.kueue_edit",
+        "settings": "planner.commands.whatif.kueue_settings",
         "risk": "planner.commands.risk.kueue",
         "simulation": "planner.commands.simulate.kueue_world",
         "generation": "planner.commands.generate.kueue.objects",

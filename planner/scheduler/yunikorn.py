@@ -46,6 +46,7 @@ YUNIKORN: Final = Scheduler(
         "explanation": "planner.commands.explain.yunikorn.inquiry:YuniKornInquiry",
         "explanation record": "planner.commands.explain.yunikorn.record:YuniKornExplanation",
         "edits": "planner.commands.whatif.yunikorn_edit",
+        "settings": "planner.commands.whatif.yunikorn_settings",
         "risk": "planner.commands.risk.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
         "generation": "planner.commands.generate.yunikorn.dump",

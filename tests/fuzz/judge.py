@@ -27,6 +27,7 @@ SCHEMA_OF: Final = {
     "solve": PLANS,
     PLUGIN: PLANS,
     "explain": ("explanation", "message"),
+    "whatif": ("whatif", "settings"),
     "audit": ("audit",),
     "compare": ("comparison",),
     "simulate": ("simulation",),

@@ -5,7 +5,6 @@ A browser lays them out, with all that is folded opened.
 
 import html
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,12 +12,10 @@ import pytest
 
 import planner
 from planner.report.compare import render as render_comparison
+from tests.browser import BROWSER, OPTIONS
 from tests.conftest import FOR_EVER_S, ROOT
 from tests.report.test_golden import COMMANDS, answer, state
 
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
 WIDTHS = (1280, 390)
 MEASURE = """
 const found = {};
@@ -57,8 +54,7 @@ def test_no_page_is_wider_than_its_window_and_no_table_on_a_phone(
     script = f"<script>window.onload = () => {{{MEASURE}}};</script>"
     whole = tmp_path / "all.html"
     whole.write_text(f"<!DOCTYPE html><title>-</title>{''.join(frames)}{script}", "utf-8")
-    # A chromium of root refuses to start with its sandbox; it reads nothing but this file.
-    options = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile")
+    options = (*OPTIONS, f"--user-data-dir={tmp_path}/profile")
     done = subprocess.run(
         [BROWSER, *options, "--dump-dom", whole.as_uri()],
         capture_output=True,

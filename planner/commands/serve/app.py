@@ -7,28 +7,33 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
 
 from planner.commands.serve.openapi import EXIT_CODE
-from planner.commands.serve.process import answer
-from planner.commands.serve.record import ENDPOINTS, JSON, Bounds, Endpoint
+from planner.commands.serve.process import Ended, answer
+from planner.commands.serve.record import ENDPOINTS, JSON, MOST_EDITS, Bounds, Endpoint
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
+POLICY: Final = "Content-Security-Policy"
 HEALTH: Final = "/healthz"
 DESCRIPTION: Final = "/openapi.json"
 _ANSWERS: Final = frozenset({0, 1, 3, 4, 5, 6})
 """Exit codes of the command line that are answers."""
 _BAD_INPUT: Final = 2
+EDITS: Final = "set"
+"""The one option that may stand in a query several times."""
 _CLOSED: Final = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
     (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; img-src data:"),
 )
 """Sent with everything: nothing is kept on the way, and a page loads nothing."""
@@ -52,12 +57,25 @@ class Refused(Exception):  # noqa: N818 - reads as a statement where it is raise
         self.reply = Reply(status, data, headers=headers)
 
 
+class Files(NamedTuple):
+    """A page to work in: contents and types of its files by path, and what it may load."""
+
+    contents: Mapping[str, tuple[bytes, str]]
+    policy: str
+
+
+NO_FILES: Final = Files({}, "")
+
+
 class Service:
     """The service; ``description`` makes its OpenAPI when somebody asks for it."""
 
-    def __init__(self, bounds: Bounds, description: Callable[[], Any]) -> None:
+    def __init__(
+        self, bounds: Bounds, description: Callable[[], Any], files: Files = NO_FILES
+    ) -> None:
         self._bounds = bounds
         self._description = description
+        self._files = files
         self._slots = asyncio.Semaphore(bounds.at_once)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -70,13 +88,16 @@ class Service:
 
     async def _reply(self, scope: Message, receive: Receive) -> Reply:
         path, method = scope["path"], scope["method"]
-        if path not in {*ENDPOINTS, HEALTH, DESCRIPTION}:
+        if path not in {*ENDPOINTS, *self._files.contents, HEALTH, DESCRIPTION}:
             raise Refused(404, f"there is nothing here; GET {DESCRIPTION} says what there is")
         allowed = "POST" if path in ENDPOINTS else "GET"
         if method != allowed:
             raise Refused(405, f"{path} takes {allowed}", ("Allow", allowed))
         if path in ENDPOINTS:
             return await self._answer(ENDPOINTS[path], scope, receive)
+        if path in self._files.contents:
+            data, kind = self._files.contents[path]
+            return Reply(200, data, kind, ((POLICY, self._files.policy),))
         value = {"status": "ok"} if path == HEALTH else self._description()
         return Reply(200, json.dumps(value).encode())
 
@@ -88,7 +109,9 @@ class Service:
         try:
             async with self._slots, asyncio.timeout(bounds.seconds):
                 dump = await _body(scope, receive, bounds.max_bytes)
-                ended = await answer(words, dump, bounds)
+                ended = await _while_waited_for(
+                    answer(words, dump, bounds, endpoint.plans), receive
+                )
         except TimeoutError:
             raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
         if ended.code in _ANSWERS:
@@ -105,11 +128,16 @@ def _asked(endpoint: Endpoint, scope: Message) -> list[str]:
             scope["query_string"].decode("ascii"),
             keep_blank_values=True,
             errors="strict",
-            max_num_fields=len(endpoint.asked.model_fields),
+            max_num_fields=len(endpoint.asked.model_fields) + MOST_EDITS,
         )
-        if len({name for name, _ in pairs}) < len(pairs):
+        edits = [value for name, value in pairs if name == EDITS]
+        others = [pair for pair in pairs if pair[0] != EDITS]
+        given: dict[str, Any] = dict(others)
+        if len(given) < len(others):
             raise Refused(400, "an option stands twice")
-        return endpoint.asked.model_validate(dict(pairs)).words()
+        if edits:
+            given[EDITS] = edits
+        return endpoint.asked.model_validate(given).words()
     except ValidationError as error:
         first = error.errors()[0]
         named = ".".join(map(str, first["loc"]))
@@ -137,10 +165,31 @@ async def _body(scope: Message, receive: Receive, max_bytes: int) -> bytes:
     return bytes(data)
 
 
+async def _while_waited_for(answering: Coroutine[Any, Any, Ended], receive: Receive) -> Ended:
+    """Return an answer, unless the client goes away before: then it is not worked on any more."""
+    work = asyncio.create_task(answering)
+    going = asyncio.create_task(_gone(receive))
+    try:
+        await asyncio.wait({work, going}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise Refused(400, "nobody waits for the answer any more")
+        return await work
+    finally:
+        for task in (work, going):
+            task.cancel()
+        await asyncio.wait({work, going})
+
+
+async def _gone(receive: Receive) -> None:
+    """Return when the client is not there any more."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 async def _write(reply: Reply, send: Send) -> None:
-    headers = [(b"content-type", reply.kind.encode()), *_CLOSED]
-    headers += [(name.lower().encode(), value.encode()) for name, value in reply.headers]
-    headers.append((b"content-length", str(len(reply.data)).encode()))
-    start = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    own = ((name.lower().encode(), value.encode()) for name, value in reply.headers)
+    headers = {b"content-type": reply.kind.encode(), **dict(_CLOSED), **dict(own)}
+    headers[b"content-length"] = str(len(reply.data)).encode()
+    start = {"type": "http.response.start", "status": reply.status, "headers": [*headers.items()]}
     await send(start)
     await send({"type": "http.response.body", "body": reply.data})

@@ -26,14 +26,17 @@ class Ended(NamedTuple):
     said: str
 
 
-async def answer(words: Sequence[str], dump: bytes, bounds: Bounds) -> Ended:
+async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) -> Ended:
     """Run the command line on a dump, until it ends or whoever waits does not wait any more.
 
-    ``words`` is all but the limits, which are those of the bounds.
+    ``words`` is all but the limits, which are those of the bounds; ``plans`` share the time.
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", PROGRAM, *words),
-        *(f"--time-limit={bounds.seconds * FOR_THE_PLAN}", f"--max-size={bounds.max_bytes}"),
+        *(
+            f"--time-limit={bounds.seconds * FOR_THE_PLAN / plans}",
+            f"--max-size={bounds.max_bytes}",
+        ),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

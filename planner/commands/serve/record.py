@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 FOR_THE_PLAN: Final = 0.8
 """The share of the seconds that the plan itself may take: reading and writing take some, too."""
-_NAME: Final = Field(default=None, pattern=r"^[^\x00-\x1f]+$", max_length=600)
+MOST_EDITS: Final = 100
+_TEXT: Final = r"^[^\x00-\x1f]+$"
+_NAME: Final = Field(default=None, pattern=_TEXT, max_length=600)
+Edit = Annotated[str, Field(pattern=_TEXT, max_length=1200)]
+"""An edit of a state, as `planner whatif --set` takes it."""
 
 
 class Bounds(NamedTuple):
@@ -37,20 +41,35 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    pending: str | None = _NAME
-    objective: str = Field(default="no-regret", pattern="^[a-z-]+$", max_length=60)
     now: str | None = Field(default=None, pattern="^[0-9TZtz.:+-]+$", max_length=40)
 
     def words(self) -> list[str]:
         """Return them as options, each one word, so that no value is taken for an option."""
         given = self.model_dump(exclude_none=True)
-        return [f"--{name}={value}" for name, value in given.items()]
+        return [
+            f"--{name}={one}"
+            for name, value in given.items()
+            for one in (value if isinstance(value, tuple) else (value,))
+        ]
 
 
-class AskedWhy(Asked):
+class AskedWho(Asked):
+    """The same, and for whom to plan, and how."""
+
+    pending: str | None = _NAME
+    objective: str = Field(default="no-regret", pattern="^[a-z-]+$", max_length=60)
+
+
+class AskedWhy(AskedWho):
     """The same, and who is asked about."""
 
     victim: str | None = _NAME
+
+
+class AskedWhatIf(AskedWho):
+    """The same, and edits of the state; ``set`` stands in the query once for each."""
+
+    set: tuple[Edit, ...] = Field(min_length=1, max_length=MOST_EDITS)
 
 
 class Endpoint(NamedTuple):
@@ -68,17 +87,28 @@ class Endpoint(NamedTuple):
         What may stand in the query.
     schema
         The published schema of the answer; empty if it is no JSON.
+    plans
+        How many plans share the time of a request.
     """
 
     summary: str
     words: tuple[str, ...]
     kind: str
-    asked: type[Asked] = Asked
+    asked: type[Asked] = AskedWho
     schema: str = ""
+    plans: int = 1
 
 
 JSON: Final = "application/json"
+HTML: Final = "text/html; charset=utf-8"
 ENDPOINTS: Final = {
+    "/v1/settings": Endpoint(
+        "Who is pending, which objectives there are, and what can be set.",
+        ("whatif", "-", "--list", "--format=json"),
+        JSON,
+        Asked,
+        "settings",
+    ),
     "/v1/plan": Endpoint(
         "Whom to evict so that a pending workload can start, with the proof.",
         ("solve", "-", "--format=json"),
@@ -92,10 +122,28 @@ ENDPOINTS: Final = {
         AskedWhy,
         "explanation",
     ),
+    "/v1/whatif": Endpoint(
+        "What edits of the state change: who is a victim no longer, and who is newly.",
+        ("whatif", "-", "--format=json"),
+        JSON,
+        AskedWhatIf,
+        "whatif",
+        plans=2,
+    ),
     "/v1/page": Endpoint(
         "The plan as one page that needs nothing from elsewhere.",
         ("solve", "-", "--format=html"),
-        "text/html; charset=utf-8",
+        HTML,
+    ),
+    "/v1/page/explanation": Endpoint(
+        "The explanation as such a page.", ("explain", "-", "--format=html"), HTML, AskedWhy
+    ),
+    "/v1/page/whatif": Endpoint(
+        "What edits change as such a page.",
+        ("whatif", "-", "--format=html"),
+        HTML,
+        AskedWhatIf,
+        plans=2,
     ),
 }
 """What is answered to POST, by path."""

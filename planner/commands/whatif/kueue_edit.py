@@ -140,12 +140,12 @@ _POLICIES: Final[Mapping[str, Place]] = {
         ),
     )
 }
-_QUOTA: Final[Mapping[str, str]] = {
+QUOTA: Final[Mapping[str, str]] = {
     "nominal": "nominalQuota",
     "borrowingLimit": "borrowingLimit",
     "lendingLimit": "lendingLimit",
 }
-_ANY_QUOTA: Final = tuple(f"quota.FLAVOR/RESOURCE.{limit}" for limit in _QUOTA)
+_ANY_QUOTA: Final = tuple(f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA)
 KINDS: Final = ("clusterqueue", "cohort", "workload", "node", "configuration")
 
 Edited = TypeVar("Edited", bound=KubernetesObject)
@@ -247,7 +247,7 @@ def _groups(
         for g, group in enumerate(groups)
         for f, flavor in enumerate(group.flavors)
         for q, quota in enumerate(flavor.resources)
-        for limit, field in _QUOTA.items()
+        for limit, field in QUOTA.items()
     }
     if path not in places:
         raise setting.unknown(f"quota of {subject}", path, list(places))

@@ -44,15 +44,15 @@ from planner.state.yunikorn import (
 
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
 KINDS: Final = ("queue", "partition", "application", "ask", "allocation")
-_LIMITS: Final = ("guaranteed", "max")
+LIMITS: Final = ("guaranteed", "max")
 _QUEUE_FIELDS: Final = (
-    *(f"{limit}.RESOURCE" for limit in _LIMITS),
+    *(f"{limit}.RESOURCE" for limit in LIMITS),
     properties.PREEMPTION_POLICY,
     properties.PREEMPTION_DELAY,
     properties.PRIORITY_POLICY,
     properties.PRIORITY_OFFSET,
 )
-_POLICIES: Final = {
+POLICIES: Final = {
     properties.PREEMPTION_POLICY: (properties.DEFAULT, properties.FENCE, properties.DISABLED),
     properties.PRIORITY_POLICY: (properties.DEFAULT, properties.FENCE),
 }
@@ -194,7 +194,7 @@ def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornSt
     if known.count(path) > 1:
         names = ", ".join(one.name for one in state.partitions if path in paths_of(one.root))
         raise setting.refused(f"queue {path} is in several partitions: {names}", "one of its kind")
-    if path == ROOT and field.partition(".")[0] in _LIMITS:
+    if path == ROOT and field.partition(".")[0] in LIMITS:
         raise setting.refused("root has no quota of its own", "its nodes are what it has")
 
     def changed(partition: Partition) -> Partition:
@@ -206,7 +206,7 @@ def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornSt
 
 def _is_field(path: str) -> bool:
     limit, _, resource = path.partition(".")
-    return path in _QUEUE_FIELDS or (limit in _LIMITS and bool(resource))
+    return path in _QUEUE_FIELDS or (limit in LIMITS and bool(resource))
 
 
 def _changed_queue(
@@ -219,7 +219,7 @@ def _changed_queue(
         children = tuple(_changed_queue(one, steps[1:], field, setting) for one in queue.queues)
         return queue.model_copy(update={"queues": children})
     limit, _, resource = field.partition(".")
-    if limit in _LIMITS:
+    if limit in LIMITS:
         amounts = _amounts(getattr(queue.resources, limit), resource, setting)
         resources = queue.resources.model_copy(update={limit: amounts})
         return queue.model_copy(update={"resources": resources})
@@ -240,10 +240,10 @@ def _amounts(amounts: Resource, resource: str, setting: Setting) -> Resource:
 def _property(field: str, setting: Setting) -> str:
     """Return the value of a property; the core would ignore what it cannot read."""
     value = setting.value
-    if field in _POLICIES:
-        if value not in _POLICIES[field]:
+    if field in POLICIES:
+        if value not in POLICIES[field]:
             found = f'"{value}" is not a policy it can have'
-            raise setting.refused(found, f"one of {', '.join(_POLICIES[field])}")
+            raise setting.refused(found, f"one of {', '.join(POLICIES[field])}")
     elif field == properties.PREEMPTION_DELAY:
         if (parse_duration(value) or 0) <= 0:
             raise setting.refused(f'"{value}" is not a delay', "a duration such as 30s or 1m30s")

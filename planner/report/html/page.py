@@ -19,16 +19,12 @@ from planner.report.text import clean_lines, plural, short
 
 TEMPLATE: Final = "page.html.j2"
 STYLE: Final = "page.css"
-POLICY: Final = (
-    "default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-)
+POLICY: Final = "default-src 'none'; style-src '{digest}'; base-uri 'none'; form-action 'none'"
 """What the page may load: nothing but its own style, known by its SHA-256."""
 
 
 def page(documents: Sequence[Document], noun: str = "") -> str:
     """Return documents as a page, one after the other; ``noun`` is what one of them is."""
-    style = _style()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     alone = documents[0] if len(documents) == 1 else None
     return (
         _environment()
@@ -38,8 +34,8 @@ def page(documents: Sequence[Document], noun: str = "") -> str:
             if alone
             else plural(len(documents), noun),
             documents=[document.on("page") for document in documents],
-            policy=POLICY.format(digest=digest),
-            style=Markup(style),  # noqa: S704 - a file of this package
+            policy=POLICY.format(digest=style_digest()),
+            style=Markup(_style()),  # noqa: S704 - a file of this package
         )
     )
 
@@ -70,6 +66,12 @@ def _harmless(value: object) -> object:
 @cache
 def _style() -> str:
     return files("planner.report.html").joinpath(STYLE).read_text("utf-8")
+
+
+def style_digest() -> str:
+    """Return the style as a policy names it."""
+    digest = hashlib.sha256(_style().encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 WIDTH: Final = 1000

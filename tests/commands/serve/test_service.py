@@ -9,74 +9,31 @@ import json
 import signal
 import socket
 import subprocess
-from collections.abc import Coroutine, MutableMapping
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
 from planner.cli import serve
+from planner.cli.option import address
 from planner.commands.serve import process
 from planner.commands.serve.app import Service
-from planner.commands.serve.record import ENDPOINTS, Asked, Bounds
+from planner.commands.serve.record import ENDPOINTS, AskedWho, Bounds
 from planner.objective.profiles import PROFILES
 from tests.batch.runs import wait_for
 from tests.cli.running import call, cluster, command, environment
+from tests.commands.serve.asking import Answer, ask
 from tests.conftest import FOR_EVER_S
 
 DUMP = json.dumps(cluster()).encode()
 BOUNDS = Bounds(max_bytes=10**6, seconds=FOR_EVER_S, memory=4 * 2**30, at_once=1)
 
 
-class Answer(NamedTuple):
-    """What the service answered."""
-
-    status: int
-    headers: dict[str, str]
-    data: bytes
-
-    @property
-    def json(self) -> Any:
-        """The content as a value."""
-        return json.loads(self.data)
-
-
 def service(**bounds: float) -> Service:
     return Service(BOUNDS._replace(**bounds), serve.description)  # type: ignore[arg-type]
-
-
-async def ask(
-    app: Service, path: str, *pieces: bytes | None, method: str = "POST", **query: str
-) -> Answer:
-    """Send a request in pieces, of which None is the client's going away."""
-    waiting = [*pieces]
-    sent: list[MutableMapping[str, Any]] = []
-
-    async def receive() -> MutableMapping[str, Any]:
-        await asyncio.sleep(0)
-        piece = waiting.pop(0) if waiting else b""
-        if piece is None:
-            return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": piece, "more_body": bool(waiting)}
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "query_string": urlencode(query).encode(),
-        "headers": [],
-    }
-    await app(scope, receive, send)
-    start, body = sent
-    headers = {name.decode(): value.decode() for name, value in start["headers"]}
-    assert headers["content-length"] == str(len(body["body"]))
-    return Answer(start["status"], headers, body["body"])
 
 
 def one(answer: Coroutine[Any, Any, Answer]) -> Answer:
@@ -104,7 +61,7 @@ def test_gzip_and_objectives() -> None:
     answer = one(ask(service(), "/v1/plan", gzip.compress(DUMP), objective="min-count"))
     assert answer.json["objective"] == "min-count"
     for name in PROFILES:
-        assert Asked(objective=name).objective == name
+        assert AskedWho(objective=name).objective == name
 
 
 def test_why_not_and_a_page() -> None:
@@ -116,6 +73,25 @@ def test_why_not_and_a_page() -> None:
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
     assert page.headers["cache-control"] == "no-store"
+
+
+def test_what_if_and_what_can_be_set() -> None:
+    edits = ["clusterqueue/lender.quota.default/gpu.nominal=2", "workload/ns/big.priority=3"]
+    whatif = one(ask(service(), "/v1/whatif", DUMP, set=edits))
+    assert (whatif.status, whatif.json["edits"]) == (200, edits)
+    assert whatif.json["optimum"]["no_longer"] == ["ns/big"]
+    listed = one(ask(service(), "/v1/settings", DUMP)).json
+    assert [each["key"] for each in listed["pending"]] == ["ns/pending"]
+    targets = {each["target"] for thing in listed["objects"] for each in thing["settings"]}
+    assert {edit.partition("=")[0] for edit in edits} <= targets
+
+
+@pytest.mark.parametrize(
+    "edits", [[], ["x=1"] * 101, ["a\nb=1"], ["x" * 1201], ["--output=/tmp/x\0"]]
+)
+def test_edits_are_bounded(edits: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "PROGRAM", "nothing.is.started")
+    assert one(ask(service(), "/v1/whatif", DUMP, set=edits)).status == 400
 
 
 @pytest.mark.parametrize(
@@ -180,7 +156,8 @@ def test_too_large_is_not_read_on() -> None:
 
 
 def test_a_client_that_goes_away() -> None:
-    assert one(ask(service(), "/v1/plan", b"{", None)).status == 400
+    answer = one(ask(service(), "/v1/plan", b"{", None))
+    assert (answer.status, answer.json["error"]) == (400, "the dump broke off")
 
 
 @pytest.fixture
@@ -195,6 +172,18 @@ def sleeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(process, "PROGRAM", "sleeper")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     return tmp_path / "number"
+
+
+def test_plans_of_one_request_share_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "telling.py").write_text("import sys; print(*sys.argv)")
+    monkeypatch.setattr(process, "PROGRAM", "telling")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    app = service(seconds=100)
+    assert b" --time-limit=80.0 " in one(ask(app, "/v1/plan", DUMP)).data
+    assert b" --time-limit=40.0 " in one(ask(app, "/v1/whatif", DUMP, set="a=b")).data
+    assert b" --time-limit=40.0 " in one(ask(app, "/v1/page/whatif", DUMP, set="a=b")).data
 
 
 def is_gone(number: int) -> bool:
@@ -220,6 +209,24 @@ def test_more_than_may_be_at_once_come_again(sleeper: Path) -> None:
     answer = asyncio.run(both())
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
     assert is_gone(int(sleeper.read_text()))
+
+
+def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
+    async def one_after_the_other() -> tuple[Answer, Answer]:
+        app = service()
+        gone = asyncio.Event()
+        first = asyncio.create_task(ask(app, "/v1/plan", DUMP, gone))
+        await asyncio.to_thread(wait_for, sleeper.exists)
+        gone.set()
+        left = await first
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(process, "PROGRAM", "planner.cli.main")
+            return left, await ask(app, "/v1/plan", DUMP)
+
+    left, answer = asyncio.run(one_after_the_other())
+    assert is_gone(int(sleeper.read_text()))
+    assert (left.status, left.json["error"]) == (400, "nobody waits for the answer any more")
+    assert answer.status == 200
 
 
 def test_memory_is_bounded() -> None:
@@ -255,9 +262,9 @@ def test_what_is_no_address(listen: str) -> None:
 
 
 def test_loopback_unless_a_host_is_given() -> None:
-    assert serve.address(":1") == ("127.0.0.1", 1)
-    assert serve.address("[::1]:2") == ("::1", 2)
-    assert serve.address("0.0.0.0:3") == ("0.0.0.0", 3)  # noqa: S104 - it was asked for
+    assert address(":1") == ("127.0.0.1", 1)
+    assert address("[::1]:2") == ("::1", 2)
+    assert address("0.0.0.0:3") == ("0.0.0.0", 3)  # noqa: S104 - it was asked for
 
 
 HAS_UVICORN = importlib.util.find_spec("uvicorn") is not None
@@ -279,15 +286,15 @@ def test_it_listens_and_ends() -> None:
         assert server.stderr is not None
         said = server.stderr.readline()
         assert said.startswith("serve: http://127.0.0.1:")
-        address = ("127.0.0.1", int(said.rpartition(":")[2]))
+        at = ("127.0.0.1", int(said.rpartition(":")[2]))
 
         def answered() -> bytes:
-            with socket.create_connection(address) as connection:
+            with socket.create_connection(at) as connection:
                 connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 return connection.makefile("rb").read()
 
         wait_for(lambda: b'{"status": "ok"}' in answered())
-        taken = call("serve", "--listen", f":{address[1]}")
+        taken = call("serve", "--listen", f":{at[1]}")
         assert (taken.exit_code, "cannot listen there" in taken.stderr) == (2, True)
         server.send_signal(signal.SIGTERM)
         server.wait(FOR_EVER_S)

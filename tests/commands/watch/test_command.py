@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from planner.cli.kueue_watch import address
+from planner.cli.option import address
 from planner.cli.schemas import schema_text
 from planner.commands.watch.metrics import CONNECTED, METRICS, Figures, serve
 from planner.commands.watch.record import Watched

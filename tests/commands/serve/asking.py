@@ -1,0 +1,64 @@
+"""Requests to the service, without a server around it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import MutableMapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from planner.commands.serve.app import Service
+
+
+class Answer(NamedTuple):
+    """What the service answered."""
+
+    status: int
+    headers: dict[str, str]
+    data: bytes
+
+    @property
+    def json(self) -> Any:
+        """The content as a value."""
+        return json.loads(self.data)
+
+
+async def ask(
+    app: Service,
+    path: str,
+    *pieces: bytes | asyncio.Event | None,
+    method: str = "POST",
+    **query: str | list[str],
+) -> Answer:
+    """Send a request in pieces; None is the client's going away, an event that it does so then."""
+    waiting = [*pieces]
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        await asyncio.sleep(0)
+        if not waiting:
+            await asyncio.Event().wait()  # nothing comes any more, and the client stays
+        piece = waiting.pop(0)
+        if isinstance(piece, asyncio.Event):
+            await piece.wait()
+        if not isinstance(piece, bytes):
+            return {"type": "http.disconnect"}
+        more = bool(waiting) and not isinstance(waiting[0], asyncio.Event)
+        return {"type": "http.request", "body": piece, "more_body": more}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": urlencode(query, doseq=True).encode(),
+        "headers": [],
+    }
+    await app(scope, receive, send)
+    start, body = sent
+    headers = {name.decode(): value.decode() for name, value in start["headers"]}
+    assert headers["content-length"] == str(len(body["body"]))
+    return Answer(start["status"], headers, body["body"])
