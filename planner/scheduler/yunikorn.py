@@ -47,6 +47,7 @@ YUNIKORN: Final = Scheduler(
         "explanation record": "planner.commands.explain.yunikorn.record:YuniKornExplanation",
         "edits": "planner.commands.whatif.yunikorn_edit",
         "risk": "planner.commands.risk.yunikorn",
+        "rivals": "planner.rivals.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
         "generation": "planner.commands.generate.yunikorn.dump",
         "replay": "planner.commands.replay.yunikorn:replay_if_yunikorn",
