@@ -133,6 +133,9 @@ def main(journal: str) -> None:
         file=Path(journal),
         resume=True,
     )
+    for row in rows:
+        if row.result is None:
+            sys.exit(f"{row.key}: {row.detail}")
     done = tuple(Case.model_validate(row.result) for row in rows)
     suite = Suite(name="PreemptBench", version=VERSION, objectives=OBJECTIVES, cases=done)
     # Only what is said: what is left out is what it is by default.

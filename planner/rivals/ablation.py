@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Final
 
 from planner.models.shared.builder import Linear
@@ -90,16 +91,13 @@ class Unbounded:
         return self.rules.alike(classes, counts)
 
 
-def _as(kind: type[Search]) -> Change:
-    """Return what makes of a search one of another kind."""
-
-    def change(search: Search) -> Search:
-        return kind(**{one.name: getattr(search, one.name) for one in fields(search)})
-
-    return change
+def changed(kind: type[Search], search: Search) -> Search:
+    """Return a search as one of another kind."""
+    return kind(**{one.name: getattr(search, one.name) for one in fields(search)})
 
 
-def _with_one_attempt(search: Search) -> Search:
+def with_one_attempt(search: Search) -> Search:
+    """Return a search that asks the solver once, thoroughly and without a limit."""
     search.attempts = ATTEMPTS[-1:]
     return search
 
@@ -145,8 +143,8 @@ SEARCHES: Final[Mapping[str, Callable[[Contest], Found]]] = {
     "search": by_search(_as_it_is),
     "search-classes": by_search(_as_it_is, classes=False),
     "search-relaxation": by_search(_without_bounds),
-    "search-fixing": by_search(_as(WithoutFixing)),
-    "search-hints": by_search(_as(WithoutHints)),
-    "search-attempts": by_search(_with_one_attempt),
+    "search-fixing": by_search(partial(changed, WithoutFixing)),
+    "search-hints": by_search(partial(changed, WithoutHints)),
+    "search-attempts": by_search(with_one_attempt),
 }
 """The search, and the search without what its name takes away."""

@@ -35,7 +35,7 @@ class Rival(NamedTuple):
 _KUBERNETES: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/"
 )
-_VOLCANO: Final = "https://volcano.sh/en/docs/actions/"
+_VOLCANO: Final = "https://github.com/volcano-sh/volcano/tree/master/pkg/scheduler/actions"
 _ORTOOLS: Final = "https://developers.google.com/optimization/"
 
 ALL: Final = (

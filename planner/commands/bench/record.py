@@ -185,7 +185,7 @@ class Machine(Record):
 
 
 class Manifest(Record):
-    """All that a run depends on."""
+    """All that a run depends on; ``digest`` is the SHA-256 of the cases that take part."""
 
     suite: str
     version: str

@@ -64,7 +64,7 @@ def bench(
     manifest = Manifest(
         suite=suite.name,
         version=suite.version,
-        digest=sha256(path.read_bytes()).hexdigest(),
+        digest=sha256("\n".join(one.model_dump_json() for one in chosen).encode()).hexdigest(),
         quick=quick,
         **effort._asdict(),
         objectives=suite.objectives,

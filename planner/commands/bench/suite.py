@@ -31,6 +31,9 @@ RecordT = TypeVar("RecordT", bound=Record)
 SMALL: Final = 50
 MEDIUM: Final = 500
 
+PATIENCE_S: Final = 180.0
+"""For one optimum: where no proof tree closes by then, two engines may have agreed."""
+
 
 class Made(NamedTuple):
     """A state, and the digest of what it was made of."""
@@ -171,7 +174,7 @@ def proved(objectives: Sequence[str], folder: Path, case: Case) -> Mapping[str, 
 
 def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
     planning = begun(case, state, certify=True)
-    plan = solve(planning, find_profile(objective), Deadline())
+    plan = solve(planning, find_profile(objective), Deadline.after(PATIENCE_S))
     if plan.status not in {"optimal", "infeasible"} or plan.certificate is None:
         message = f"{case.name} is not proved under {objective}: {plan.status}"
         raise InternalError(message)
