@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "solver": "stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler",
         "rivals": "laws objective models problem scheduler solver",
-        "commands/bench": "errors batch dump objective plan reader rivals solver state"
+        "commands/bench": "errors batch dump objective plan reader rivals scheduler solver state"
         " commands/audit commands/check commands/compare commands/generate commands/replay",
         "commands/check": "stage errors laws state quota reference problem objective plan"
         " verifier proof scheduler",

@@ -21,7 +21,7 @@ from typing import Final
 
 from planner.batch import Task, run
 from planner.commands.bench import Case, Suite
-from planner.commands.bench.record import Kind, Source
+from planner.commands.bench.record import Source
 from planner.commands.bench.suite import digest_of, proved
 
 HERE: Final = Path(__file__).resolve().parent
@@ -45,7 +45,7 @@ ALL_IN: Final[Knobs] = {"opted_out": 0}
 
 def drawn(  # noqa: PLR0913 - what a row of the list says
     name: str,
-    kind: Kind,
+    kind: str,
     preset: str,
     seeds: int,
     knobs: Knobs | None = None,

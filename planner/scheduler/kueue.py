@@ -52,6 +52,7 @@ KUEUE: Final = Scheduler(
         "comparison": "planner.commands.compare.kueue",
         "edits": "planner.commands.whatif.kueue_edit",
         "risk": "planner.commands.risk.kueue",
+        "families": "planner.commands.bench.kueue_families:FAMILIES",
         "rivals": "planner.rivals.kueue",
         "simulation": "planner.commands.simulate.kueue_world",
         "generation": "planner.commands.generate.kueue.objects",

@@ -1,7 +1,8 @@
 """A benchmark: a fixed suite of states with their proven optima, and rivals on all of them.
 
 record.py    what there is: cases with their optima, a row for each answer, totals
-families.py  states that a theorem says are hard, made from numbers
+kueue_families.py
+             states that a theorem says are hard, made from numbers
 suite.py     a suite read from its file, its states made anew; optima proved and recorded
 answer.py    one case and one rival: an answer for every objective, judged and measured
 run.py       all of it as a batch that can be stopped and goes on

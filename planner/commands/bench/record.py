@@ -13,7 +13,6 @@ from planner.plan.record import SCHEMA_VERSION, SchedulerId
 Size = Literal["small", "medium", "large"]
 """By what runs: fewer than 50, fewer than 500, or more."""
 Group = Literal["small", "medium", "large", "all"]
-Kind = Literal["classical", "fair", "topology", "elastic", "kep83", "yunikorn"]
 
 
 class Source(Record):
@@ -51,7 +50,8 @@ class Optimum(Record):
 class Case(Record):
     """One state, who wants in, and what is proved.
 
-    ``digest`` is the SHA-256 of the state as a line of JSON. ``hard`` says that a theorem or the
+    ``kind`` says by what rules somebody goes; a table counts cases of a kind together. ``digest``
+    is the SHA-256 of the state as a line of JSON. ``hard`` says that a theorem or the
     generator makes it hard for the scheduler's own algorithm, ``quick`` that it belongs to the
     quick run. ``rules`` are other rules than those of the state. ``running`` counts what holds
     quota in the preemptor's tree, or the allocations of the partition; ``candidates`` those whom
@@ -59,7 +59,7 @@ class Case(Record):
     """
 
     name: str
-    kind: Kind
+    kind: str
     size: Size
     hard: bool = False
     quick: bool = False
@@ -102,7 +102,7 @@ class Row(Record):
     """
 
     case: str
-    kind: Kind
+    kind: str
     scheduler: SchedulerId
     size: Size
     hard: bool

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from planner.commands.audit.instance import Packed, open_packed
-from planner.commands.bench.families import family
 from planner.commands.bench.record import Case, Optimum, Size, Source, Suite
 from planner.commands.check.plan import check
 from planner.commands.generate import generate_objects
@@ -22,11 +22,15 @@ from planner.plan.base import Record
 from planner.reader import read_objects
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
+from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, pending_workloads, solve, start
 from planner.state import AnyState
 
 RecordT = TypeVar("RecordT", bound=Record)
+
+FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
+"""States of a scheduler that a theorem says are hard, by the name of their family."""
 
 SMALL: Final = 50
 MEDIUM: Final = 500
@@ -130,6 +134,25 @@ def _objects(source: Source, where: str) -> dict[str, Any]:
     raise SchemaError(where, "has no source", "a preset, a family or a file")
 
 
+def family(name: str, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """Return what is printed of a state of a family, for some numbers.
+
+    Raises
+    ------
+    SchemaError
+        If there is no such family, or its numbers are others.
+    """
+    known = {each: made for own in FAMILIES.of_all() for each, made in own.items()}
+    if name not in known:
+        raise SchemaError("family", f'there is no family "{name}"', ", ".join(known))
+    wanted = signature(known[name])
+    try:
+        wanted.bind(**numbers)
+    except TypeError as error:
+        raise SchemaError(f"family {name}", str(error), str(wanted)) from None
+    return known[name](**numbers)
+
+
 def begun(case: Case, state: AnyState, *, certify: bool = False) -> AnyPlanning:
     """Make the preemptor of a case ready for planning; ``certify`` waits for proof trees."""
     return start(state, Given(case.pending or None, rules=case.rules, certify=certify))
@@ -181,7 +204,7 @@ def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
     levels = plan.certificate.levels if plan.victims else ()
     return Optimum(
         objective=objective,
-        status=plan.status,
+        status="optimal" if plan.status == "optimal" else "infeasible",
         values={level.term: level.value for level in levels},
         victims=len(plan.victims),
         digest=digest_of(plan.keys),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from planner.commands.bench.answer import Heat, answer
@@ -10,7 +12,7 @@ from planner.commands.bench.run import QUICK
 from planner.commands.bench.suite import begun, line_of
 from planner.objective.profile_file import find_profile
 from planner.rivals import ablation
-from planner.rivals.contest import Contest, Effort
+from planner.rivals.contest import Contest, Effort, Found
 from planner.rivals.restarts import local_search, random_restarts
 from planner.rivals.table import RIVALS
 from planner.solver.bound import trivial_bound
@@ -82,8 +84,7 @@ def test_volcano_gives_nobody_back() -> None:
 
 
 @pytest.mark.parametrize("rival", [random_restarts, local_search])
-def test_what_is_drawn_depends_on_the_seed_alone(rival: object) -> None:
-    assert callable(rival)
+def test_what_is_drawn_depends_on_the_seed_alone(rival: Callable[[Contest], Found]) -> None:
     first, again, other = (
         rival(contest("fair-small-2", "min-lost-work", seed)).chosen for seed in ("a", "a", "b")
     )

@@ -10,8 +10,7 @@ import pytest
 
 import planner
 from planner.commands.bench import Case, prove
-from planner.commands.bench.families import family
-from planner.commands.bench.suite import begun, digest_of, line_of, made
+from planner.commands.bench.suite import begun, digest_of, family, line_of, made
 from planner.errors import InputError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
@@ -43,7 +42,7 @@ def test_another_state_is_refused() -> None:
 
 
 def test_a_suite_reads_no_files_but_its_own() -> None:
-    source = BY_NAME["elastic-1"].source.model_copy(update={"file": "../README.md"})
+    source = BY_NAME["elastic-1"].source.model_copy(update={"file": "../quickstart/cluster.json"})
     with pytest.raises(InputError, match="is not beside the suite"):
         line_of(source, FOLDER)
 

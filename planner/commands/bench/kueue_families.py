@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from planner.dump import listed
 from planner.dump.kueue import (
@@ -22,7 +22,6 @@ from planner.dump.kueue import (
     resource_flavor,
     workload,
 )
-from planner.errors import SchemaError
 
 FOUNDED: Final = datetime(2026, 5, 1, 8, 0, tzinfo=UTC)
 """When queues were made; who runs has begun in the minutes after that."""
@@ -117,19 +116,6 @@ FAMILIES: Final[Mapping[str, Callable[..., Object]]] = {
     "last-victim": last_victim,
 }
 """All families by name."""
-
-
-def family(name: str, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """Return the state of a family for some numbers.
-
-    Raises
-    ------
-    SchemaError
-        If there is no such family.
-    """
-    if name not in FAMILIES:
-        raise SchemaError("family", f'there is no family "{name}"', ", ".join(FAMILIES))
-    return FAMILIES[name](**numbers)
 
 
 def _chance(seed: int) -> Random:
