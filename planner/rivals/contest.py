@@ -86,6 +86,9 @@ class Rivalry(Protocol):
         ...
 
 
+_CLOSE: Final = 0.1
+"""The last part of the time, in which nobody can tell who ended by himself."""
+
 RIVALRY: Final = Part[Rivalry]("rivals")
 
 
@@ -158,6 +161,12 @@ class Contest:
         """The laws about room: those that nobody's going breaks, and some that it cannot."""
         known = frozenset(law.id for law in self.part.ROOM)
         return laws_of(self.planning.broken_by(())) | known
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the clock may have stopped the rival: engines end somewhat before their limit."""
+        left = self.deadline.left()
+        return left is not None and left < self.effort.seconds * _CLOSE
 
     def pools(self) -> list[list[int]]:
         """Return the candidates who can be victims together, in the scheduler's order."""

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from planner.commands.bench.record import Answers, Case, Optimum, Row
 from planner.commands.bench.suite import begun, digest_of, made
+from planner.errors import InputError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
 from planner.plan.record import SchedulerId
@@ -57,7 +58,8 @@ def answer(heat: Heat) -> Mapping[str, Any]:
     Raises
     ------
     InputError
-        If the state cannot be made, or is another one than the suite says.
+        If the state cannot be made, or is another one than the suite says, or the suite records
+        levels that an objective does not have.
     """
     state = made(heat.case, heat.line).state
     rival = RIVALS[heat.rival]
@@ -88,7 +90,7 @@ def _spent(contest: Contest, rival: Rival) -> _Spent:
     with suppress(SpentError):
         found = rival.answer(contest)
     spent = time.process_time() - began
-    return _Spent(found, contest.judge.asked, contest.deadline.passed, spent, contest.seed or "")
+    return _Spent(found, contest.judge.asked, contest.is_late, spent, contest.seed or "")
 
 
 def _reached(contest: Contest, spent: _Spent) -> _Reached:
@@ -148,11 +150,19 @@ def _compared(reached: _Reached, optimum: Optimum) -> tuple[bool, str | None, fl
     """Say whether an answer is optimal, on which level it is first another one, and by how much.
 
     A gap below 0 would be a better answer than the optimum: the record would be wrong.
+
+    Raises
+    ------
+    InputError
+        If the record is one of another objective.
     """
     if reached.broken is None:
         return reached.spent.found.proved and optimum.status == "infeasible", None, None
     if reached.broken:
         return False, None, None
+    if not optimum.values.keys() <= reached.values.keys():
+        found = f"it has the levels {', '.join(optimum.values)}"
+        raise InputError(f"optimum under {optimum.objective}", found, ", ".join(reached.values))
     for term, least in optimum.values.items():
         value = reached.values[term]
         if value != least:
@@ -163,4 +173,4 @@ def _compared(reached: _Reached, optimum: Optimum) -> tuple[bool, str | None, fl
 def _fewest(case: Case) -> int | None:
     """Return the fewest victims there can be, if that is known of a case."""
     known = (one for one in case.optima if one.objective == COUNT and one.status == "optimal")
-    return next((one.values["count"] for one in known), None)
+    return next((one.values.get("count") for one in known), None)

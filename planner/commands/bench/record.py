@@ -94,7 +94,7 @@ class Row(Record):
     relative to the optimum (to 1, where that is 0). ``fewest`` are the fewest victims there can be.
     ``proved`` is the rival's own claim; ``refuted`` says that the recorded optimum, or the
     verifier, refutes it. ``judgements`` counts how often it asked the verifier; ``late`` says that
-    it met the limit of the clock: such a row may be another one on another machine.
+    it may have met the limit of the clock: such a row may be another one on another machine.
 
     ``cpu_seconds`` is the processor time from the prepared problem to the answer, and
     ``prepare_seconds`` that from the read state to the problem, which all rivals share. In these

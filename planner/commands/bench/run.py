@@ -22,7 +22,7 @@ from planner.rivals.contest import Effort
 from planner.rivals.table import RIVALS
 
 QUICK: Final = Effort(judgements=200, work=1.0, nodes=500, seconds=10.0)
-FULL: Final = Effort(judgements=1000, work=5.0, nodes=5000, seconds=30.0)
+FULL: Final = Effort(judgements=1000, work=5.0, nodes=5000, seconds=60.0)
 """What a rival may spend, in the quick run and in the full one."""
 
 PACKAGES: Final = ("preemption-planner", "ortools", "numpy", "pydantic")

@@ -138,6 +138,16 @@ def test_a_proof_that_is_refuted_is_a_finding(suite: Path, tmp_path: Path) -> No
     assert all(row["refuted"] and row["gap"] > 0 for row in found["rows"])
 
 
+def test_a_record_of_another_objective_is_refused(suite: Path, tmp_path: Path) -> None:
+    value = json.loads(suite.read_text(encoding="utf-8"))
+    value["cases"][0]["optima"][0]["values"] = {"D2": 1, "D9": 0}
+    other = tmp_path / "suite.json"
+    other.write_text(json.dumps(value), encoding="utf-8")
+    found = ran(other, "--jobs", "1", "--rival", "greedy", "--case", CASES[0], code=2)
+    assert [one["outcome"] for one in found["failures"]] == ["failed"]
+    assert "it has the levels D2, D9" in found["failures"][0]["detail"]
+
+
 def row_of(rival: str, case: str, seconds: float, **changes: Any) -> Row:
     """Return an answer that is optimal, unless something else is said."""
     told: dict[str, Any] = {
