@@ -25,6 +25,7 @@ From a question to a plan:
 
 objective/     what disruption means: terms, and profiles that order them
 solver/        a problem to its proven optimum
+rivals/        other ways to choose victims, for a benchmark
 proof/         proof trees, derived from a state and checked without a solver
 plan/          the output schemas
 coverage/      what of a state is not modelled: said of every answer

@@ -49,6 +49,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "proof": "errors term laws quantity state quota objective plan verifier",
         "solver": "stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler",
+        "rivals": "laws objective models problem scheduler solver",
+        "commands/bench": "errors batch dump objective plan reader rivals scheduler solver state"
+        " commands/audit commands/check commands/compare commands/generate commands/replay",
         "commands/check": "stage errors laws state quota reference problem objective plan"
         " verifier proof scheduler",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
@@ -75,7 +78,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " problem objective models plan solver commands/whatif scheduler",
         "report": "coverage errors term plan quantity laws state quota"
         " commands/whatif commands/boost commands/audit commands/check"
-        " commands/explain commands/risk commands/compare commands/simulate"
+        " commands/bench commands/explain commands/risk commands/compare commands/simulate"
         " commands/lint commands/replay commands/apply commands/watch scheduler",
         "api": "coverage errors quantity laws commands/check state reader quota reference"
         " problem objective models plan verifier solver commands/replay commands/explain"
@@ -86,7 +89,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
-        " kubectl rest commands/apply commands/watch commands/compare commands/import_"
+        " kubectl rest commands/apply commands/watch commands/bench commands/compare"
+        " commands/import_"
         " commands/generate kueue_verbs commands/lint commands/serve",
         FACE: "errors state commands/check reader plan commands/audit commands/risk"
         " commands/simulate commands/generate api kueue_verbs commands/lint commands/boost"

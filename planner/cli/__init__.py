@@ -9,7 +9,7 @@ kueue_option.py, yunikorn_option.py
 exit_code.py          what codes mean, and which one a plan ends with
 output.py             standard output and files; messages and progress on standard error
 
-audit.py, check.py, compare.py, explain.py, generate.py, kueue_apply.py, kueue_boost.py,
+audit.py, bench.py, check.py, compare.py, explain.py, generate.py, kueue_apply.py, kueue_boost.py,
 kueue_import.py, kueue_snapshot.py, kueue_watch.py, laws.py, lint.py, replay.py, risk.py, schema.py,
 serve.py, simulate.py, solve.py, whatif.py
                       the commands; audit.py has what all do that work on many states, and

@@ -25,7 +25,7 @@ from planner.cli.option import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from planner.commands.compare import Comparison
 
@@ -116,7 +116,10 @@ def command(given: Given) -> int:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
     given.show(render, found)
     if given.table is not None:
-        _write_table(found, given.table)
+        from planner.commands.compare.table import parquet
+        from planner.report.compare import csv_text
+
+        write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     if given.plots is not None:
         _write_plots(found, given.plots, given.plot_format)
     return _code(found)
@@ -134,12 +137,7 @@ def _check(table: Path | None, plots: Path | None) -> None:
     from planner.commands.compare.table import need
     from planner.errors import InputError
 
-    if table is not None:
-        if table.suffix not in TABLES:
-            raise InputError(f"--table {table}", "is of no known kind", " or ".join(TABLES))
-        check_file("--table", table)
-        if table.suffix == ".parquet":
-            need(f"--table {table}", "pandas", "pyarrow")
+    check_table(table)
     if plots is not None:
         if not plots.is_dir():
             check_file("--plots", plots)
@@ -148,17 +146,32 @@ def _check(table: Path | None, plots: Path | None) -> None:
         need(f"--plots {plots}", "matplotlib")
 
 
-def _write_table(comparison: Comparison, path: Path) -> None:
+def check_table(table: Path | None) -> None:
+    """Refuse now a table that cannot be written after hours of work.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or a package for it is missing.
+    """
+    from planner.cli.output import check_file
+    from planner.commands.compare.table import need
+    from planner.errors import InputError
+
+    if table is None:
+        return
+    if table.suffix not in TABLES:
+        raise InputError(f"--table {table}", "is of no known kind", " or ".join(TABLES))
+    check_file("--table", table)
+    if table.suffix == ".parquet":
+        need(f"--table {table}", "pandas", "pyarrow")
+
+
+def write_table(path: Path, csv: Callable[[], str], parquet: Callable[[], bytes]) -> None:
+    """Write rows to a file, as its name says."""
     from planner.cli.output import write_file
 
-    if path.suffix == ".parquet":
-        from planner.commands.compare.table import parquet
-
-        data = parquet(comparison)
-    else:
-        from planner.report.compare import csv_text
-
-        data = csv_text(comparison).encode("utf-8")
+    data = parquet() if path.suffix == ".parquet" else csv().encode("utf-8")
     write_file("--table", path, data)
 
 

@@ -42,6 +42,7 @@ SECTIONS: Final = {
     "Research": {
         "audit": "Judge the scheduler's own answers, on one state or thousands.",
         "compare": "Compare algorithms, on one state or thousands.",
+        "bench": "Hold rivals against proven optima on a fixed suite of states.",
         "generate": "Make up clusters: seeded, consistent, of any size.",
         "import": "Make states from a public trace.",
         "replay": "Compare recorded answers of the real scheduler with the planner's replay.",

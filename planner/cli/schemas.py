@@ -13,6 +13,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from planner.commands.apply.record import Applied
 from planner.commands.audit.record import Audit
+from planner.commands.bench.record import Bench, Suite
 from planner.commands.compare.record import Comparison
 from planner.commands.explain.record import EXPLANATION
 from planner.commands.lint.lint import Lint
@@ -173,6 +174,8 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "settings": Published("the output of whatif --list --format json", lambda: _written(Settings)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),
+    "bench": Published("the output of bench --format json", lambda: _written(Bench)),
+    "suite": Published("a suite of states for bench", lambda: _written(Suite, "validation")),
     "comparison": Published("the output of compare --format json", lambda: _written(Comparison)),
     "risk": Published("the output of risk --format json", lambda: _written(Risk)),
     "explanation": Published("the output of explain --format json", _explanation),

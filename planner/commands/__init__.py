@@ -2,6 +2,7 @@
 
 apply/     a plan carried out in a cluster
 audit/     many states: the scheduler's own answer beside the optimum
+bench/     rivals on a fixed suite of states with their proven optima
 boost/     priority boosts after which Kueue itself takes the victims of a plan
 check/     a plan made by anybody, checked
 compare/   algorithms beside each other on many states

@@ -9,7 +9,7 @@ words.py            what plans, their terms and their certificates say in words
 measures.py         disruption terms as tables, in the units that people think in
 plan.py, front.py   a plan, as far as all schedulers have it alike; a Pareto front
 kueue/, yunikorn/   what only the plans and results of one scheduler have
-explanation.py, whatif.py, watch.py, risk.py, audit.py, compare.py, simulation.py
+explanation.py, whatif.py, watch.py, risk.py, audit.py, bench.py, compare.py, simulation.py
                     the results of these commands
 settings.py         what can be set in a state, and who is pending there
 covered.py          what an answer leaves out of its state

@@ -53,6 +53,8 @@ KUEUE: Final = Scheduler(
         "edits": "planner.commands.whatif.kueue_edit",
         "settings": "planner.commands.whatif.kueue_settings",
         "risk": "planner.commands.risk.kueue",
+        "families": "planner.commands.bench.kueue_families:FAMILIES",
+        "rivals": "planner.rivals.kueue",
         "simulation": "planner.commands.simulate.kueue_world",
         "generation": "planner.commands.generate.kueue.objects",
         "replay": "planner.commands.replay.kueue:replay_kueue_line",

@@ -48,6 +48,7 @@ YUNIKORN: Final = Scheduler(
         "edits": "planner.commands.whatif.yunikorn_edit",
         "settings": "planner.commands.whatif.yunikorn_settings",
         "risk": "planner.commands.risk.yunikorn",
+        "rivals": "planner.rivals.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
         "generation": "planner.commands.generate.yunikorn.dump",
         "replay": "planner.commands.replay.yunikorn:replay_if_yunikorn",

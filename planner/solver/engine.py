@@ -147,6 +147,21 @@ def presolved(builder: Builder, deadline: Deadline) -> Run:
     return _attempt(builder, None, stated, _presolved(deadline), inf)
 
 
+def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort: float) -> Run:
+    """Minimise with the solver's own settings, but for one worker and a seed: nothing is hinted.
+
+    What is switched off elsewhere for its wrong answers is on here: a claim is worth what the
+    solver's word is. ``effort`` is the most deterministic time.
+    """
+    parameters = SatParameters()
+    parameters.num_workers = 1
+    parameters.random_seed = SEED
+    left = deadline.left()
+    if left is not None:
+        parameters.max_time_in_seconds = left
+    return _attempt(builder, objective, builder.minimize(objective), parameters, effort)
+
+
 def _attempt(
     builder: Builder,
     objective: Linear | None,

@@ -215,14 +215,7 @@ def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: i
     if bound.whole > value:
         message = f"{measure}: the solver's {value} is below the exact bound {bound.whole}"
         raise InternalError(message)
-    room = bound.room(value)
-    reduced = core.reduced
-    search.active = [k for k in search.active if reduced[k] <= room]
-    for k, cost in reduced.items():
-        # Each member that stays costs as much, so no more than these can stay.
-        certain = search.classes.count(k) - room // -cost if cost < 0 else 0
-        if certain > 0:
-            search.lower[k] = max(certain, search.lower.get(k, 0))
+    search.fix(core.reduced, bound.room(value))
     search.limit(measure, value)
     return Least("optimal", value, proven)
 

@@ -28,6 +28,7 @@ from ortools.math_opt.parameters_pb2 import (
     SOLVER_TYPE_HIGHS,
     SolveParametersProto,
     SolverInitializerProto,
+    SolverTypeProto,
 )
 from ortools.math_opt.result_pb2 import (
     TERMINATION_REASON_INFEASIBLE,
@@ -88,21 +89,25 @@ class Milp:
 
 @dataclass(frozen=True, slots=True)
 class MipAnswer:
-    """What an engine says of a program: whether it has no solution, or a value per column."""
+    """What an engine says of a program: whether it has no solution, or a value per column.
+
+    ``best`` is its word that no other solution has less of the objective.
+    """
 
     infeasible: bool
     point: Sequence[int] = ()
+    best: bool = False
 
 
-def ask(milp: Milp, kind: Kind, seconds: float | None) -> MipAnswer:
+def ask(milp: Milp, kind: Kind, seconds: float | None, nodes: int | None = None) -> MipAnswer:
     """Let an engine look for a solution; the values are rounded and may be none.
 
     "Infeasible" is not passed on where the program is not exact in doubles; SCIP is not asked
-    where numbers are long.
+    where numbers are long. ``nodes`` are the most of its search tree.
     """
     if kind == "SCIP" and not milp.short:
         return MipAnswer(infeasible=False)
-    parameters = SolveParametersProto(random_seed=SEED)
+    parameters = SolveParametersProto(random_seed=SEED, node_limit=nodes)
     if seconds is not None:
         parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
     if kind == "SCIP":
@@ -116,7 +121,8 @@ def ask(milp: Milp, kind: Kind, seconds: float | None) -> MipAnswer:
         parameters.highs.string_options["parallel"] = "off"
         for name in ("primal_feasibility_tolerance", "mip_feasibility_tolerance"):
             parameters.highs.double_options[name] = _TOLERANCE
-    result = _solve(milp.proto, kind, parameters)
+    engine = SOLVER_TYPE_GSCIP if kind == "SCIP" else SOLVER_TYPE_HIGHS
+    result = _solve(milp.proto, engine, parameters)
     if result is None:
         return MipAnswer(infeasible=False)
     # All columns are bounded: what may be unbounded is infeasible.
@@ -132,11 +138,29 @@ def ask(milp: Milp, kind: Kind, seconds: float | None) -> MipAnswer:
     values = found.variable_values
     for column, value in zip(values.ids, values.values, strict=True):
         point[column] = round(value)
-    return MipAnswer(infeasible=False, point=point)
+    proved = milp.exact and result.termination.reason == TERMINATION_REASON_OPTIMAL
+    return MipAnswer(infeasible=False, point=point, best=proved)
+
+
+def relaxed(milp: Milp) -> Sequence[float]:
+    """Return an optimum of a program whose columns may all have fractions; none if there is none.
+
+    It is calculated in doubles.
+    """
+    program = ModelProto()
+    program.CopyFrom(milp.proto)
+    del program.variables.integers[:]
+    program.variables.integers.extend([False] * len(program.variables.ids))
+    result = _solve(program, SOLVER_TYPE_GLOP, SolveParametersProto())
+    if result is None or result.termination.reason != TERMINATION_REASON_OPTIMAL:
+        return ()
+    values = result.solutions[0].primal_solution.variable_values
+    dense: list[float] = _dense(values, len(program.variables.ids)).tolist()
+    return dense
 
 
 def _solve(
-    program: ModelProto, kind: Kind, parameters: SolveParametersProto
+    program: ModelProto, engine: SolverTypeProto.ValueType, parameters: SolveParametersProto
 ) -> SolveResultProto | None:
     """Solve, or return ``None`` if the engine gives up with an error.
 
@@ -146,7 +170,7 @@ def _solve(
         return waited_for(
             lambda: solver.solve(
                 program,
-                SOLVER_TYPE_GSCIP if kind == "SCIP" else SOLVER_TYPE_HIGHS,
+                engine,
                 SolverInitializerProto(),
                 parameters,
                 ModelSolveParametersProto(),

@@ -183,6 +183,18 @@ class Search:
         # Who is being evicted hits no rank: it goes anyway.
         return [k for k in self.active if evicted[k] or rank[k] <= highest]
 
+    def fix(self, reduced: Mapping[int, int], room: int) -> None:
+        """Drop and force what every answer within some room of a bound does without or has.
+
+        ``reduced`` is the reduced cost of each active class, in the units of ``room``.
+        """
+        self.active = [k for k in self.active if reduced[k] <= room]
+        for k, cost in reduced.items():
+            # Each member that stays costs as much, so no more than these can stay.
+            certain = self.classes.count(k) - room // -cost if cost < 0 else 0
+            if certain > 0:
+                self.lower[k] = max(certain, self.lower.get(k, 0))
+
     def run_on(  # noqa: PLR0913 - what one solve can be told
         self,
         classes: Sequence[int],
@@ -248,7 +260,7 @@ class Search:
             if known is not None and not usable:
                 formulation.builder.add(objective <= known - 1)
         while True:
-            hint = self._hint(formulation, classes, objective) if usable else None
+            hint = self.hint(formulation, classes, objective) if usable else None
             result = self._ask(formulation.builder, objective, hint, attempts)
             if not result.solution:
                 return result
@@ -294,7 +306,7 @@ class Search:
         """Solve a model, and note what settled it."""
         result = run(builder, objective, self.deadline, hint, attempts or self.attempts)
         if result.settled:
-            self.attempts = ATTEMPTS[ATTEMPTS.index(result.attempt) :]
+            self.attempts = self.attempts[self.attempts.index(result.attempt) :]
         return result
 
     def _bears_out(
@@ -413,10 +425,14 @@ class Search:
         within = sum(counts[k] for k in classes) == sum(counts)
         return within and all(counts[k] >= count for k, count in members.items())
 
-    def _hint(
+    def hint(
         self, formulation: Measured, classes: Sequence[int], objective: Linear | None
-    ) -> Sequence[int]:
-        """Return a value for every variable that makes the incumbent."""
+    ) -> Sequence[int] | None:
+        """Return a value for every variable that makes the incumbent.
+
+        With ``None`` in its place, which a search of another kind may return, the solver starts
+        from nothing.
+        """
         counts = [self.answer[k] for k in classes]
         hint = complete(formulation.builder, formulation.take, counts, objective)
         if hint is None:

@@ -145,6 +145,10 @@ class AnyPlanning(Protocol):
         """Return the scheduler's own victims as positions."""
         ...
 
+    def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
+        """Return the laws that victims break, whoever chose them, in words."""
+        ...
+
 
 class Planner(Protocol):
     """What planning asks of a scheduler."""

@@ -22,7 +22,8 @@ from tests.page import COLUMNS, blocks, check_printed, printed_by, run
 
 DOCS = ROOT / "docs"
 GUIDES = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
-PAGES = sorted([*GUIDES, ROOT / "docs/explanation/optimal.md"])
+EXPLAINED = [ROOT / "docs/explanation/bench.md", ROOT / "docs/explanation/optimal.md"]
+PAGES = sorted([*GUIDES, *EXPLAINED])
 DASK_PORT = "8786"
 """The port of Dask's scheduler on the page, which something else may have here."""
 

@@ -32,6 +32,7 @@ ALWAYS: Final = {
     "risk": ("--time-limit", "--limit"),
     "import": ("--workloads",),
     "audit": ("--time-limit", "--jobs"),
+    "bench": ("--quick", "--rival", "--jobs"),
     "compare": ("--time-limit", "--jobs"),
     "whatif": ("--time-limit", "--set"),
     "apply": ("--yes",),

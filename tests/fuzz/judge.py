@@ -37,7 +37,7 @@ SCHEMA_OF: Final = {
 }
 """Of which schemas the JSON of a command must follow one; others have one of their own name."""
 
-IN_PART: Final = frozenset({"audit", "compare", "solve", "watch", PLUGIN})
+IN_PART: Final = frozenset({"audit", "bench", "compare", "solve", "watch", PLUGIN})
 """Commands that answer for several, and print what they can where one of these fails."""
 
 LONGEST_LINE: Final = 1500

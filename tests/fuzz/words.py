@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Final
 
@@ -263,6 +264,40 @@ def _algorithm(scene: Scene, odd: bool) -> str:  # noqa: FBT001
     return scene.chance.choice((*known, "kueue-fair:initial", "kep83", *ruled))
 
 
+def _suite(scene: Scene, odd: bool) -> str:  # noqa: FBT001
+    return _input("suite.json", _suite_of_two)(scene, odd)
+
+
+def _suite_of_two(scene: Scene) -> bytes:
+    """Write a suite of two small states; damaged, what is said of one is not true."""
+    chance = scene.chance
+    drawn: dict[str, object] = {"preset": "small", "seed": chance.randrange(3)}
+    family: dict[str, object] = {"family": "crowd", "numbers": {"small": 3}}
+    best: dict[str, object] = {
+        "objective": "min-count",
+        "status": "optimal",
+        "values": {"count": 1},
+        "digest": "x",
+        "certified": True,
+    }
+    if _damaged(scene):
+        drawn["knobs"] = {"workloads": chance.choice((-1, "x", True))}
+        best[chance.choice(tuple(best))] = chance.choice(("", 5, None, _text(scene)))
+    cases = [
+        {
+            "name": name,
+            "kind": "classical",
+            "size": "small",
+            "quick": True,
+            "source": source,
+            "optima": [best],
+        }
+        for name, source in (("one", drawn), ("two", family))
+    ]
+    suite = {"name": "made up", "version": "0", "objectives": ["min-count"], "cases": cases}
+    return json.dumps(suite).encode()
+
+
 def _edit(scene: Scene, odd: bool) -> str:  # noqa: FBT001
     is_odd = odd or _damaged(scene)
     said = (side.damaged_edit if is_odd else side.edit)(scene.seed, scene.chance)
@@ -321,6 +356,9 @@ BY_NAME: Final[dict[str, Maker]] = {
     "plan": _plan,
     "file": _trace_file,
     "files": _recorded,
+    "suite": _suite,
+    "--rival": _of(_one("greedy", "smallest", "cp-sat", "search"), ("", "x", "GREEDY")),
+    "--case": _of(_one("one", "two"), ("", "x")),
     "name": _of(_one("input", "plan", "plans", "script", "laws"), ("PLAN", "")),
     "--pending": _of(_waiting, ("/", "a/", "/b", "a/b/c", "*", "")),
     "--victim": KEY,
@@ -383,6 +421,7 @@ BY_NAME: Final[dict[str, Maker]] = {
 
 OF_COMMAND: Final[dict[tuple[str, str], Maker]] = {
     ("check", "--proof"): _input("trees.jsonl", _trees),
+    ("bench", "--results"): _output("rows.jsonl"),
     ("solve", "--objective"): _objective_or_front,
     ("kubectl preemption-plan", "--objective"): _objective_or_front,
     ("import", "--output"): _output(
@@ -404,6 +443,7 @@ SANE: Final[dict[tuple[str, str], tuple[object, ...]]] = {
     ("generate", "--age"): (10, 200),
     ("generate", "--fill"): (50, 100, 110),
     ("audit", "--jobs"): (1,),
+    ("bench", "--jobs"): (1,),
     ("compare", "--jobs"): (1,),
     ("", "--seed"): (0, 1, 2**31, -1),
 }

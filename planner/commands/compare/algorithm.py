@@ -66,7 +66,7 @@ class Compared(Protocol):
         """Say whether a plan has the flavors that the scheduler itself assigns."""
         ...
 
-    def outside(self, state: AnyState, own: AnyPlanning, plan: AnyPlan) -> tuple[str, ...]:
+    def outside(self, own: AnyPlanning, plan: AnyPlan) -> tuple[str, ...]:
         """Return the laws of the state as it is that victims found by other rules break."""
         ...
 

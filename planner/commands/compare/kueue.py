@@ -28,13 +28,11 @@ from typing import Final
 from planner.commands.compare.algorithm import OPTIMUM, Algorithm
 from planner.plan import Plan
 from planner.quota.kueue.assignment import Assignment
-from planner.solver.answer import broken
 from planner.solver.kueue.planning import Planning
 from planner.state import State
 from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83, parse_rules
 from planner.state.kueue_configuration import BOTH_STRATEGIES, FairSharing
-from planner.verifier.kueue.plan import verify_plan
 
 _AT_WILL: Final = f"any/{OPTIMUM}"
 _FAIR: Final = "kueue-fair"
@@ -109,7 +107,7 @@ def has_own_flavors(own: Planning, plan: Plan) -> bool:
     return _chosen(plan.assignment) == _chosen(own.decision.assignment)
 
 
-def outside(state: State, own: Planning, plan: Plan) -> tuple[str, ...]:
+def outside(own: Planning, plan: Plan) -> tuple[str, ...]:
     """Return the laws of the state as it is that victims found by other rules break.
 
     The flavors are those of the plan. Of the attempts that Kueue could make, the one that
@@ -120,15 +118,7 @@ def outside(state: State, own: Planning, plan: Plan) -> tuple[str, ...]:
     if plan.assignment != own.decision.assignment:
         own = own.with_flavors(plan.assignment, own.eligible)
     position = {key: position for position, key in enumerate(own.keys)}
-    victims = own.describe_in_order([position[key] for key in plan.keys])
-    claims = [
-        own.subject.plan(
-            "kueue", "feasible", "", objective="", victims=victims, borrowing=borrowing
-        )
-        for borrowing in (False, True)
-    ]
-    found = [broken(verify_plan(state, one, snapshot=own.snapshot).verdicts) for one in claims]
-    return min(found, key=len)
+    return own.broken_by([position[key] for key in plan.keys])
 
 
 def _chosen(assignment: Assignment) -> list[tuple[str, int | None, dict[str, str]]]:

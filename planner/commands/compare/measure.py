@@ -218,7 +218,7 @@ class _Case:
         is_optimum = algorithm.profile is not None
         outside, compared = plan.outside_rules, self._compared
         if compared and algorithm.is_by_other_rules:
-            outside = compared.outside(self._instance.state, self._own, plan)
+            outside = compared.outside(self._own, plan)
         found: dict[str, object] = {
             "rules": plan.rules,
             "victims": plan.keys,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
@@ -86,20 +86,8 @@ def frame(comparison: Comparison) -> DataFrame:
     InputError
         If pandas is not installed, or a number is beyond 64 bits.
     """
-    need("frame", "pandas")
-    import pandas as pd  # noqa: PLC0415 - an extra
-
-    names = columns(comparison)
-    by_column: Sequence[Sequence[Cell]] = list(zip(*values(comparison), strict=True))
-    by_column = by_column or [()] * len(names)
-    arrays = {}
-    for name, column in zip(names, by_column, strict=True):
-        try:
-            arrays[name] = pd.array(list(column), dtype=KINDS.get(name, TERM_KIND))
-        except OverflowError:
-            hint = "CSV and JSON hold numbers of any size"
-            raise UnsupportedError(name, "a number is beyond 64 bits", hint=hint) from None
-    return pd.DataFrame(arrays)
+    terms = dict.fromkeys(columns(comparison)[len(KINDS) :], TERM_KIND)
+    return frame_of(KINDS | terms, list(values(comparison)))
 
 
 def parquet(comparison: Comparison) -> bytes:
@@ -110,9 +98,43 @@ def parquet(comparison: Comparison) -> bytes:
     InputError
         If pandas or pyarrow is not installed, or a number is beyond 64 bits.
     """
+    terms = dict.fromkeys(columns(comparison)[len(KINDS) :], TERM_KIND)
+    return parquet_of(KINDS | terms, list(values(comparison)))
+
+
+def frame_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> DataFrame:
+    """Return rows as a pandas DataFrame; ``kinds`` are the columns, with what pandas calls theirs.
+
+    Raises
+    ------
+    InputError
+        If pandas is not installed, or a number is beyond 64 bits.
+    """
+    need("frame", "pandas")
+    import pandas as pd  # noqa: PLC0415 - an extra
+
+    by_column = list(zip(*rows, strict=True)) or [()] * len(kinds)
+    arrays = {}
+    for (name, kind), column in zip(kinds.items(), by_column, strict=True):
+        try:
+            arrays[name] = pd.array(list(column), dtype=kind)
+        except OverflowError:
+            hint = "CSV and JSON hold numbers of any size"
+            raise UnsupportedError(name, "a number is beyond 64 bits", hint=hint) from None
+    return pd.DataFrame(arrays)
+
+
+def parquet_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> bytes:
+    """Return rows as a Parquet file; parameters are those of `frame_of`.
+
+    Raises
+    ------
+    InputError
+        If pandas or pyarrow is not installed, or a number is beyond 64 bits.
+    """
     need("parquet", "pandas", "pyarrow")
     file = io.BytesIO()
-    frame(comparison).to_parquet(file, engine="pyarrow", index=False)
+    frame_of(kinds, rows).to_parquet(file, engine="pyarrow", index=False)
     return file.getvalue()
 
 

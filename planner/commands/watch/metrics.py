@@ -10,7 +10,7 @@ from planner.commands.watch.record import Decision, Line, Measured, Note
 from planner.errors import InputError
 
 HOUR_S: Final = 3600
-EXTRA: Final = "pip install 'preemption-planner[watch]'"
+EXTRA: Final = "pip install 'preemption-planner[watch]', or '.[watch]' in a checkout"
 
 
 class Metric(NamedTuple):

@@ -426,6 +426,20 @@ class Planning:
         )
         return self._verify(plan).accepted
 
+    def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
+        """Return the laws that victims break, whoever chose them, in words.
+
+        Of the attempts that Kueue could make, the one that breaks the fewest counts.
+        """
+        victims = self.describe_in_order(positions)
+        claims = [
+            self.subject.plan(
+                "kueue", "feasible", "", objective="", victims=victims, borrowing=borrowing
+            )
+            for borrowing in (False, True)
+        ]
+        return min((broken(self._verify(one).verdicts) for one in claims), key=len)
+
     @property
     def floor(self) -> Floor:
         """What has to be placed on the nodes, as the verifier sees it."""

@@ -22,6 +22,7 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
 from planner.objective.yunikorn import (
+    chosen_node,
     known_yunikorn_groups,
     refuse_annotated,
     yunikorn_term_table,
@@ -256,6 +257,19 @@ class YuniKornPlanning:
         )
         outside = broken(self._verify(plan).verdicts)
         return plan.model_copy(update={"outside_rules": outside})
+
+    def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
+        """Return the laws that victims break, whoever chose them, in words."""
+        node = chosen_node(self.problem, positions)
+        plan = self.subject.plan(
+            "yunikorn",
+            "feasible",
+            "",
+            objective="",
+            node=None if node is None else self.problem.nodes[node],
+            victims=self.in_candidate_order(positions),
+        )
+        return broken(self._verify(plan).verdicts)
 
     def claims(
         self,

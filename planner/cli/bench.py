@@ -1,0 +1,95 @@
+"""``planner bench``: rivals on a fixed suite of states with proven optima."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from planner.cli.audit import BATCH, settings_of
+from planner.cli.compare import check_table, write_table
+from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
+from planner.cli.given import Given, define
+from planner.cli.option import PAGE_FORMATS, file_option, format_option, output_option
+
+if TYPE_CHECKING:
+    from planner.commands.bench import Bench
+
+EPILOG: Final = """\b
+Examples:
+  planner bench instances/bench/suite.json --quick
+  planner bench instances/bench/suite.json --quick --results quick.jsonl --resume
+  planner bench instances/bench/suite.json --results full.jsonl --table full.parquet
+  planner bench instances/bench/suite.json --case crowd-100 --rival greedy --rival search
+
+\b
+Rivals, and what they are:
+  greedy               the scheduler's own victims, by an exact replay
+  smallest             the smallest candidate that is sufficient, else the largest
+  kube                 kube-scheduler's order of criteria, a queue for a node
+  volcano              Volcano's preempt and then its reclaim
+  restarts, local      greedy in random orders; local search: both draw, from fixed seeds
+  rounding             rounding of the linear relaxation
+  cp-sat, scip, highs  an engine with its own settings on the model as it stands
+  search               the planner's search; search-PART without one of its parts: classes,
+                       relaxation, fixing, hints, attempts
+  certified            what planner solve does, with its proof trees
+
+\b
+Times are processor times, in fields of their own: in all others two runs are the same, unless a
+row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, and 2 if a
+state or a rival fails.
+
+"""
+
+
+@define(
+    click.argument("suite", metavar="SUITE", type=click.Path(path_type=Path)),
+    click.option(
+        "--quick", is_flag=True, help="Only the cases of the quick run, with less effort."
+    ),
+    click.option(
+        "--rival",
+        "rivals",
+        metavar="NAME",
+        multiple=True,
+        help="Who takes part, as listed below; to be given several times, by default everybody.",
+    ),
+    click.option(
+        "--case",
+        "cases",
+        metavar="NAME",
+        multiple=True,
+        help="A case of the suite; to be given several times, by default all.",
+    ),
+    *BATCH,
+    file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    format_option((*PAGE_FORMATS, "csv")),
+    output_option,
+    epilog=EPILOG,
+)
+def command(given: Given) -> int:
+    """Let rivals choose victims for a fixed suite of states, and judge them all alike.
+
+    SUITE is a file such as instances/bench/suite.json. Every answer is judged by the verifier,
+    measured by the terms, and held against the optimum that the suite records as proved.
+    """
+    from planner.commands.bench import bench
+    from planner.report.bench import csv_text, render
+
+    check_table(given.table)
+    with settings_of(given) as settings:
+        found = bench(given.suite, settings, **given.of("quick rivals cases"))
+    given.show(render, found)
+    if given.table is not None:
+        from planner.commands.bench.table import parquet
+
+        write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
+    return _code(found)
+
+
+def _code(found: Bench) -> int:
+    if found.failures:
+        return BAD_INPUT
+    return FINDINGS if any(row.refuted for row in found.rows) else OPTIMAL

@@ -1,0 +1,176 @@
+"""One case and one rival: an answer for every objective, judged by the verifier and measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from planner.commands.bench.record import Answers, Case, Optimum, Row
+from planner.commands.bench.suite import begun, digest_of, made
+from planner.errors import InputError
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import measure_id, with_names
+from planner.plan.record import SchedulerId
+from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of
+from planner.rivals.table import RIVALS, Rival
+from planner.solver.start import AnyPlanning
+
+COUNT: Final = "min-count"
+"""The objective by which victims are compared with the fewest there can be."""
+_DIGITS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """What a process is given: a case, the line that it may be read from, a rival, its effort."""
+
+    case: Case
+    line: bytes | None
+    rival: str
+    effort: Effort
+
+
+class _Spent(NamedTuple):
+    """An answer, and what was spent on it."""
+
+    found: Found
+    judgements: int
+    late: bool
+    cpu_seconds: float
+    seed: str
+
+
+class _Reached(NamedTuple):
+    """An answer under an objective: its levels, the laws it breaks (``None`` of no plan), keys."""
+
+    spent: _Spent
+    values: dict[str, int]
+    broken: Sequence[str] | None
+    keys: Sequence[str] = ()
+
+
+def answer(heat: Heat) -> Mapping[str, Any]:
+    """Let a rival answer for every objective of a case.
+
+    Raises
+    ------
+    InputError
+        If the state cannot be made, or is another one than the suite says, or the suite records
+        levels that an objective does not have.
+    """
+    state = made(heat.case, heat.line).state
+    rival = RIVALS[heat.rival]
+    rows: list[Row] = []
+    before: _Spent | None = None
+    for optimum in heat.case.optima:
+        # The objective is a part of the seed: what is drawn for one says nothing about another.
+        seed = f"{heat.case.name} {optimum.objective} {rival.name}" if rival.drawn else None
+        began = time.process_time()
+        planning = begun(heat.case, state, certify=rival.certifies)
+        prepared = time.process_time() - began
+        contest = _contest(planning, optimum.objective, heat.effort, seed)
+        if before is None or rival.counts:
+            before = _spent(contest, rival)
+        reached = _reached(contest, before)
+        rows.append(_row(heat.case, rival, optimum, reached, state.scheduler, prepared))
+    return Answers(rows=tuple(rows)).model_dump(mode="json", by_alias=True)
+
+
+def _contest(planning: AnyPlanning, objective: str, effort: Effort, seed: str | None) -> Contest:
+    return Contest(planning, planning.set_objective(find_profile(objective)), effort, seed)
+
+
+def _spent(contest: Contest, rival: Rival) -> _Spent:
+    """Let a rival answer."""
+    began = time.process_time()
+    found = Found(None)
+    with suppress(SpentError):
+        found = rival.answer(contest)
+    spent = time.process_time() - began
+    return _Spent(found, contest.judge.asked, contest.is_late, spent, contest.seed or "")
+
+
+def _reached(contest: Contest, spent: _Spent) -> _Reached:
+    """Judge and measure an answer."""
+    chosen = spent.found.chosen
+    if chosen is None:
+        return _Reached(spent, {}, None)
+    names = map(measure_id, with_names(contest.profile.levels))
+    values = dict(zip(names, contest.values(chosen), strict=True))
+    planning = contest.planning
+    keys = [planning.keys[position] for position in chosen]
+    return _Reached(spent, values, planning.broken_by(chosen), keys)
+
+
+def _row(  # noqa: PLR0913, PLR0917 - all that a row tells of
+    case: Case,
+    rival: Rival,
+    optimum: Optimum,
+    reached: _Reached,
+    scheduler: SchedulerId,
+    prepared: float,
+) -> Row:
+    spent, broken, keys = reached.spent, reached.broken, reached.keys
+    optimal, worse_at, gap = _compared(reached, optimum)
+    return Row(
+        case=case.name,
+        kind=case.kind,
+        scheduler=scheduler,
+        size=case.size,
+        hard=case.hard,
+        running=case.running,
+        candidates=case.candidates,
+        objective=optimum.objective,
+        rival=rival.name,
+        family=rival.family,
+        seed=spent.seed,
+        status="none" if broken is None else "plan",
+        legal=None if broken is None else not broken,
+        broken=tuple(sorted(laws_of(broken or ()))),
+        victims=len(keys),
+        fewest=_fewest(case),
+        values=reached.values,
+        digest=digest_of(keys),
+        optimal=optimal,
+        worse_at=worse_at,
+        gap=gap,
+        proved=spent.found.proved,
+        refuted=spent.found.proved and not optimal,
+        judgements=spent.judgements,
+        late=spent.late,
+        cpu_seconds=round(spent.cpu_seconds, _DIGITS),
+        prepare_seconds=round(prepared, _DIGITS),
+    )
+
+
+def _compared(reached: _Reached, optimum: Optimum) -> tuple[bool, str | None, float | None]:
+    """Say whether an answer is optimal, on which level it is first another one, and by how much.
+
+    A gap below 0 would be a better answer than the optimum: the record would be wrong.
+
+    Raises
+    ------
+    InputError
+        If the record is one of another objective.
+    """
+    if reached.broken is None:
+        return reached.spent.found.proved and optimum.status == "infeasible", None, None
+    if reached.broken:
+        return False, None, None
+    if not optimum.values.keys() <= reached.values.keys():
+        found = f"it has the levels {', '.join(optimum.values)}"
+        raise InputError(f"optimum under {optimum.objective}", found, ", ".join(reached.values))
+    for term, least in optimum.values.items():
+        value = reached.values[term]
+        if value != least:
+            return False, term, round((value - least) / max(1, least), _DIGITS)
+    return optimum.status == "optimal", None, None
+
+
+def _fewest(case: Case) -> int | None:
+    """Return the fewest victims there can be, if that is known of a case."""
+    known = (one for one in case.optima if one.objective == COUNT and one.status == "optimal")
+    return next((one.values.get("count") for one in known), None)

@@ -1,0 +1,212 @@
+"""A suite read from its file, its states made anew; optima proved and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from inspect import signature
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+from pydantic import ValidationError
+
+from planner.commands.audit.instance import Packed, open_packed
+from planner.commands.bench.record import Case, Optimum, Size, Source, Suite
+from planner.commands.check.plan import check
+from planner.commands.generate import generate_objects
+from planner.commands.replay.comparison import parse_line, read_lines
+from planner.dump import as_line
+from planner.errors import InputError, InternalError, SchemaError
+from planner.objective.profile_file import find_profile
+from planner.plan.base import Record
+from planner.reader import read_objects
+from planner.reader.complaint import schema_error
+from planner.reader.items import Item
+from planner.scheduler import Part
+from planner.solver.deadline import Deadline
+from planner.solver.start import AnyPlanning, Given, pending_workloads, solve, start
+from planner.state import AnyState
+
+RecordT = TypeVar("RecordT", bound=Record)
+
+FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
+"""States of a scheduler that a theorem says are hard, by the name of their family."""
+
+SMALL: Final = 50
+MEDIUM: Final = 500
+
+PATIENCE_S: Final = 180.0
+"""For one optimum: where no proof tree closes by then, two engines may have agreed."""
+
+
+class Made(NamedTuple):
+    """A state, and the digest of what it was made of."""
+
+    state: AnyState
+    digest: str
+
+
+def size_of(running: int) -> Size:
+    """Return the size of a state in which so much runs."""
+    if running < SMALL:
+        return "small"
+    return "medium" if running < MEDIUM else "large"
+
+
+def read_suite(path: Path) -> Suite:
+    """Read a suite.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is none.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror}") from None
+    value = parse_line(text, str(path))
+    return parsed(Suite, value, str(path))
+
+
+def parsed(kind: type[RecordT], value: Mapping[str, Any], where: str) -> RecordT:
+    """Return a record from JSON.
+
+    Raises
+    ------
+    SchemaError
+        If it does not say what such a record says.
+    """
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        item = Item(where, (), dict(value))
+        raise schema_error(item, "the benchmark", error, error.error_count()) from None
+
+
+def line_of(source: Source, folder: Path) -> bytes | None:
+    """Return the line that a source names; ``None`` for one that is made.
+
+    Raises
+    ------
+    InputError
+        If there is no such line.
+    """
+    if source.file is None:
+        return None
+    path = folder / source.file
+    # A suite may be anybody's: it does not choose what else of this machine is read.
+    if path.resolve().parent != folder.resolve():
+        raise InputError(source.file, "is not beside the suite")
+    for number, text in read_lines(str(path), None):
+        if number == source.line:
+            return text
+    raise InputError(str(path), f"has no line {source.line}")
+
+
+def made(case: Case, line: bytes | None = None) -> Made:
+    """Make the state of a case; ``line`` is what `line_of` returns.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made, or is another one than the suite says.
+    """
+    source = case.source
+    if line is not None:
+        digest = sha256(line).hexdigest()
+        state = open_packed(Packed(case.name, line)).state
+    else:
+        value = _objects(source, case.name)
+        digest = sha256(as_line(value).encode()).hexdigest()
+        state = read_objects(value, where=case.name)
+    if case.digest and digest != case.digest:
+        found = f"its state has the SHA-256 {digest}"
+        raise InputError(case.name, found, case.digest, "this is another version of the generator")
+    return Made(state, digest)
+
+
+def _objects(source: Source, where: str) -> dict[str, Any]:
+    if source.preset is not None:
+        return generate_objects(source.preset, source.seed or 0, source.knobs)
+    if source.family is not None:
+        return family(source.family, source.numbers)
+    raise SchemaError(where, "has no source", "a preset, a family or a file")
+
+
+def family(name: str, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """Return what is printed of a state of a family, for some numbers.
+
+    Raises
+    ------
+    SchemaError
+        If there is no such family, or its numbers are others.
+    """
+    known = {each: made for own in FAMILIES.of_all() for each, made in own.items()}
+    if name not in known:
+        raise SchemaError("family", f'there is no family "{name}"', ", ".join(known))
+    wanted = signature(known[name])
+    try:
+        wanted.bind(**numbers)
+    except TypeError as error:
+        raise SchemaError(f"family {name}", str(error), str(wanted)) from None
+    return known[name](**numbers)
+
+
+def begun(case: Case, state: AnyState, *, certify: bool = False) -> AnyPlanning:
+    """Make the preemptor of a case ready for planning; ``certify`` waits for proof trees."""
+    return start(state, Given(case.pending or None, rules=case.rules, certify=certify))
+
+
+def digest_of(keys: Iterable[str]) -> str:
+    """Return the digest of victims by their keys."""
+    return sha256("\n".join(sorted(keys)).encode()).hexdigest()
+
+
+def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
+    """Return a case with its state's digest and numbers, and the proven optimum of each objective.
+
+    ``folder`` is that of the suite.
+
+    Raises
+    ------
+    InputError
+        If the state cannot be made or planned for.
+    InternalError
+        If an optimum is not proved.
+    """
+    state, digest = made(case, line_of(case.source, folder))
+    case = case.model_copy(update={"pending": case.pending or pending_workloads(state)[0]})
+    planning = begun(case, state)
+    running = len(planning.keys)
+    return case.model_copy(
+        update={
+            "digest": digest,
+            "running": running,
+            "candidates": int(planning.eligible.sum()),
+            "size": size_of(running),
+            "optima": tuple(_optimum(case, state, name) for name in objectives),
+        }
+    )
+
+
+def proved(objectives: Sequence[str], folder: Path, case: Case) -> Mapping[str, Any]:
+    """Return what `prove` does as JSON, as the processes of a batch hand it on."""
+    return prove(case, objectives, folder).model_dump(mode="json")
+
+
+def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
+    planning = begun(case, state, certify=True)
+    plan = solve(planning, find_profile(objective), Deadline.after(PATIENCE_S))
+    if plan.status not in {"optimal", "infeasible"} or plan.certificate is None:
+        message = f"{case.name} is not proved under {objective}: {plan.status}"
+        raise InternalError(message)
+    levels = plan.certificate.levels if plan.victims else ()
+    return Optimum(
+        objective=objective,
+        status="optimal" if plan.status == "optimal" else "infeasible",
+        values={level.term: level.value for level in levels},
+        victims=len(plan.victims),
+        digest=digest_of(plan.keys),
+        certified=check(state, plan).accepted,
+    )

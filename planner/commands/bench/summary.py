@@ -1,0 +1,71 @@
+"""Rows to totals by size, and to performance profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean, median
+from typing import Final
+
+from planner.commands.bench.answer import COUNT
+from planner.commands.bench.record import Group, Profile, Row, Standing
+
+GROUPS: Final[tuple[Group, ...]] = ("small", "medium", "large", "all")
+FACTORS: Final = (1, 2, 5, 10, 20, 50, 100, 1000)
+LEAST_S: Final = 0.001
+"""Processor times below it are not told apart."""
+_DIGITS: Final = 4
+
+
+def standings(rows: Sequence[Row]) -> Iterator[Standing]:
+    """Yield what each rival reached on the cases of each size, then on all."""
+    for size in GROUPS:
+        of_size = [row for row in rows if size in {"all", row.size}]
+        for rival in dict.fromkeys(row.rival for row in of_size):
+            yield _standing(size, [row for row in of_size if row.rival == rival])
+
+
+def _standing(size: Group, rows: Sequence[Row]) -> Standing:
+    ratios = [
+        row.victims / row.fewest
+        for row in rows
+        if row.objective == COUNT and row.legal and row.fewest
+    ]
+    times = sorted(row.cpu_seconds for row in rows)
+    return Standing(
+        size=size,
+        rival=rows[0].rival,
+        family=rows[0].family,
+        answers=len(rows),
+        plans=sum(row.status == "plan" for row in rows),
+        legal=sum(row.legal is True for row in rows),
+        optimal=sum(row.optimal for row in rows),
+        proved=sum(row.proved for row in rows),
+        refuted=sum(row.refuted for row in rows),
+        late=sum(row.late for row in rows),
+        ratio=round(fmean(ratios), _DIGITS) if ratios else None,
+        worst=round(max(ratios), _DIGITS) if ratios else None,
+        cpu_median=round(median(times), _DIGITS),
+        cpu_p90=times[-(-9 * len(times) // 10) - 1],
+        cpu_total=round(sum(times), _DIGITS),
+    )
+
+
+def profiles(rows: Sequence[Row]) -> Iterator[Profile]:
+    """Yield the performance profile of each rival, over all cases under all objectives."""
+    questions = {(row.case, row.objective) for row in rows}
+    least: dict[tuple[str, str], float] = {}
+    for row in rows:
+        if row.optimal:
+            at = row.case, row.objective
+            least[at] = min(_seconds(row), least.get(at, _seconds(row)))
+    for rival in dict.fromkeys(row.rival for row in rows):
+        solved = [row for row in rows if row.rival == rival and row.optimal]
+        times = [_seconds(row) / least[row.case, row.objective] for row in solved]
+        shares = (sum(time <= factor for time in times) / len(questions) for factor in FACTORS)
+        yield Profile(
+            rival=rival, factors=FACTORS, shares=tuple(round(share, _DIGITS) for share in shares)
+        )
+
+
+def _seconds(row: Row) -> float:
+    return max(LEAST_S, row.cpu_seconds)

@@ -1,0 +1,142 @@
+"""A run of a benchmark, in every format and as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from planner.commands.bench.record import Bench, Group, Manifest, Profile, Row, Standing
+from planner.commands.bench.summary import GROUPS
+from planner.commands.bench.table import KINDS, values
+from planner.report.audit import failure_lines, failure_table
+from planner.report.document import (
+    NOTHING,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Section,
+    Table,
+    filled,
+    table,
+)
+from planner.report.style import csv_of, fields, line, renderer
+from planner.report.text import decimal, plural
+
+TITLE: Final = "Benchmark of preemption planning"
+NOTE: Final = (
+    "Optimal: legal, and as good as the proven optimum on every level. Refuted: claims of a proof "
+    "that the optimum or the verifier refutes. Victims: by the fewest there can be, under "
+    "min-count, the mean over its legal plans and the worst."
+)
+_GROUPS: Final[dict[Group, str]] = {
+    "small": "Small states",
+    "medium": "Medium states",
+    "large": "Large states",
+    "all": "All states",
+}
+
+
+def render(bench: Bench, style: str, *, width: int, color: bool) -> str:
+    """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``."""
+    if style == "csv":
+        return csv_text(bench)
+    return renderer(_lines, document)(bench, style, width=width, color=color)
+
+
+def csv_text(bench: Bench) -> str:
+    """Return a line for every row; names are never formulas of a spreadsheet."""
+    return csv_of([tuple(KINDS), *values(bench)])
+
+
+def document(bench: Bench) -> Document:
+    """Return everything there is to say: what each rival reached, by size, and how fast."""
+    sections = filled(
+        *(_section(size, bench.standings) for size in GROUPS),
+        Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
+        Section("Failures", (failure_table("answered", bench.failures),)),
+    )
+    return Document(TITLE, tuple(_head(bench)), sections)
+
+
+def _head(bench: Bench) -> Iterator[Fact]:
+    manifest = bench.manifest
+    cases = len({row.case for row in bench.rows})
+    yield Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, {_run(manifest)}"))
+    yield Fact("Cases", Cell(f"{cases:,} under {plural(len(manifest.objectives), 'objective')}"))
+    yield Fact("Machine", Cell(_machine(manifest)))
+    if bench.failures:
+        yield Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad"))
+
+
+def _run(manifest: Manifest) -> str:
+    return "the quick run" if manifest.quick else "the full run"
+
+
+def _machine(manifest: Manifest) -> str:
+    machine = manifest.machine
+    versions = ", ".join(f"{name} {number}" for name, number in machine.versions.items())
+    cores = plural(machine.cores, "core")
+    return f"{machine.processor}, {cores}, {machine.system}, Python {machine.python}, {versions}"
+
+
+def _section(size: Group, standings: Sequence[Standing]) -> Section:
+    found = [one for one in standings if one.size == size]
+    return Section(_GROUPS[size], (_standing_table(_GROUPS[size], found),) if found else ())
+
+
+def _standing_table(caption: str, standings: Sequence[Standing]) -> Table:
+    def count(name: str) -> Callable[[Standing], str]:
+        return lambda one: f"{getattr(one, name):,}"
+
+    late = any(one.late for one in standings)
+    made: list[Column[Standing]] = [
+        Column("Rival", lambda one: one.rival, folds=True),
+        *(
+            Column(name.capitalize(), count(name), number=True)
+            for name in ("answers", "plans", "legal", "optimal", "proved", "refuted")
+        ),
+        *([Column("Late", count("late"), number=True)] if late else []),
+        Column("Victims", lambda one: _ratio(one.ratio), number=True),
+        Column("Worst", lambda one: _ratio(one.worst), number=True, rank=1),
+        Column("CPU s,\nmedian", lambda one: f"{one.cpu_median:.3f}", number=True),
+        Column("CPU s,\ntotal", lambda one: f"{one.cpu_total:,.1f}", number=True, rank=2),
+    ]
+    return table(caption, made, standings, (NOTE,))
+
+
+def _ratio(value: float | None) -> str:
+    return NOTHING if value is None else decimal(value)
+
+
+def _profile_table(profiles: Sequence[Profile]) -> Table:
+    factors = profiles[0].factors
+
+    def share(place: int) -> Callable[[Profile], str]:
+        return lambda one: f"{one.shares[place]:.0%}"
+
+    made: list[Column[Profile]] = [
+        Column("Rival", lambda one: one.rival, folds=True),
+        *(Column(f"{factor:,}", share(place), number=True) for place, factor in enumerate(factors)),
+    ]
+    note = "The share of all answers that is optimal within so many times the least CPU time."
+    return table("How many are optimal, and how soon", made, profiles, (note,))
+
+
+def _lines(bench: Bench) -> Iterator[str]:
+    yield from map(_row_line, bench.rows)
+    yield from failure_lines(bench.failures)
+    for one in bench.standings:
+        numbers = one.model_dump(exclude={"size", "rival", "family"}, exclude_none=True)
+        yield line("standing", one.size, one.rival, **{k: str(v) for k, v in numbers.items()})
+    for profile in bench.profiles:
+        pairs = zip(profile.factors, profile.shares, strict=True)
+        yield line("profile", profile.rival, **{f"within_{f}": str(s) for f, s in pairs})
+
+
+def _row_line(row: Row) -> str:
+    facts = fields(row, "status legal victims optimal proved refuted late worse_at gap")
+    facts["broken"] = ",".join(row.broken) or None
+    return line(
+        "row", row.case, row.objective, row.rival, **facts, cpu_seconds=str(row.cpu_seconds)
+    )

@@ -1,0 +1,213 @@
+"""One case and one objective as a rival meets it: who may go, what counts, and who judges.
+
+A rival may ask the verifier as often as its effort permits. Effort is counted in judgements, nodes
+and the solver's own units of work and not in seconds, so that an answer does not depend on the
+machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import Any, Final, NamedTuple, Protocol
+
+from planner.laws import Law
+from planner.objective.profiles import Profile, with_names
+from planner.objective.terms import TermTable
+from planner.problem.array import BoolArray
+from planner.scheduler import Part
+from planner.solver.deadline import Deadline
+from planner.solver.search import Search
+from planner.solver.start import AnyPlanning
+
+
+class Effort(NamedTuple):
+    """What a rival may spend on one answer, or on one question to an engine.
+
+    ``judgements`` of the verifier by who draws, others ask as often as they have to; ``work`` in
+    CP-SAT's units of deterministic time for a question; ``nodes`` of a search tree of SCIP or HiGHS
+    for a question; ``seconds`` of the clock for an answer, the only bound that depends on the
+    machine.
+    """
+
+    judgements: int
+    work: float
+    nodes: int
+    seconds: float
+
+
+class Found(NamedTuple):
+    """What a rival answers.
+
+    ``chosen`` are positions, ``None`` for no victims; ``proved`` says that it claims to have proved
+    its answer best, or that there is none.
+    """
+
+    chosen: Sequence[int] | None
+    proved: bool = False
+
+
+class SpentError(Exception):
+    """No judgement is left, or no time."""
+
+
+class Rivalry(Protocol):
+    """What rivals ask of a scheduler. The planning is its own."""
+
+    ROOM: Collection[Law]
+    """Laws about room that nobody's going does not break, as nobody is asked for room then."""
+
+    def prepare(
+        self,
+        planning: Any,  # noqa: ANN401
+        profile: Profile,
+        deadline: Deadline,
+        apart: Collection[int],
+    ) -> Search:
+        """Return the planner's search, ready for its levels; ``apart`` get classes of their own."""
+        ...
+
+    def pools(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
+        """Return the candidates who can be victims together: all, or those of one node each."""
+        ...
+
+    def places(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
+        """Return the candidates by what stands for a node: the node, or the queue without one."""
+        ...
+
+    def own(self, planning: Any) -> BoolArray:  # noqa: ANN401
+        """Return who is of the preemptor's own queue: (W,)."""
+        ...
+
+    def below(self, planning: Any) -> BoolArray:  # noqa: ANN401
+        """Return who has a lower priority than the preemptor: (W,)."""
+        ...
+
+
+_CLOSE: Final = 0.1
+"""The last part of the time, in which nobody can tell who ended by himself."""
+
+RIVALRY: Final = Part[Rivalry]("rivals")
+
+
+@dataclass(slots=True)
+class Judge:
+    """The verifier, asked at most so many times, if that is bounded, and not after a deadline."""
+
+    ask: Callable[[Sequence[int]], Iterable[str]]
+    most: int | None
+    deadline: Deadline
+    asked: int = 0
+
+    def broken(self, chosen: Sequence[int]) -> frozenset[str]:
+        """Return the ids of the laws that victims break.
+
+        Raises
+        ------
+        SpentError
+            If no judgement is left, or no time.
+        """
+        if self.asked == self.most or self.deadline.passed:
+            raise SpentError
+        self.asked += 1
+        return laws_of(self.ask(chosen))
+
+
+def laws_of(broken: Iterable[str]) -> frozenset[str]:
+    """Return the ids of laws that are told in words."""
+    return frozenset(said.partition(" ")[0] for said in broken)
+
+
+@dataclass
+class Contest:
+    """One case and one objective.
+
+    ``profile`` has the levels of the state; ``seed`` names what is drawn, and is ``None`` for a
+    rival that draws nothing.
+    """
+
+    planning: AnyPlanning
+    profile: Profile
+    effort: Effort
+    seed: str | None = None
+    deadline: Deadline = field(init=False)
+    judge: Judge = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Let the time begin."""
+        self.deadline = Deadline.after(self.effort.seconds)
+        most = None if self.seed is None else self.effort.judgements
+        self.judge = Judge(self.planning.broken_by, most, self.deadline)
+
+    @property
+    def part(self) -> Rivalry:
+        """What is asked of the scheduler."""
+        return RIVALRY.of(self.planning)
+
+    @property
+    def table(self) -> TermTable:
+        """The terms."""
+        return self.planning.table
+
+    @cached_property
+    def chance(self) -> Random:
+        """Draws that are the same on every machine."""
+        return Random(self.seed)  # noqa: S311 - no secret
+
+    @cached_property
+    def room(self) -> frozenset[str]:
+        """The laws about room: those that nobody's going breaks, and some that it cannot."""
+        known = frozenset(law.id for law in self.part.ROOM)
+        return laws_of(self.planning.broken_by(())) | known
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the clock may have stopped the rival: engines end somewhat before their limit."""
+        left = self.deadline.left()
+        return left is not None and left < self.effort.seconds * _CLOSE
+
+    def pools(self) -> list[list[int]]:
+        """Return the candidates who can be victims together, in the scheduler's order."""
+        return [list(pool) for pool in self.part.pools(self.planning) if pool]
+
+    def values(self, chosen: Sequence[int]) -> tuple[int, ...]:
+        """Return the levels of a victim set, the number of names last."""
+        terms = self.table.evaluate(chosen)
+        return tuple(sum(terms[term] for term in each) for each in with_names(self.profile.levels))
+
+    def is_legal(self, chosen: Sequence[int]) -> bool:
+        """Say whether victims break no law."""
+        return not self.judge.broken(chosen)
+
+    def makes_room(self, chosen: Sequence[int]) -> bool:
+        """Say whether victims leave room, lawful or not."""
+        return not self.judge.broken(chosen) & self.room
+
+    def add_until_legal(self, order: Iterable[int]) -> list[int] | None:
+        """Add candidates in an order until they make room, passing over whoever breaks a law.
+
+        ``None`` if they never do.
+        """
+        chosen: list[int] = []
+        for position in order:
+            broken = self.judge.broken([*chosen, position])
+            if not broken:
+                return [*chosen, position]
+            if broken <= self.room:
+                chosen.append(position)
+        return None
+
+    def give_back(self, chosen: Sequence[int]) -> list[int]:
+        """Spare victims that are not needed, the last that was taken first."""
+        kept = list(chosen)
+        for position in reversed(chosen):
+            rest = [one for one in kept if one != position]
+            if self.is_legal(rest):
+                kept = rest
+        return kept
+
+    def best(self, answers: Iterable[Sequence[int]]) -> Sequence[int] | None:
+        """Return the best of some answers by the objective, the first of equals."""
+        return min(answers, key=self.values, default=None)

@@ -1,0 +1,93 @@
+"""All rivals by name, each with what it is in a line and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, NamedTuple
+
+from planner.rivals.ablation import SEARCHES, certified
+from planner.rivals.contest import Contest, Found
+from planner.rivals.exact import by_engine, cp_sat, highs, rounding, scip
+from planner.rivals.restarts import local_search, random_restarts
+from planner.rivals.rules import greedy, kube_scheduler, smallest, volcano
+
+Family = Literal["rule", "heuristic", "engine", "planner"]
+
+
+class Rival(NamedTuple):
+    """A way to choose victims.
+
+    ``drawn`` says that it draws, so that its answer depends on a seed; ``counts`` that it looks at
+    the objective: one that does not has the same answer under every one; ``certifies`` that it
+    waits for proof trees.
+    """
+
+    name: str
+    family: Family
+    title: str
+    source: str
+    answer: Callable[[Contest], Found]
+    drawn: bool = False
+    counts: bool = True
+    certifies: bool = False
+
+
+_KUBERNETES: Final = (
+    "https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/"
+)
+_VOLCANO: Final = "https://github.com/volcano-sh/volcano/tree/master/pkg/scheduler/actions"
+_ORTOOLS: Final = "https://developers.google.com/optimization/"
+
+ALL: Final = (
+    Rival("greedy", "rule", "the scheduler's own", "exact replay", greedy, counts=False),
+    Rival("smallest", "rule", "the smallest sufficient victim", "folklore", smallest),
+    Rival("kube", "rule", "kube-scheduler's order", _KUBERNETES, kube_scheduler, counts=False),
+    Rival("volcano", "rule", "Volcano's preempt, then reclaim", _VOLCANO, volcano, counts=False),
+    Rival(
+        "restarts",
+        "heuristic",
+        "greedy in random orders",
+        "Hart and Shogan 1987",
+        random_restarts,
+        drawn=True,
+    ),
+    Rival(
+        "local",
+        "heuristic",
+        "local search from greedy",
+        "Aarts and Lenstra 1997",
+        local_search,
+        drawn=True,
+    ),
+    Rival(
+        "rounding",
+        "heuristic",
+        "rounding of the relaxation",
+        "Raghavan and Thompson 1987",
+        rounding,
+    ),
+    Rival("cp-sat", "engine", "CP-SAT, its own settings", f"{_ORTOOLS}cp", by_engine(cp_sat)),
+    Rival("scip", "engine", "SCIP by MathOpt", f"{_ORTOOLS}math_opt", by_engine(scip)),
+    Rival("highs", "engine", "HiGHS by MathOpt", f"{_ORTOOLS}math_opt", by_engine(highs)),
+    *(
+        Rival(
+            name,
+            "planner",
+            f"the planner's search without {part}" if part else "the planner's search",
+            "docs/explanation/engine.md",
+            answer,
+        )
+        for name, answer in SEARCHES.items()
+        for part in [name.partition("-")[2]]
+    ),
+    Rival(
+        "certified",
+        "planner",
+        "planner solve, with trees",
+        "docs/explanation/proof.md",
+        certified,
+        certifies=True,
+    ),
+)
+RIVALS: Final[Mapping[str, Rival]] = {one.name: one for one in ALL}
+"""All rivals by name, in the order of tables."""

@@ -1,0 +1,1 @@
+"""The benchmark: its suite, its rivals, its runs and its page."""

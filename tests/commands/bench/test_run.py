@@ -1,0 +1,207 @@
+"""Runs: what two of them share byte for byte, how one goes on, and what it is summed up to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.commands.bench import Bench, Row
+from planner.commands.bench.summary import FACTORS, profiles, standings
+from planner.rivals.table import RIVALS
+from tests.cli.running import call
+from tests.commands.bench.suites import part
+
+CASES = ("classical-small-1", "elastic-1", "yunikorn-small-2")
+FEW = ("greedy", "restarts", "search")
+ASKED = ("--quick", "--jobs", "1", *(word for name in FEW for word in ("--rival", name)))
+ONE = ("--rival", "greedy", "--case", "elastic-1")
+CLOCKS = ("cpu_seconds", "prepare_seconds")
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a suite of three small cases."""
+    return part(tmp_path_factory.mktemp("suite"), CASES)
+
+
+def timeless(text: str) -> list[str]:
+    """Return the lines of a results file without times."""
+    lines = []
+    for line in text.splitlines():
+        value = json.loads(line)
+        for row in (value.get("result") or {}).get("rows", ()):
+            for clock in CLOCKS:
+                row.pop(clock)
+        lines.append(json.dumps(value))
+    return lines
+
+
+def ran(*words: str | Path, code: int = 0) -> Any:
+    """Run the command, and return what it prints as JSON."""
+    result = call("bench", *words, "--format", "json")
+    assert result.exit_code == code, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_two_runs_differ_in_their_times_alone(suite: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one.jsonl", "other.jsonl")]
+    first, second = (ran(suite, *ASKED, "--results", file) for file in files)
+    one, other = (timeless(file.read_text(encoding="utf-8")) for file in files)
+    assert one == other
+    assert len(one) == 1 + len(CASES) * len(FEW)
+    assert [row["digest"] for row in first["rows"]] == [row["digest"] for row in second["rows"]]
+
+
+def test_a_run_that_was_stopped_goes_on(suite: Path, tmp_path: Path) -> None:
+    whole, torn = tmp_path / "whole.jsonl", tmp_path / "torn.jsonl"
+    ran(suite, *ASKED, "--results", whole)
+    lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+    # It was killed in the middle of its fifth row.
+    torn.write_text("".join(lines[:5]) + lines[5][:40], encoding="utf-8")
+    ran(suite, *ASKED, "--results", torn, "--resume")
+    again = torn.read_text(encoding="utf-8")
+    assert timeless(again) == timeless(whole.read_text(encoding="utf-8"))
+    # What was there already is kept as it was, times too.
+    assert again.startswith("".join(lines[:5]))
+
+
+def test_a_run_of_another_suite_does_not_go_on(suite: Path, tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+    ran(suite, *ONE, "--jobs", "1", "--results", results)
+    other = part(tmp_path, CASES, version="2")
+    result = call("bench", other, *ONE, "--results", results, "--resume")
+    assert result.exit_code == 2
+    assert "is the header of another run: version is" in result.stderr
+
+
+def test_what_a_run_prints(suite: Path, tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    value = ran(suite, *ASKED, "--table", table)
+    bench = Bench.model_validate(value)
+    assert bench.manifest.rivals == FEW
+    assert bench.manifest.machine.versions.keys() >= {"ortools", "preemption-planner"}
+    assert len(bench.rows) == len(CASES) * len(FEW) * len(bench.manifest.objectives)
+    rows = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8"))))
+    assert [row["digest"] for row in rows] == [row.digest for row in bench.rows]
+    for style in ("table", "plain", "markdown", "html", "csv"):
+        text = call("bench", suite, "--quick", "--jobs", "1", *ONE, "--format", style).stdout
+        assert "greedy" in text
+
+
+def test_parquet_has_the_same_rows(suite: Path, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    table = tmp_path / "rows.parquet"
+    value = ran(suite, "--jobs", "1", *ONE, "--table", table)
+    frame = pandas.read_parquet(table)
+    assert list(frame["digest"]) == [row["digest"] for row in value["rows"]]
+    assert list(frame["cpu_seconds"]) == [row["cpu_seconds"] for row in value["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rival", "nobody"), 'there is no rival "nobody"'),
+        (("--case", "nowhere"), 'there is no case "nowhere"'),
+        (("--table", "rows.txt"), "is of no known kind"),
+        (("--resume",), "--resume needs --results"),
+    ],
+)
+def test_what_is_refused(suite: Path, words: tuple[str, ...], said: str) -> None:
+    result = call("bench", suite, *words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cases": [{"name": 1}]}'])
+def test_a_file_that_is_no_suite(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "suite.json"
+    file.write_text(text, encoding="utf-8")
+    assert call("bench", file).exit_code == 2
+    assert call("bench", tmp_path / "absent.json").exit_code == 2
+
+
+def test_a_proof_that_is_refuted_is_a_finding(suite: Path, tmp_path: Path) -> None:
+    """The record says that fewer victims would do than the fewest."""
+    value = json.loads(suite.read_text(encoding="utf-8"))
+    for case in value["cases"]:
+        for best in case["optima"]:
+            best["values"] = dict.fromkeys(best["values"], 0)
+    false = tmp_path / "suite.json"
+    false.write_text(json.dumps(value), encoding="utf-8")
+    found = ran(false, "--jobs", "1", "--rival", "search", "--case", "classical-small-1", code=1)
+    assert all(row["refuted"] and row["gap"] > 0 for row in found["rows"])
+
+
+def test_a_record_of_another_objective_is_refused(suite: Path, tmp_path: Path) -> None:
+    value = json.loads(suite.read_text(encoding="utf-8"))
+    value["cases"][0]["optima"][0]["values"] = {"D2": 1, "D9": 0}
+    other = tmp_path / "suite.json"
+    other.write_text(json.dumps(value), encoding="utf-8")
+    found = ran(other, "--jobs", "1", "--rival", "greedy", "--case", CASES[0], code=2)
+    assert [one["outcome"] for one in found["failures"]] == ["failed"]
+    assert "it has the levels D2, D9" in found["failures"][0]["detail"]
+
+
+def row_of(rival: str, case: str, seconds: float, **changes: Any) -> Row:
+    """Return an answer that is optimal, unless something else is said."""
+    told: dict[str, Any] = {
+        "case": case,
+        "kind": "classical",
+        "scheduler": "kueue",
+        "size": "small",
+        "hard": False,
+        "running": 9,
+        "candidates": 9,
+        "objective": "min-count",
+        "rival": rival,
+        "family": "rule",
+        "status": "plan",
+        "legal": True,
+        "victims": 2,
+        "fewest": 2,
+        "digest": "",
+        "optimal": True,
+        "proved": False,
+        "refuted": False,
+        "judgements": 0,
+        "late": False,
+        "cpu_seconds": seconds,
+        "prepare_seconds": 0.0,
+    }
+    return Row.model_validate(told | changes)
+
+
+ROWS = (
+    row_of("quick", "a", 0.01),
+    row_of("quick", "b", 0.5, victims=6, optimal=False),
+    row_of("slow", "a", 0.05),
+    row_of("slow", "b", 0.2),
+)
+
+
+def test_standings_by_hand() -> None:
+    quick, slow = (one for one in standings(ROWS) if one.size == "all")
+    assert (quick.optimal, quick.ratio, quick.worst) == (1, 2.0, 3.0)
+    assert (slow.optimal, slow.ratio, slow.worst) == (2, 1.0, 1.0)
+    assert (slow.cpu_median, slow.cpu_p90, slow.cpu_total) == (0.125, 0.2, 0.25)
+
+
+def test_profiles_by_hand() -> None:
+    """Of case b only ``slow`` is optimal: it is the fastest there; of a it takes five times."""
+    quick, slow = profiles(ROWS)
+    assert quick.shares == (0.5,) * len(FACTORS)
+    assert dict(zip(FACTORS, slow.shares, strict=True))[2] == 0.5
+    assert dict(zip(FACTORS, slow.shares, strict=True))[5] == 1.0
+
+
+def test_every_rival_says_where_it_comes_from() -> None:
+    for name, one in RIVALS.items():
+        assert one.name == name
+        assert one.title
+        assert one.source
