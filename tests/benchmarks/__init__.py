@@ -6,4 +6,5 @@ measure.py             one measurement of it, in a process of its own
 tables.py              its tables and plots
 stages.py              where the time of a plan goes, and how it grows
 one_plan.py            one plan for it, in a process of its own
+watching.py            what a watch of a cluster that changes costs
 """
