@@ -154,7 +154,9 @@ def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) 
     try:
         with path.open("rb") as stream:
             data = stream.read(status.st_size)
-            more = _read_up_to(stream, room + 1 - len(data))
+            # A byte first: a stream takes the memory for all that it may read, and most files end.
+            more = stream.read(1)
+            more += _read_up_to(stream, room + 1 - len(data)) if more else b""
     except OSError as error:
         raise _unreadable(where, error) from None
     if more:  # it grew, or does not know how long it is

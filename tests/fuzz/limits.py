@@ -109,6 +109,8 @@ def _work(batch: list[Case], run: Run, connection: Connection) -> NoReturn:
     code = 1
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # Addresses are bounded, and the allocator that Arrow brings takes a GiB of them for itself.
+        os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
         size = os.sysconf("SC_PAGE_SIZE") * int(Path("/proc/self/statm").read_text().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, resource.RLIM_INFINITY))
         warnings.simplefilter("error", RuntimeWarning)

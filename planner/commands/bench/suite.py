@@ -19,7 +19,7 @@ from planner.dump import as_line
 from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.plan.base import Record
-from planner.reader import read_objects
+from planner.reader import MAX_BYTES, load, read_objects
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.scheduler import Part
@@ -61,12 +61,11 @@ def read_suite(path: Path) -> Suite:
     InputError
         If it cannot be read, or is none.
     """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror}") from None
-    value = parse_line(text, str(path))
-    return parsed(Suite, value, str(path))
+    (text, *more) = load(path, MAX_BYTES).texts
+    if more or path.is_dir():
+        raise InputError(str(path), "is a directory", "the file of a suite")
+    value = parse_line(text.data, text.where)
+    return parsed(Suite, value, text.where)
 
 
 def parsed(kind: type[RecordT], value: Mapping[str, Any], where: str) -> RecordT:

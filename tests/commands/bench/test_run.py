@@ -57,6 +57,20 @@ def test_two_runs_differ_in_their_times_alone(suite: Path, tmp_path: Path) -> No
     assert [row["digest"] for row in first["rows"]] == [row["digest"] for row in second["rows"]]
 
 
+@pytest.mark.parametrize(
+    ("suite", "found"),
+    [
+        ("/dev/zero", "is neither a file nor a directory"),
+        ("instances/bench", "is a directory"),
+        ("instances/bench/none.json", "there is no such file"),
+    ],
+)
+def test_what_is_no_file_is_not_read_to_its_end(suite: str, found: str) -> None:
+    result = call("bench", suite, "--quick")
+    assert result.exit_code == 2
+    assert found in result.stderr
+
+
 def test_a_run_that_was_stopped_goes_on(suite: Path, tmp_path: Path) -> None:
     whole, torn = tmp_path / "whole.jsonl", tmp_path / "torn.jsonl"
     ran(suite, *ASKED, "--results", whole)
