@@ -422,6 +422,8 @@ BY_NAME: Final[dict[str, Maker]] = {
 OF_COMMAND: Final[dict[tuple[str, str], Maker]] = {
     ("check", "--proof"): _input("trees.jsonl", _trees),
     ("bench", "--results"): _output("rows.jsonl"),
+    # Without a limit it goes through all boosts that there are, as it is told to.
+    ("boost", "--time-limit"): _of(_one("0", "0.2", "1", "2"), ("-1", "nan", "5 s", "٣", "-0", "")),
     ("solve", "--objective"): _objective_or_front,
     ("kubectl preemption-plan", "--objective"): _objective_or_front,
     ("import", "--output"): _output(
