@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta, binom, bootstrap
 
 from planner.commands.compare import confidence
-from planner.commands.compare.confidence import mean, median, share
+from planner.commands.compare.confidence import clustered, mean, median, share
 
 
 def test_share_of_none_and_of_all() -> None:
@@ -121,3 +121,18 @@ def test_median_of_few_is_between_the_smallest_and_the_largest() -> None:
     assert median([4, 1, 2]) == (2, 1, 4)
     with pytest.raises(ValueError, match="no values"):
         median([])
+
+
+def test_states_that_repeat_in_a_cluster_tell_nothing_more() -> None:
+    """Five copies of each state in its cluster: the interval is that of the states once."""
+    sample = np.random.default_rng(1).exponential(size=30)
+    once = clustered([*sample], range(30))
+    assert clustered([*np.repeat(sample, 5)], [*np.repeat(np.arange(30), 5)]) == pytest.approx(once)
+    assert once == pytest.approx(mean([*sample]), rel=0.05)
+    independent = mean([*np.repeat(sample, 5)])
+    assert independent.high - independent.low < 0.6 * (once.high - once.low)
+
+
+def test_every_value_has_its_cluster() -> None:
+    with pytest.raises(ValueError, match="2 values are in 1 clusters"):
+        clustered([1, 2], ["a"])
