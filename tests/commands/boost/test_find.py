@@ -143,21 +143,21 @@ def test_no_plan_no_boosts() -> None:
 class Looks(Deadline):
     """A deadline that passes after so many looks at the clock, and notes what was done between."""
 
-    left: int
+    looks: int
     since: int
     most: int
 
     def __new__(cls, left: int) -> Self:
         """Let the deadline pass after so many looks."""
         made = super().__new__(cls)
-        made.left, made.since, made.most = left, 0, 0
+        made.looks, made.since, made.most = left, 0, 0
         return made
 
     @property
     def passed(self) -> bool:
         """Whether nobody may look any more."""
-        self.left, self.since = self.left - 1, 0
-        return self.left < 0
+        self.looks, self.since = self.looks - 1, 0
+        return self.looks < 0
 
     def note(self) -> None:
         """Count one thing that takes the longer the larger the state is."""
@@ -200,4 +200,4 @@ def test_the_clock_is_looked_at_after_each_decision(
         monkeypatch.setattr(owner, name, noted)
     answered(state, deadline=deadline)
     assert 0 < deadline.most <= 3
-    assert left == 10_000 or deadline.left < 0
+    assert left == 10_000 or deadline.looks < 0
