@@ -108,7 +108,7 @@ def boost(
     pending, objective
         As for ``planner.solve``.
     time_limit
-        Seconds for the plan, and as many once more for the boosts.
+        Seconds for both: half of them at most for the plan, and what is left for the boosts.
 
     Raises
     ------
@@ -117,8 +117,9 @@ def boost(
     InternalError
         If the plan fails its own verification; it is then never returned.
     """
+    deadline = deadline_after(time_limit)
     state = of_kueue(state)
     gate_on = state.configuration.gate(BOOST_GATE)
     boosting = state if gate_on else edit(state, [f"configuration.featureGates.{BOOST_GATE}=true"])
-    plan = solve(boosting, pending, objective, time_limit=time_limit)
-    return find_boosts(boosting, plan, gate_on=gate_on, time_limit=time_limit)
+    plan = solve(boosting, pending, objective, time_limit=deadline.half().left())
+    return find_boosts(boosting, plan, gate_on=gate_on, deadline=deadline)

@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/check": "stage errors laws state quota reference problem objective plan"
         " verifier proof scheduler",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
-        "commands/boost": "stage errors quantity state quota reference plan",
+        "commands/boost": "stage errors quantity state quota reference plan solver",
         "commands/apply": "errors objective plan state reader kubectl scheduler commands/boost"
         " commands/check",
         "commands/watch": "dump errors kubectl plan quota reader reference state"

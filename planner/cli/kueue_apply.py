@@ -222,11 +222,12 @@ def _boost(state: State, plan: Plan, run: Carrying) -> str:
     from planner.commands.apply.kueue.fresh import digest_of
     from planner.commands.apply.kueue.ways import BoostedPriorities
     from planner.commands.boost.kueue.find import find_boosts
+    from planner.solver.deadline import Deadline
     from planner.state.kueue_workload import BOOST_GATE
 
     if not state.configuration.gate(BOOST_GATE):
         return f"Kueue heeds boosts only with its feature gate {BOOST_GATE} on; here it is off"
-    boosts = find_boosts(state, plan, gate_on=True, time_limit=FOR_BOOSTS_S)
+    boosts = find_boosts(state, plan, gate_on=True, deadline=Deadline.after(FOR_BOOSTS_S))
     if not boosts.boosts:
         return boosts.explanation
     run.treatment = BoostedPriorities(boosts.boosts, digest_of(plan))

@@ -41,7 +41,7 @@ may, 5 that none were found.
     state_argument,
     pending_of_kueue_option,
     objective_option,
-    time_limit_option("For the plan, and once more for the boosts; none: as long as it takes."),
+    time_limit_option("For the plan, half at most, and the boosts; none: as long as it takes."),
     now_option,
     release_option,
     requests_option,

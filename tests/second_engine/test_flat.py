@@ -10,7 +10,7 @@ from tests.cluster import PENDING, preempt
 from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.second_engine.flat import FlatCase, Held, random_case
 
-SMALL = range(1500 if TEST_ALL else 80)
+SMALL = range(1500 if TEST_ALL else 50)
 LARGE = range(12) if TEST_ALL else (0, 2)
 
 

@@ -17,7 +17,7 @@ from tests.oracle.random_states import NOW, RandomState, random_state
 from tests.oracle.random_states import PENDING as ASKED
 from tests.solver.oracle_difference import enumerated
 
-STATES = 1000 if TEST_ALL else 120
+STATES = 1000 if TEST_ALL else 80
 
 
 def scattered(seed: int) -> RandomState:

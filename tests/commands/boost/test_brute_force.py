@@ -17,6 +17,7 @@ from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
+from planner.solver.deadline import Deadline
 from planner.state import State
 from tests.conftest import recorded_root
 from tests.recorded import lines, state_of
@@ -75,7 +76,7 @@ def instances(name: str) -> Iterator[tuple[State, str, Assignment]]:
         decision = decide(snapshot, find_preemptor(state, snapshot, line["pending"]))
         targets = len(decision.search.targets)
         trial = Trial(state, line["pending"], decision.assignment, frozenset())
-        if targets and len(Search(trial, None).pool) >= LEAST_CANDIDATES:
+        if targets and len(Search(trial, Deadline()).pool) >= LEAST_CANDIDATES:
             yield state, line["pending"], decision.assignment
             found += 1
         if found == INSTANCES:
@@ -97,9 +98,9 @@ def test_search_agrees_with_the_grid(name: str) -> None:
     for state, pending, assignment in instances(name):
         used += 1
         grid = of_grid(state, pending, assignment)
-        pool = Search(Trial(state, pending, assignment, frozenset()), None).pool
+        pool = Search(Trial(state, pending, assignment, frozenset()), Deadline()).pool
         for victims in sets_of([one.key for one in pool]):
-            search = Search(Trial(state, pending, assignment, victims), None)
+            search = Search(Trial(state, pending, assignment, victims), Deadline())
             found = search.run()
             assert found.proved or not search.complete
             if found.choice is None:

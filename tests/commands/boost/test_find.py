@@ -1,21 +1,30 @@
 """Boosts for plans on clusters of a few workloads, worked out by hand."""
 
+from collections.abc import Callable
+from typing import Self
+
+import pytest
+
 from planner import api
 from planner.commands.boost.kueue.find import Boosts, find_boosts
-from planner.commands.boost.kueue.search import annotated
+from planner.commands.boost.kueue.search import Search, Trial, annotated
 from planner.commands.whatif.edit import edit
+from planner.solver.deadline import Deadline
 from planner.state import State
 from tests.cluster import Object as Objects
 from tests.cluster import cohort, configuration, pending, queue, running, state_of
 
+FOREVER = Deadline()
 GATE_ON = configuration(featureGates={"PriorityBoost": True})
 BOOST = "kueue.x-k8s.io/priority-boost"
 JUST_NOW = {"preemption-planner.io/last-checkpoint": "2026-05-01T12:59:59Z"}
 
 
-def answered(state: State, objective: str = "min-lost-work", **options: float) -> Boosts:
+def answered(
+    state: State, objective: str = "min-lost-work", deadline: Deadline = FOREVER
+) -> Boosts:
     plan = api.solve(state, objective=objective)
-    return find_boosts(state, plan, gate_on=True, **options)
+    return find_boosts(state, plan, gate_on=True, deadline=deadline)
 
 
 def borrowers(*parts: list[Objects], reclaim: str = "LowerPriority") -> State:
@@ -69,7 +78,7 @@ def test_ties_are_used() -> None:
     state = borrowers(victim, running("old", "borrower", 4, 2, minute=1))
     plan = api.solve(state, objective="min-cost", costs={"ns/old": 5})
     assert plan.keys == ("ns/victim",)
-    answer = find_boosts(state, plan, gate_on=True)
+    answer = find_boosts(state, plan, gate_on=True, deadline=FOREVER)
     (boost,) = answer.boosts
     # Either goes from 5 to 2 or from 2 to 5: the lower one raised to 5 is older, so behind.
     assert abs(boost.boost) == 3
@@ -107,7 +116,7 @@ def test_other_queues_come_first_whatever_the_boost() -> None:
     )
     plan = api.solve(state, objective="min-lost-work")
     assert plan.keys == ("ns/own",)
-    answer = find_boosts(state, plan, gate_on=True)
+    answer = find_boosts(state, plan, gate_on=True, deadline=FOREVER)
     assert (answer.status, answer.boosts, answer.orders) == ("impossible", (), 1)
     assert "the only order" in answer.explanation
 
@@ -131,11 +140,64 @@ def test_no_plan_no_boosts() -> None:
     assert answer.plan.status == "infeasible"
 
 
-def test_no_time_proves_nothing() -> None:
-    """That one boost does not do was not tried."""
+class Looks(Deadline):
+    """A deadline that passes after so many looks at the clock, and notes what was done between."""
+
+    looks: int
+    since: int
+    most: int
+
+    def __new__(cls, left: int) -> Self:
+        """Let the deadline pass after so many looks."""
+        made = super().__new__(cls)
+        made.looks, made.since, made.most = left, 0, 0
+        return made
+
+    @property
+    def passed(self) -> bool:
+        """Whether nobody may look any more."""
+        self.looks, self.since = self.looks - 1, 0
+        return self.looks < 0
+
+    def note(self) -> None:
+        """Count one thing that takes the longer the larger the state is."""
+        self.since += 1
+        self.most = max(self.most, self.since)
+
+
+def two_of_four(*others: list[Objects]) -> State:
+    """Two old workloads should go, and Kueue takes the two new ones: one boost is not enough."""
     old = [running(name, "borrower", 2, minute=1, annotations=JUST_NOW) for name in ("a", "b")]
     new = [running(name, "borrower", 2, minute=2) for name in ("c", "d")]
-    state = borrowers(*old, *new)
-    answer = answered(state, time_limit=0.0)
-    assert (answer.status, len(answer.boosts)) == ("found", 2)
+    return borrowers(*old, *new, *others)
+
+
+def test_no_time_proves_nothing() -> None:
+    state = two_of_four()
+    assert answered(state, deadline=Deadline.after(0.0)).status == "unknown"
+    # At first nothing that works is known, then something: that one boost does not do is not.
+    seen = [answered(state, deadline=Looks(left)).status for left in range(60)]
+    assert sorted(set(seen), key=seen.index) == ["unknown", "found", "smallest"]
+    assert sorted(seen, key=["unknown", "found", "smallest"].index) == seen
     assert answered(state).status == "smallest"
+
+
+@pytest.mark.parametrize("left", [5, 20, 10_000])
+def test_the_clock_is_looked_at_after_each_decision(
+    left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many candidates there are; of each choice one decision tells, and one confirms."""
+    others = [running(f"other-{n:02}", "borrower", 2, 1, minute=3) for n in range(12)]
+    state = two_of_four(*others)
+    deadline = Looks(left)
+    for owner, name in ((Trial, "targets"), (Trial, "holds"), (Search, "_values")):
+        whole = getattr(owner, name)
+
+        def noted(*given: object, whole: Callable[..., object] = whole) -> object:
+            deadline.note()
+            return whole(*given)
+
+        monkeypatch.setattr(owner, name, noted)
+    answered(state, deadline=deadline)
+    assert 0 < deadline.most <= 3
+    assert left == 10_000 or deadline.looks < 0

@@ -10,6 +10,7 @@ from planner.commands.boost.kueue.search import (
     every_order,
     priorities_for,
 )
+from planner.solver.deadline import Deadline
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 
 
@@ -39,7 +40,7 @@ def search_for(*victims: str, borrowing: bool = False, threshold: int | None = N
         pending("mine", 6),
     )
     plan = api.greedy(state)
-    return Search(Trial(state, PENDING, plan.assignment, frozenset(victims)), None)
+    return Search(Trial(state, PENDING, plan.assignment, frozenset(victims)), Deadline())
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
@@ -11,6 +10,7 @@ from pydantic import ConfigDict, Field
 from planner.commands.boost.kueue.search import Choice, Found, Search, Trial
 from planner.plan import Plan, Record
 from planner.plan.record import SCHEMA_VERSION
+from planner.solver.deadline import Deadline
 from planner.state import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
 
@@ -91,9 +91,7 @@ UNKNOWN = "no boosts that work were found within the limit, and it is not proved
 OTHER_FLAVORS = "; with some boosts Kueue would choose other flavors than the plan's"
 
 
-def find_boosts(
-    state: State, plan: Plan, *, gate_on: bool, time_limit: float | None = None
-) -> Boosts:
+def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) -> Boosts:
     """Return the smallest boosts after which Kueue evicts exactly a plan's victims.
 
     Every boost that is returned was proved by deciding anew, with the replay of Kueue's own
@@ -109,8 +107,8 @@ def find_boosts(
         The plan, made for that state.
     gate_on
         Whether the gate was on before.
-    time_limit
-        Seconds for the search; none when left out.
+    deadline
+        When the search ends. What was found by then is the answer.
     """
 
     def answer(status: BoostStatus, explanation: str, **more: object) -> Boosts:
@@ -131,9 +129,10 @@ def find_boosts(
         return answer("impossible" if impossible else "unknown", why)
     if not plan.victims:
         return answer("smallest", NO_VICTIMS)
-    until = None if time_limit is None else time.monotonic() + time_limit
+    if deadline.passed:
+        return answer("unknown", UNKNOWN)
     trial = Trial(state, plan.preemptor, plan.assignment, frozenset(plan.keys))
-    search = Search(trial, until)
+    search = Search(trial, deadline)
     missing = trial.victims - search.today.keys()
     if missing:
         return answer("impossible", NOT_A_CANDIDATE.format(victim=min(missing)))
@@ -167,7 +166,7 @@ def _counted(count: int, noun: str) -> str:
 def _boosts(search: Search, choice: Choice) -> tuple[WorkloadBoost, ...]:
     """Return the boosts of a choice, in Kueue's order of today."""
     annotations = search.boosts(choice)
-    today = search.boosts(search.today)
+    today = search.boosts({key: search.today[key] for key in choice})
     return tuple(
         WorkloadBoost(
             workload=one.key,

@@ -18,13 +18,14 @@ Workloads that are no candidates have no part in the search for victims.
 
 from __future__ import annotations
 
-import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
-from itertools import combinations, groupby
-from math import factorial, prod
+from functools import cached_property
+from heapq import heappop, heappush, merge
+from itertools import combinations, groupby, takewhile
+from math import factorial, inf, prod
 
 from planner.quota.kueue.assignment import Assignment, contested, total_request
 from planner.quota.kueue.preemptor import find_preemptor
@@ -33,6 +34,7 @@ from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.decision import Decision, decide
+from planner.solver.deadline import Deadline
 from planner.stage import begin
 from planner.state import State, Workload
 from planner.state.kueue_workload import BOOST_ANNOTATION
@@ -148,6 +150,11 @@ class Candidate:
     def priority(self) -> int:
         """The effective priority today."""
         return self.workload.priority
+
+    @property
+    def own(self) -> int:
+        """The priority without any boost; the whole workload is read for it."""
+        return self.workload.workload.spec.priority or 0
 
     def permits(self, priority: int) -> bool:
         """Say whether the priority is within the bounds."""
@@ -338,16 +345,16 @@ class Found:
 
 
 class Search:
-    """The search for the boosts of one trial, until a moment of ``time.monotonic``."""
+    """The search for the boosts of one trial, until a deadline."""
 
-    def __init__(self, trial: Trial, until: float | None) -> None:
+    def __init__(self, trial: Trial, deadline: Deadline) -> None:
         self.trial = trial
-        self.until = until
+        self.deadline = deadline
         self.pool: Sequence[Candidate] = candidates_of(
             trial.snapshot, trial.preemptor, trial.assignment, trial.victims
         )
         self.today = {one.key: one.priority for one in self.pool}
-        self._own = {one.key: one.workload.workload.spec.priority or 0 for one in self.pool}
+        self._candidate = {one.key: one for one in self.pool}
         numbers: dict[Hashable, int] = {}
         self._kind = {one.key: numbers.setdefault(one.kind, len(numbers)) for one in self.pool}
         self._answers: dict[tuple[int, ...], bool] = {}
@@ -367,7 +374,9 @@ class Search:
         return not self._refused
 
     def run(self) -> Found:
-        """Search the smallest choice."""
+        """Search the smallest choice; once time is up, no other decision is tried."""
+        if self.deadline.passed:
+            return Found(None, proved=False)
         if self.works({}):
             return Found({}, proved=True)
         witness = self._witness()
@@ -396,14 +405,11 @@ class Search:
 
     def boosts(self, choice: Choice) -> dict[str, int]:
         """Return the annotations for a choice: what is added to the workload's own priority."""
-        return {key: value - self._own[key] for key, value in choice.items()}
+        return {key: value - self._candidate[key].own for key, value in choice.items()}
 
     def size(self, choice: Choice) -> tuple[int, int]:
         """Return how many workloads a choice touches, and by how much in all."""
         return len(choice), sum(abs(value - self.today[key]) for key, value in choice.items())
-
-    def _late(self) -> bool:
-        return self.until is not None and time.monotonic() > self.until
 
     def _witness(self) -> Choice | None:
         """Return a choice that works, of those that are likely to, made small."""
@@ -411,6 +417,8 @@ class Search:
         lowered = self._lowered()
         raised = self._raised({})
         for choice in (lowered, raised, self._raised(lowered)):
+            if self.deadline.passed:
+                break
             if choice and self.works(choice):
                 return self._shrunk(choice)
         return None
@@ -431,7 +439,7 @@ class Search:
         highest = max(self.today.values(), default=0) + 1
         choice = dict(start)
         spared = {one.key: one for one in self.pool if not one.is_victim}
-        while not self._late():
+        while not self.deadline.passed:
             wrong = (self.trial.targets(choice) & spared.keys()) - choice.keys()
             news = self._changed(
                 {
@@ -451,7 +459,7 @@ class Search:
     def _any_order(self) -> tuple[Choice | None, bool]:
         """Go through all orders; return a choice that works, and whether all were seen."""
         for order in every_order(self.pool):
-            if self._late():
+            if self.deadline.passed:
                 return None, False
             priorities = priorities_for(order)
             if priorities is not None and self.works(choice := self._changed(priorities)):
@@ -462,7 +470,7 @@ class Search:
         """Touch fewer workloads, and those by less, as long as it works."""
         for key in list(choice):
             fewer = {other: value for other, value in choice.items() if other != key}
-            if not self._late() and self.works(fewer):
+            if not self.deadline.passed and self.works(fewer):
                 choice = fewer
         steps = len(choice)
         for one in self.pool:
@@ -471,7 +479,7 @@ class Search:
             for value in self._values(one, steps):
                 closer = {**choice, one.key: value}
                 # Values come nearest to today's first, so that no later one is smaller.
-                if self._late() or self.size(closer) >= self.size(choice):
+                if self.deadline.passed or self.size(closer) >= self.size(choice):
                     break
                 if self.works(closer):
                     choice = closer
@@ -482,52 +490,76 @@ class Search:
         """Try all choices from the smallest number of workloads up."""
         most = len(self.pool) if best is None else len(best)
         for touched in range(1, most + 1):
-            columns = {one.key: self._values(one, touched) for one in self.pool}
-            for some in combinations(columns, touched):
-                for choice in self._choices({key: columns[key] for key in some}, best):
-                    if self._late():
+            for some in combinations(self.pool, touched):
+                for choice in self._choices(some, best):
+                    if self.deadline.passed:
                         return Found(best, proved=False)
                     if self.works(choice):
                         best = choice
                         break
+                # Most have values, but not all: whoever has none would go by unseen.
+                if self.deadline.passed:
+                    return Found(best, proved=False)
             if best is not None and len(best) == touched:
                 break
         return Found(best, proved=self.complete)
 
-    def _choices(
-        self, columns: Mapping[str, Sequence[int]], best: Choice | None
-    ) -> Iterator[Choice]:
-        """Yield the choices of some workloads' values, the smallest first, all below the best."""
+    def _choices(self, some: Sequence[Candidate], best: Choice | None) -> Iterator[Choice]:
+        """Yield the choices that touch just some workloads, the smallest first, all below the best.
+
+        Only as far as the best leaves room, values are looked for.
+        """
         limit = None if best is None else self.size(best)
-        if limit is not None and len(columns) == limit[0]:
+        room: float = inf
+        if limit is not None and len(some) == limit[0]:
             # The others change by at least 1 each.
-            room = limit[1] - len(columns)
-            columns = {
-                key: [value for value in column if abs(value - self.today[key]) <= room]
-                for key, column in columns.items()
-            }
-        today = [self.today[key] for key in columns]
-        for values in _cheapest_first(list(columns.values()), today):
-            choice = dict(zip(columns, values, strict=True))
+            room = limit[1] - len(some)
+
+        def column(one: Candidate) -> list[int]:
+            reached = self._values(one, len(some))
+            return list(takewhile(lambda value: abs(value - one.priority) <= room, reached))
+
+        columns = [column(one) for one in some]
+        for values in _cheapest_first(columns, [one.priority for one in some]):
+            choice = {one.key: value for one, value in zip(some, values, strict=True)}
             if limit is not None and self.size(choice) >= limit:
                 return
             yield choice
 
-    def _values(self, one: Candidate, steps: int) -> list[int]:
-        """Return the priorities to try for a candidate, the closest to today's first."""
-        levels = set(self.today.values())
-        levels |= {
-            bound for other in self.pool for bound in (other.least, other.most) if bound is not None
-        }
-        own = self._own[one.key]
+    @cached_property
+    def _levels(self) -> Sequence[int]:
+        """The priorities of today and all bounds of priorities, the lowest first."""
+        bounds = (bound for one in self.pool for bound in (one.least, one.most))
+        return sorted({*self.today.values(), *(bound for bound in bounds if bound is not None)})
+
+    @cached_property
+    def _mirrored(self) -> Sequence[int]:
+        """The levels with their signs turned, the lowest first again."""
+        return [-level for level in reversed(self._levels)]
+
+    def _values(self, one: Candidate, steps: int) -> Iterator[int]:
+        """Yield the priorities to try for a candidate, the closest to today's first."""
         # By the argument at the head of this file: k touched ones reach no further than k from a
         # level.
-        values = {level + step for level in levels for step in range(-steps, steps + 1)}
-        values.discard(one.priority)
-        fitting = [
-            v for v in values if one.permits(v) and -LARGEST_BOOST <= v - own <= LARGEST_BOOST
-        ]
-        return sorted(fitting, key=lambda value: (abs(value - one.priority), value))
+        own, today = one.own, one.priority
+        least, most = own - LARGEST_BOOST, own + LARGEST_BOOST
+        if one.least is not None:
+            least = max(least, one.least)
+        if one.most is not None:
+            most = min(most, one.most)
+        below = _upwards(self._mirrored, steps, 1 - today, -least)
+        above = _upwards(self._levels, steps, today + 1, most)
+        return merge((-v for v in below), above, key=lambda v: (abs(v - today), v))
+
+
+def _upwards(levels: Sequence[int], steps: int, least: int, most: int) -> Iterator[int]:
+    """Yield the numbers from least to most that are at most some steps from a level, in order."""
+    for place in range(bisect_left(levels, least - steps), len(levels)):
+        if least > most:
+            return
+        end = min(levels[place] + steps, most)
+        yield from range(max(least, levels[place] - steps), end + 1)
+        least = max(least, end + 1)
 
 
 def _cheapest_first(
