@@ -24,9 +24,10 @@ from tests import recorded
 from tests.admitted import admitted_fairly
 from tests.conftest import TEST_ALL, recorded_root
 from tests.random_trees import Instance, fair_instances
+from tests.solver.truth import frees_pods
 
 FILES = ("small-fair-flat", "small-fair-hier", "small-edge", "small-flavors")
-EVERY = 1 if TEST_ALL or recorded_root() is None else 8
+EVERY = 1 if TEST_ALL or recorded_root() is None else 12
 """A good sample by default; all lines with PLANNER_TEST_ALL set, or where they are few."""
 
 Sets = set[frozenset[str]]
@@ -62,16 +63,17 @@ def fair_lines(name: str) -> Iterator[recorded.Line]:
 
 
 def recorded_sets(line: recorded.Line) -> Sets:
-    """Return the legal sets of a line, whose only attempt may borrow."""
+    """Return the legal sets of a line, whose only attempt may borrow, but for too few pods."""
     truth = line["expect"]["exhaustive"]
     (attempt,) = truth["attempts"]
     assert attempt["borrowing"]
     assert not attempt.get("minimalOnly")
     keys = [candidate["workload"] for candidate in truth["candidates"]]
-    return {
+    found = (
         frozenset(key for bit, key in enumerate(keys) if mask >> bit & 1)
         for mask in attempt["legal"]
-    }
+    )
+    return {*filter(frees_pods(line, recorded.state_of(line)), found)}
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -17,7 +17,7 @@ from tests.conftest import TEST_ALL
 from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.solver.oracle_difference import differences, enumerated
 
-STATES = 1000 if TEST_ALL else 100
+STATES = 1000 if TEST_ALL else 60
 LABELS: list[dict[str, str]] = [{}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier": "x"}]
 SELECTORS: list[dict[str, Any] | None] = [
     None,

@@ -26,7 +26,7 @@ from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.oracle.random_workloads import OURS
 from tests.solver.oracle_difference import compare, flavors_of
 
-STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 300))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 180))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
 ASKED = len(LEVELS) if TEST_ALL or "PLANNER_FUZZ" in os.environ else 3
 """Objectives that a state is asked; in ordinary runs its neighbours are asked the others."""

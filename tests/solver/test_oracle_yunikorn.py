@@ -21,7 +21,7 @@ from tests.yunikorn.building import (
 )
 
 GPU = "gpu"
-STATES = 2000 if TEST_ALL else 200
+STATES = 2000 if TEST_ALL else 120
 CHUNK = 50
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 
 import planner
@@ -26,6 +26,38 @@ Terms = Mapping[str, int]
 Victims = frozenset[str]
 
 
+def frees_pods(line: recorded.Line, state: State) -> Callable[[Victims], bool]:
+    """Return the question whether enough pods are free without some victims, where they are quota.
+
+    The recorded sets are those after which Kueue's search ends, which does not look at pods. The
+    cycle does, and evicts nobody for a workload that would not fit after all: the answer
+    ``skipped`` of docs/semantics/kueue-features.md §5.
+    """
+    assignment = recorded.assignment_of(line)
+    asked: dict[str, int] = {}
+    for pods in assignment.pod_sets:
+        if "pods" in pods.flavors:
+            flavor = pods.flavors["pods"].flavor
+            asked[flavor] = asked.get(flavor, 0) + (pods.count or 0)
+    if not asked:
+        return lambda _: True
+    snapshot = take_snapshot(state, extra=flavor_resources(assignment))
+    queue = find_preemptor(state, snapshot, line["pending"]).queue
+
+    def free(victims: Victims) -> bool:
+        usage = snapshot.usage.copy()
+        for node, admitted in snapshot.admitted.items():
+            for one in admitted:
+                if one.key in victims:
+                    usage.remove(node, one.usage)
+        return all(
+            count <= max(0, usage.available(queue, snapshot.fr(flavor, "pods")))
+            for flavor, count in asked.items()
+        )
+
+    return free
+
+
 class Truth:
     """One recorded line whose legal sets are all known."""
 
@@ -39,33 +71,8 @@ class Truth:
         self.keys: list[str] = [candidate["workload"] for candidate in exhaustive["candidates"]]
         masks = {mask for attempt in exhaustive["attempts"] for mask in attempt["legal"]}
         found = [self._named(mask) for mask in sorted(masks)]
-        self.legal: list[Victims] = [victims for victims in found if self._frees_pods(victims)]
-
-    def _frees_pods(self, victims: Victims) -> bool:
-        """Whether enough pods are free in the end, where they are quota.
-
-        The recorded sets are those after which Kueue's search ends, which does not look at pods.
-        The cycle does, and evicts nobody for a workload that would not fit after all: the answer
-        ``skipped`` of docs/semantics/kueue-features.md §5.
-        """
-        asked: dict[str, int] = {}
-        for pods in self._assignment.pod_sets:
-            if "pods" in pods.flavors:
-                flavor = pods.flavors["pods"].flavor
-                asked[flavor] = asked.get(flavor, 0) + (pods.count or 0)
-        if not asked:
-            return True
-        snapshot = take_snapshot(self.state, extra=flavor_resources(self._assignment))
-        queue = find_preemptor(self.state, snapshot, self.pending).queue
-        usage = snapshot.usage.copy()
-        for node, admitted in snapshot.admitted.items():
-            for one in admitted:
-                if one.key in victims:
-                    usage.remove(node, one.usage)
-        return all(
-            count <= max(0, usage.available(queue, snapshot.fr(flavor, "pods")))
-            for flavor, count in asked.items()
-        )
+        free = frees_pods(line, state)
+        self.legal: list[Victims] = [victims for victims in found if free(victims)]
 
     def _named(self, mask: int) -> Victims:
         return frozenset(key for bit, key in enumerate(self.keys) if mask >> bit & 1)

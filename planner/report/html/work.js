@@ -11,7 +11,7 @@ const WIDE = 16; // a label of more characters stands above its field
 const at = (id) => document.getElementById(id);
 const policy = globalThis.trustedTypes?.createPolicy("answers", { createHTML: (text) => text });
 
-const state = { dump: null, name: "", known: null, short: [], edits: new Map(), run: null, timer: 0 };
+const state = { dump: null, name: "", known: null, short: [], edits: new Map(), run: null, timer: 0, turn: 0 };
 
 // Elements
 
@@ -98,14 +98,21 @@ async function takeFiles(files) {
     complain("One file is read, please. planner snapshot -o cluster.json writes one of a whole cluster.");
     return;
   }
+  const turn = (state.turn += 1);
+  let bytes;
   try {
-    await take(await files[0].arrayBuffer(), files[0].name);
+    bytes = await files[0].arrayBuffer();
   } catch {
-    complain(`${visible(files[0].name)} cannot be read: it is a folder, or gone.`);
+    if (turn === state.turn) complain(`${visible(files[0].name)} cannot be read: it is a folder, or gone.`);
+    return;
   }
+  // A small file is read before a large one that was chosen earlier: the later choice counts.
+  if (turn === state.turn) await take(bytes, files[0].name);
 }
 
 async function take(bytes, name) {
+  state.turn += 1;
+  clearTimeout(state.timer); // a question about the dump before would take the place of this one
   Object.assign(state, { dump: bytes, name, known: null, short: [] });
   state.edits.clear();
   at("who").hidden = at("whatif").hidden = at("loaded").hidden = true;
@@ -251,6 +258,10 @@ function field(object, setting, id) {
     mark();
     showEdits();
     plan(PAUSE_MS);
+  });
+  // An emptied field asks for nothing: it shows what holds again once it is left.
+  input.addEventListener("change", () => {
+    if (input.value.trim() === "") input.value = setting.value;
   });
   mark();
   return row;

@@ -134,15 +134,20 @@ def tab(browser: Tab, address: str) -> Tab:
 
 def drop(tab: Tab, text: str) -> None:
     """Drop a file on the page, and wait until it was read."""
+    let_go(tab, text, "cluster.json")
+    tab.wait("!document.getElementById('loaded').hidden")
+
+
+def let_go(tab: Tab, text: str, name: str) -> None:
+    """Drop a file of some name on the page."""
     tab.run(
         f"""(() => {{
           const carried = new DataTransfer();
-          carried.items.add(new File([{json.dumps(text)}], "cluster.json"));
+          carried.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));
           const options = {{ dataTransfer: carried, bubbles: true, cancelable: true }};
           document.body.dispatchEvent(new DragEvent("drop", options));
         }})()"""
     )
-    tab.wait("!document.getElementById('loaded').hidden")
 
 
 def answered(tab: Tab, *kinds: str) -> None:
@@ -247,6 +252,59 @@ def test_a_dump_that_is_pasted_and_what_is_wrong_in_words(tab: Tab) -> None:
     tab.write("2")
     answered(tab, "What an edit changes")
     assert tab.run("document.activeElement.getAttribute('aria-invalid')") is None
+
+
+def test_the_later_of_two_files_counts(tab: Tab) -> None:
+    """The first takes longer to read from the disk."""
+    tab.run(
+        """(() => {
+          const whole = File.prototype.arrayBuffer;
+          File.prototype.arrayBuffer = function () {
+            if (this.name !== "slow.json") return whole.call(this);
+            return new Promise((done) => { globalThis.release = () => done(whole.call(this)); });
+          };
+        })()"""
+    )
+    let_go(tab, json.dumps(cluster()), "slow.json")
+    drop(tab, json.dumps(STATE))
+    tab.run("globalThis.release()")
+    rest(tab)
+    assert tab.run("document.querySelector('#loaded .name').textContent") == "cluster.json"
+    assert status(tab) == "2 workloads pending: choose one."
+
+
+def rest(tab: Tab) -> None:
+    """Wait until all that the page puts off by now was done: its timers run in order."""
+    tab.run("setTimeout(() => { globalThis.rested = true; }, 1000)")
+    tab.wait("globalThis.rested && (globalThis.rested = false, true)")
+    tab.wait(DONE)
+
+
+def test_an_edit_of_one_dump_asks_nothing_of_the_next(tab: Tab) -> None:
+    drop(tab, json.dumps(cluster()))
+    answered(tab, "Preemption plan", "Explanation")
+    tab.tab_to("[data-target='clusterqueue/lender.quota.default/gpu.nominal']")
+    tab.write("2")
+    let_go(tab, json.dumps(STATE), "next.json")
+    rest(tab)
+    assert tab.run("document.querySelector('#loaded .name').textContent") == "next.json"
+    assert status(tab) == "2 workloads pending: choose one."
+
+
+def test_an_emptied_field_shows_what_holds(tab: Tab) -> None:
+    drop(tab, json.dumps(cluster()))
+    answered(tab, "Preemption plan", "Explanation")
+    tab.tab_to("[data-target='clusterqueue/lender.quota.default/gpu.nominal']")
+    before = tab.run("document.activeElement.value")
+    tab.run(
+        """(() => {
+          const field = document.activeElement;
+          field.value = "";
+          for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind));
+        })()"""
+    )
+    assert tab.run("document.activeElement.value") == before != ""
+    assert tab.run("document.querySelectorAll('#edits li').length") == 0
 
 
 def test_a_service_that_is_gone(tab: Tab) -> None:
