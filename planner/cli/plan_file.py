@@ -14,7 +14,7 @@ from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.reader.json_text import parse_json
 from planner.reader.show import place, shown
-from planner.reader.source import MAX_BYTES, load
+from planner.reader.source import MAX_BYTES, load_file
 from planner.scheduler import find_scheduler, schedulers
 
 if TYPE_CHECKING:
@@ -51,19 +51,16 @@ def with_trees(plans: Sequence[AnyPlan], proof: Path) -> list[AnyPlan]:
     InputError
         If the file cannot be read, holds something else, or trees of none of the plans.
     """
-    source = load(proof, MAX_BYTES)
-    if proof.is_dir():
-        raise InputError(str(proof), "is a directory", "a file of planner solve --proof")
-    data = b"".join(text.data for text in source.texts)
+    text = load_file(proof, MAX_BYTES, "a file of planner solve --proof")
     try:
-        lines = data.decode("utf-8").splitlines()
+        lines = text.data.decode("utf-8").splitlines()
     except UnicodeDecodeError:
-        raise ParseError(source.name, "is not UTF-8 text") from None
-    trees = trees_of(lines, source.name)
+        raise ParseError(text.where, "is not UTF-8 text") from None
+    trees = trees_of(lines, text.where)
     strangers = sorted(trees.keys() - {plan.preemptor for plan in plans})
     if strangers:
         found = f'holds trees of a plan for "{strangers[0]}", which is not there'
-        raise InputError(source.name, found, "trees of the plans that are checked")
+        raise InputError(text.where, found, "trees of the plans that are checked")
     return [_with(plan, trees.get(plan.preemptor, ())) for plan in plans]
 
 
@@ -87,12 +84,10 @@ def _with(plan: AnyPlan, trees: Sequence[Tree]) -> AnyPlan:
 
 
 def _read_json(source: str, max_bytes: int) -> tuple[str, object]:
-    loaded = load(source, max_bytes)
-    if len(loaded.texts) != 1 or loaded.texts[0].where != loaded.name:
-        raise InputError(loaded.name, "is a directory", EXPECTED)
-    root = loaded.name
+    text = load_file(source, max_bytes, EXPECTED)
+    root = text.where
     try:
-        values = list(parse_json(loaded.texts[0].data, root))
+        values = list(parse_json(text.data, root))
     except ParseError as error:
         raise ParseError(error.where, error.found, EXPECTED, error.hint) from None
     if len(values) != 1:

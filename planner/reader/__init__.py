@@ -31,13 +31,22 @@ from planner.garbage import without_garbage_collection
 from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
 from planner.reader.settings import Settings, canonical_digest
-from planner.reader.source import MAX_BYTES, Loadable, Source, load
+from planner.reader.source import MAX_BYTES, Loadable, Source, load, load_file
 from planner.reader.unknown import Ignored
 from planner.scheduler import Part
 from planner.stage import begin
 from planner.state import AUTO, AnyState, RequestsFrom
 
-__all__ = ["MAX_BYTES", "Ignored", "Source", "load", "read", "read_loaded", "read_objects"]
+__all__ = [
+    "MAX_BYTES",
+    "Ignored",
+    "Source",
+    "load",
+    "load_file",
+    "read",
+    "read_loaded",
+    "read_objects",
+]
 
 
 class Reader(Protocol):

@@ -78,6 +78,21 @@ def load(source: Loadable, max_bytes: int) -> Source:
     return _single(where, raw, max_bytes, named_yaml=_named_yaml(path.name))
 
 
+def load_file(source: Loadable, max_bytes: int, expected: str) -> Text:
+    """Read what `load` does, but for a directory, in whose place ``expected`` is to stand.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to read, it may not be read, is too large, or is a directory.
+    """
+    loaded = load(source, max_bytes)
+    text = loaded.texts[0]
+    if len(loaded.texts) != 1 or text.where != loaded.name:
+        raise InputError(loaded.name, "is a directory", expected)
+    return text
+
+
 def printable(name: str) -> str:
     """Write a file's name so that it can be printed on any terminal, in one line."""
     if name.isprintable():

@@ -40,7 +40,7 @@ def test_admitted_sets_equal_recorded_sets(name: str) -> None:
         preemptor = find_preemptor(state, snapshot, line["pending"])
         problem = build_problem(snapshot, preemptor, read_assignment(assignment, preemptor))
         keys = [candidate["workload"] for candidate in exhaustive["candidates"]]
-        expected = {
+        recorded_sets = {
             attempt["borrowing"]: {
                 frozenset(key for bit, key in enumerate(keys) if mask >> bit & 1)
                 for mask in attempt["legal"]
@@ -48,6 +48,6 @@ def test_admitted_sets_equal_recorded_sets(name: str) -> None:
             for attempt in exhaustive["attempts"]
         }
         free = frees_pods(line, state)
-        expected = {attempt: {*filter(free, sets)} for attempt, sets in expected.items()}
+        expected = {borrowing: {*filter(free, sets)} for borrowing, sets in recorded_sets.items()}
         assert admitted(problem) == expected, line["id"]
     assert compared >= 10

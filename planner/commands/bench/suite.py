@@ -19,7 +19,7 @@ from planner.dump import as_line
 from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.plan.base import Record
-from planner.reader import MAX_BYTES, load, read_objects
+from planner.reader import MAX_BYTES, load_file, read_objects
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.scheduler import Part
@@ -61,9 +61,7 @@ def read_suite(path: Path) -> Suite:
     InputError
         If it cannot be read, or is none.
     """
-    (text, *more) = load(path, MAX_BYTES).texts
-    if more or path.is_dir():
-        raise InputError(str(path), "is a directory", "the file of a suite")
+    text = load_file(path, MAX_BYTES, "the file of a suite")
     value = parse_line(text.data, text.where)
     return parsed(Suite, value, text.where)
 

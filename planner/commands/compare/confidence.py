@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from math import lgamma
 from statistics import NormalDist
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,12 +73,11 @@ def mean(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interv
     """
     sample = _array(values)
     centre = float(sample.mean())
-    away = sample - centre
-    squares = float((away**2).sum())
-    if not squares:
+    acceleration = _acceleration(sample - centre)
+    if acceleration is None:
         return Interval(centre, centre, centre)
-    acceleration = float((away**3).sum()) / (6 * squares**1.5)
-    return _accelerated(centre, _resampled(sample, seed), acceleration, level)
+    means = _resampled(sample, np.ones_like(sample), seed)
+    return _accelerated(centre, means, acceleration, level)
 
 
 def clustered(
@@ -90,8 +89,8 @@ def clustered(
     workloads run, are not independent. So clusters are drawn with replacement, as many as there
     are, each with all its states; the mean of a draw is over its states. The bounds are
     bias-corrected and accelerated as those of ``mean``, the acceleration by leaving out one
-    cluster at a time. Source:
-    Davison and Hinkley, "Bootstrap Methods and their Application" (1997), section 3.8.
+    cluster at a time. Source: Davison and Hinkley, "Bootstrap Methods and their Application"
+    (1997), section 3.8.
 
     Parameters
     ----------
@@ -114,13 +113,15 @@ def clustered(
     if len(numbers) == 1 or not sample.std():
         return Interval(centre, centre, centre)
     sums, sizes = np.bincount(of, weights=sample), np.bincount(of)
-    drawn = np.random.default_rng(seed).integers(len(numbers), size=(RESAMPLES, len(numbers)))
-    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     without = (sums.sum() - sums) / (sizes.sum() - sizes)
-    away = without.mean() - without
+    acceleration = _acceleration(without.mean() - without) or 0.0
+    return _accelerated(centre, _resampled(sums, sizes, seed), acceleration, level)
+
+
+def _acceleration(away: NDArray[np.float64]) -> float | None:
+    """Return a sixth of the skewness of what is ``away`` from a mean; ``None`` if nothing is."""
     squares = float((away**2).sum())
-    acceleration = float((away**3).sum()) / (6 * squares**1.5) if squares else 0.0
-    return _accelerated(centre, means, acceleration, level)
+    return float((away**3).sum()) / (6 * squares**1.5) if squares else None
 
 
 def _accelerated(
@@ -189,13 +190,13 @@ def _array(values: Sequence[float]) -> NDArray[np.float64]:
     return sample
 
 
-def _resampled(sample: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Return the means of the draws: (RESAMPLES,)."""
+def _resampled(sums: NDArray[Any], sizes: NDArray[Any], seed: int) -> NDArray[np.float64]:
+    """Return the means of the draws of clusters with such sums and sizes: (RESAMPLES,)."""
     generator = np.random.default_rng(seed)
     left, means = RESAMPLES, []
     while left:
-        now = min(left, max(1, _VALUES_AT_ONCE // sample.size))
-        drawn = generator.integers(sample.size, size=(now, sample.size))
-        means.append(sample[drawn].mean(axis=1))
+        now = min(left, max(1, _VALUES_AT_ONCE // sums.size))
+        drawn = generator.integers(sums.size, size=(now, sums.size))
+        means.append(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
         left -= now
     return np.concatenate(means)
