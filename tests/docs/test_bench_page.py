@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 from collections import Counter
 from functools import cache
@@ -21,6 +20,7 @@ from planner.report.bench import render
 from planner.rivals.table import RIVALS
 from tests.commands.bench.suites import FOLDER, SUITE
 from tests.conftest import ROOT
+from tests.docs.blocks import check_block
 from tests.test_distribution import project
 
 PAGE = ROOT / "docs/explanation/bench.md"
@@ -80,14 +80,7 @@ BLOCKS = {"suite": suite_table, "rivals": rivals_table, "recorded": recorded_tab
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_block_is_what_is_there(name: str) -> None:
-    """With PLANNER_UPDATE_PAGES=1 it is written anew."""
-    start = f"<!-- {name}: written by tests/docs/test_bench_page.py -->\n"
-    block = re.compile(rf"(?<={re.escape(start)}).*?(?=<!-- /{name} -->)", re.DOTALL)
-    text, found = PAGE.read_text("utf-8"), f"\n{BLOCKS[name]()}\n\n"
-    if os.environ.get("PLANNER_UPDATE_PAGES"):
-        PAGE.write_text(block.sub(lambda _: found, text), "utf-8")
-        text = PAGE.read_text("utf-8")
-    assert block.findall(text) == [found]
+    check_block(PAGE, name, "tests/docs/test_bench_page.py", f"\n{BLOCKS[name]()}\n\n")
 
 
 def test_the_recorded_run_is_of_the_suite() -> None:

@@ -2,66 +2,45 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import re
-import sys
 from functools import cache
+from runpy import run_path
+from types import SimpleNamespace
 from typing import Any
 
 from planner.commands.compare.confidence import clustered
-from tests.commands.import_.files import SMALL
 from tests.conftest import ROOT
+from tests.docs.blocks import check_block, lines_of
 
 FOLDER = ROOT / "docs" / "explanation" / "sensitivity"
 PAGE = FOLDER.with_name("claims").with_suffix(".md")
-START = "<!-- sensitivity: written by tests/docs/test_claims.py -->\n"
-BLOCK = re.compile(rf"(?<={re.escape(START)}).*?(?=<!-- /sensitivity -->)", re.DOTALL)
+SENSITIVITY = SimpleNamespace(**run_path(str(ROOT / "instances/traces/sensitivity.py")))
 
 
 @cache
-def script() -> Any:
-    """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("sensitivity", SMALL / "sensitivity.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sensitivity"] = module  # where dataclasses look their own module up
-    spec.loader.exec_module(module)
-    return module
-
-
 def recorded() -> dict[str, list[Any]]:
     """Return the recorded states by setting."""
-    found: dict[str, list[Any]] = script().read(FOLDER / "cases.csv")
+    found: dict[str, list[Any]] = SENSITIVITY.read(FOLDER / "cases.csv")
     return found
 
 
 def test_every_setting_was_run_at_the_same_instants() -> None:
     found = recorded()
-    assert list(found) == list(script().SETTINGS)
+    assert list(found) == list(SENSITIVITY.SETTINGS)
     for some in found.values():
-        assert len(some) == script().INSTANTS
+        assert len(some) == SENSITIVITY.INSTANTS
         assert [one.day for one in some] == [one.day for one in found["base"]]
         assert all(one.regretless <= one.fewer <= one.evicts for one in some)
 
 
 def test_the_table_is_what_was_recorded() -> None:
-    """With PLANNER_UPDATE_PAGES=1 it is written anew."""
-    text, told = PAGE.read_text("utf-8"), f"\n{script().table(recorded())}\n"
-    if os.environ.get("PLANNER_UPDATE_PAGES"):
-        PAGE.write_text(BLOCK.sub(lambda _: told, text), "utf-8")
-        text = PAGE.read_text("utf-8")
-    assert BLOCK.findall(text) == [told]
+    told = f"\n{SENSITIVITY.table(recorded())}\n"
+    check_block(PAGE, "sensitivity", "tests/docs/test_claims.py", told)
 
 
 def test_the_picture_is_of_what_was_recorded() -> None:
-    def lines(svg: str) -> list[str]:
-        return re.findall(r'<path d="([^"]*)" clip-path', svg)
-
-    found = lines((FOLDER / "shares.svg").read_text("utf-8"))
-    assert len(found) > 2 * len(script().SETTINGS)
-    assert found == lines(script().drawn(recorded()))
+    found = lines_of((FOLDER / "shares.svg").read_text("utf-8"))
+    assert len(found) > 2 * len(SENSITIVITY.SETTINGS)
+    assert found == lines_of(SENSITIVITY.drawn(recorded()))
 
 
 def test_days_and_pairs_are_what_intervals_are_of() -> None:
@@ -70,6 +49,6 @@ def test_days_and_pairs_are_what_intervals_are_of() -> None:
     base, other = found["base"], found["gang 128"]
     few = [one for one in base if one.evicts]
     expected = clustered([one.fewer for one in few], [one.day for one in few])
-    assert script().interval(script().evicting(base), lambda one: one.fewer) == expected
+    assert SENSITIVITY.interval(SENSITIVITY.evicting(base), lambda one: one.fewer) == expected
     more = [late.fewer - early.fewer for late, early in zip(other, base, strict=True)]
-    assert script().more_than(base, other).value == sum(more) / len(more)
+    assert SENSITIVITY.more_than(base, other).value == sum(more) / len(more)

@@ -1,6 +1,7 @@
 """The table of figures about recorded and generated states, and what it says of their frame."""
 
-import importlib.util
+from runpy import run_path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,13 +15,7 @@ from tests.conftest import ROOT
 @pytest.fixture(scope="module")
 def script() -> Any:
     """Give the script as a module."""
-    path = ROOT / "instances" / "recorded" / "figures.py"
-    spec = importlib.util.spec_from_file_location("recorded_figures", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**run_path(str(ROOT / "instances" / "recorded" / "figures.py")))
 
 
 def case(victims: int, gaps: tuple[int, int], *findings: FindingCode, state: str = "f") -> Case:

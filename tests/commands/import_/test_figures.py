@@ -1,6 +1,7 @@
 """The table of figures about traces, against cases that are written by hand."""
 
-import importlib.util
+from runpy import run_path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,12 +15,7 @@ from tests.commands.import_.files import SMALL
 @pytest.fixture(scope="module")
 def script() -> Any:
     """Give the script as a module."""
-    spec = importlib.util.spec_from_file_location("figures", SMALL / "figures.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**run_path(str(SMALL / "figures.py")))
 
 
 def case(
