@@ -1,6 +1,7 @@
 """What all tests share: the folder of recorded answers, how many to try, hypothesis's profiles."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
 
 FOR_EVER_S = 900
 """Seconds that nothing takes, however busy the machine is: who waits longer waits in vain."""
+
+# A shell without job control ignores Ctrl-C for what it starts in the background, and what that
+# starts inherits it: tests that press it would wait in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Time per example, and to make one, would measure how busy the machine is, not the code.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
