@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -14,8 +15,6 @@ from planner.cli.given import Given, define
 from planner.cli.option import moment
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from planner.commands.import_ import Outline
     from planner.commands.import_.job import Trace
     from planner.commands.import_.kueue_knobs import Knobs
@@ -40,6 +39,7 @@ Examples:
   planner import philly philly.csv --at 2017-10-28T09:20:36Z --preemptors 3 -o october.yaml
   planner import openb pods.csv --nodes nodes.csv --instants 20 --levels 2 -o openb/
   planner audit philly.jsonl.gz openb/ --fail-on never
+  planner import philly philly.csv --follow 604800 | planner simulate - --fail-on never
 
 \b
 The files, of which only the columns named are read:
@@ -57,6 +57,7 @@ Exit code 0 means that all states are written.
 
 """
 
+MOST_FOLLOWED_S: Final = 366 * 86_400
 _SHARE: Final = click.FloatRange(0, 1)
 _PRIORITY: Final = click.IntRange(-(2**31), 2**31 - 1)
 
@@ -252,6 +253,16 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
         help="How many workloads wait in each state.",
     ),
     click.option(
+        "--follow",
+        metavar="SECONDS",
+        type=click.IntRange(0, MOST_FOLLOWED_S),
+        default=0,
+        show_default=True,
+        help="Also who arrives within so many seconds, and how long everybody runs: for planner "
+        "simulate. Sampled as running, the jobs of the trace that start then; as drawn, jobs of "
+        "the whole trace, as fast as so many would end.",
+    ),
+    click.option(
         "--skip-bad-rows", is_flag=True, help="Pass over rows that cannot be used, and count them."
     ),
     made_output_option,
@@ -319,7 +330,7 @@ def _knobs(given: Given) -> Knobs:
     names = (
         "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
         "borrowing_limited=borrowing_limits lending_limited=lending_limits "
-        "fair=fair_sharing checkpointing=checkpoints"
+        "follow_s=follow fair=fair_sharing checkpointing=checkpoints"
     )
     return Knobs(**given.of(names), policies=Policies(given.within, given.reclaim, given.borrow))
 
@@ -331,6 +342,7 @@ def _states(
     from planner.cli.output import say
     from planner.commands.import_.kueue_states import import_states, instants_of
     from planner.dump import listed
+    from planner.dump.kueue import rfc3339
     from planner.errors import InputError
     from planner.report.text import plural
 
@@ -339,7 +351,11 @@ def _states(
     for state in import_states(trace, file, outline, instants, knobs):
         if state.objects:
             made += 1
-            yield MadeState(f"{trace.name}-{state.instant}", listed(state.objects))
+            value = listed(state.objects)
+            # Who arrives later was created later: the newest time is not the clock.
+            clocked = {"now": rfc3339(datetime.fromtimestamp(state.instant, UTC)), "state": value}
+            named = f"{trace.name}-{state.instant}"
+            yield MadeState(named, clocked if knobs.follow_s else value)
         else:
             empty += 1
     if not made:

@@ -441,6 +441,7 @@ SANE: Final[dict[tuple[str, str], tuple[object, ...]]] = {
     ("simulate", "--eviction"): (1, 30),
     ("import", "--workloads"): (1, 10, 60),
     ("import", "--gang"): (1, 2, 8),
+    ("import", "--follow"): (0, 600, 86_400),
     ("generate", "--workloads"): (1, 10, 30),
     ("generate", "--age"): (10, 200),
     ("generate", "--fill"): (50, 100, 110),

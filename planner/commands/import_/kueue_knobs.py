@@ -13,6 +13,7 @@ from planner.errors import InputError
 
 GANGS: Final = (8, 16, 32, 64, 128, 512)
 PREEMPTOR_PRIORITIES: Final = (100, 200, 1000)
+MOST_FOLLOWED_S: Final = 366 * 86_400
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class Knobs:
         GPUs and priority of a preemptor: one of each is drawn.
     preemptors
         How many pending workloads there are.
+    follow_s
+        For how many seconds after the instant jobs arrive; those that run say how long, too. 0:
+        nobody does.
     """
 
     seed: int = 0
@@ -63,6 +67,7 @@ class Knobs:
     gangs: tuple[int, ...] = GANGS
     preemptor_priorities: tuple[int, ...] = PREEMPTOR_PRIORITIES
     preemptors: int = 1
+    follow_s: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what no state can be made with.
@@ -84,6 +89,7 @@ class Knobs:
             ("gangs", bool(self.gangs) and min(self.gangs) >= 1, "one size or more, in GPUs"),
             ("preemptor_priorities", bool(self.preemptor_priorities), "one priority or more"),
             ("preemptors", self.preemptors >= 1, "1 or more"),
+            ("follow_s", 0 <= self.follow_s <= MOST_FOLLOWED_S, f"0 to {MOST_FOLLOWED_S}"),
         )
         for name, is_kept, expected in wishes:
             if not is_kept:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from planner.commands.import_.job import GPU, GPUS_PER_NODE, Trace, between, choose, draw
+from planner.commands.import_.job import GPU, GPUS_PER_NODE, Job, Trace, between, choose, draw
 from planner.commands.import_.kueue_knobs import Knobs, Setting
 from planner.commands.import_.kueue_quota import Gang, Ownership, divide, draw_gang
-from planner.commands.import_.sample import Outline, Running, sampled
+from planner.commands.import_.sample import Outline, Running, following, sampled
 from planner.dump.kueue import (
     Admission,
     Object,
@@ -40,9 +40,13 @@ _QUEUES_AGE: Final = timedelta(days=1)
 
 
 def objects_of(
-    running: Sequence[Running], ownership: Ownership, gangs: Sequence[Gang], setting: Setting
+    running: Sequence[Running],
+    ownership: Ownership,
+    gangs: Sequence[Gang],
+    setting: Setting,
+    arrivals: Iterable[tuple[str, Job, int]] = (),
 ) -> list[Object]:
-    """Return the objects of a state; its newest time is the instant, when the gangs come.
+    """Return the objects of a state at the instant, when the gangs come; others come later.
 
     A queue and its namespace have the same name.
     """
@@ -65,6 +69,11 @@ def objects_of(
         ]
     objects += [_held(one, now, setting) for one in running]
     objects += [_gang(trace, gang, number, now) for number, gang in enumerate(gangs, 1)]
+    objects += [
+        _arriving(trace, name, job, now + timedelta(seconds=at_s))
+        for name, job, at_s in arrivals
+        if job.flavor in ownership.flavors  # of any other flavor nobody has quota
+    ]
     return objects
 
 
@@ -100,7 +109,10 @@ def _held(one: Running, now: datetime, setting: Setting) -> Object:
         _pod_sets(job.requests, nodes, is_gang=job.is_gang),
         created=since,
         admission=Admission(job.queue, dict.fromkeys(job.requests, job.flavor), since),
-        annotations=_annotations(one, now, setting),
+        annotations={
+            **_annotations(one, now, setting),
+            **(_run_seconds(job) if setting.knobs.follow_s else {}),
+        },
     )
 
 
@@ -113,6 +125,22 @@ def _gang(trace: Trace, gang: Gang, number: int, now: datetime) -> Object:
         _pod_sets(gang.requests, trace.node_labels(gang.flavor), is_gang=True),
         created=now,
     )
+
+
+def _arriving(trace: Trace, name: str, job: Job, created: datetime) -> Object:
+    return workload(
+        job.queue,
+        name,
+        job.queue,
+        job.priority,
+        _pod_sets(job.requests, trace.node_labels(job.flavor), is_gang=job.is_gang),
+        created=created,
+        annotations=_run_seconds(job),
+    )
+
+
+def _run_seconds(job: Job) -> dict[str, str]:
+    return {f"{PREFIX}run-seconds": str(max(1, math.ceil(job.duration)))}
 
 
 def _pod_sets(
@@ -203,16 +231,34 @@ def import_states(
     )
     for instant, running in zip(instants, samples, strict=True):
         _check_names(path, running)
-        yield Imported(instant, _objects(running, Setting(trace, outline.work, instant, knobs)))
+        setting = Setting(trace, outline.work, instant, knobs)
+        arrivals = _arrivals(path, len(running) / max(1.0, outline.seconds), setting)
+        yield Imported(instant, _objects(running, setting, arrivals))
 
 
-def _objects(running: Sequence[Running], setting: Setting) -> list[Object]:
+def _arrivals(path: str, often: float, setting: Setting) -> Iterable[tuple[str, Job, int]]:
+    """Return who comes later; ``often`` is how often a job has to come to keep as many running.
+
+    Where the trace itself has too few running, jobs arrive as fast as so many would end: by
+    Little's law each job of the trace so many times a second as run, by the seconds of all.
+    """
+    trace, knobs = setting.trace, setting.knobs
+    if not knobs.follow_s:
+        return ()
+    drawn = (knobs.sampling or trace.usual_sampling) == "drawn"
+    rate = often if drawn else 0.0
+    return following(trace, path, setting.instant, knobs.follow_s, rate, knobs.seed)
+
+
+def _objects(
+    running: Sequence[Running], setting: Setting, arrivals: Iterable[tuple[str, Job, int]]
+) -> list[Object]:
     if not any(one.job.gpus for one in running):
         return []
     ownership = divide(running, setting)
     numbers = range(1, setting.knobs.preemptors + 1)
     gangs = [draw_gang(ownership, number, setting) for number in numbers]
-    return objects_of(running, ownership, gangs, setting)
+    return objects_of(running, ownership, gangs, setting, arrivals)
 
 
 def _check_names(path: str, running: Sequence[Running]) -> None:

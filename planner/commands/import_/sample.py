@@ -39,6 +39,8 @@ class Outline:
     ----------
     rows, jobs
         How many rows there are, and how many of them are jobs that ran.
+    seconds
+        How long all jobs run together.
     work
         GPU-seconds by queue and flavor.
     arrivals
@@ -47,6 +49,7 @@ class Outline:
 
     rows: int = 0
     jobs: int = 0
+    seconds: float = 0.0
     work: Counter[tuple[str, str]] = field(default_factory=Counter)
     arrivals: tuple[float, ...] = ()
 
@@ -114,6 +117,7 @@ def read_outline(
     drawn = Reservoir(arrivals)
     for job in read_jobs(trace, path, on_bad, outline):
         outline.jobs += 1
+        outline.seconds += job.duration
         outline.work[job.queue, job.flavor] += int(job.gpus * job.duration)
         drawn.offer(draw(seed, "arrival", job.line), job)
         if len(outline.work) > MOST_QUEUES:
@@ -176,6 +180,32 @@ def _offer_drawn(job: Job, clocks: Sequence[int], pools: Sequence[Reservoir], se
     if job.duration > 0:
         for clock, pool in zip(clocks, pools, strict=True):
             pool.offer(math.log(draw(seed, "drawn", clock, job.line)) / job.duration, job)
+
+
+def following(  # noqa: PLR0913, PLR0917 - each says something else
+    trace: Trace, path: str, instant: int, follow_s: int, rate: float, seed: int
+) -> Iterator[tuple[str, Job, int]]:
+    """Yield who arrives within so many seconds of an instant: a name, the job, and when.
+
+    Without a ``rate`` the jobs that the trace has start then. With one, every job of the trace
+    arrives so often a second, at moments that are drawn; a job may come several times.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    for job in read_jobs(trace, path, lambda _: None):
+        if not rate:
+            at_s = math.ceil(job.start - instant)
+            if 0 < at_s <= follow_s:
+                yield job.name, job, at_s
+            continue
+        # Its expected number, rounded up or down by chance.
+        times = int(rate * follow_s + draw(seed, "arrivals", instant, job.line))
+        for number in range(1, times + 1):
+            at_s = 1 + int(follow_s * draw(seed, "arrives", instant, job.line, number))
+            yield f"{job.name}-again-{number}", job, at_s
 
 
 def _elapsed(job: Job, instant: int, sampling: Sampling, seed: int) -> int:
