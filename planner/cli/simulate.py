@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 CODES: Final = ("loop", "feud", "storm")
 PLOTS: Final = (".svg", ".png")
+INSTEAD: Final = ("optimum", "stable", "boost")
 UNTIL: Final = 7 * 86_400
 CYCLES: Final = 100_000
 MOST: Final = 2**31
@@ -47,6 +48,14 @@ What is looked for:
   loop    a state that comes back after evictions; the shortest ones are told in words
   feud    two that evicted each other
   storm   one that was evicted more often than --storm says
+
+\b
+Who chooses the victims, where the scheduler preempts:
+  optimum the least disruptive plan
+  stable  Kueue: the least disruptive of the plans after which no victim would preempt again;
+          of all, where there is none of these
+  boost   Kueue: the least disruptive plan where priority boosts would lead Kueue to it; its own
+          victims elsewhere
 
 \b
 {own_help("simulate")}
@@ -71,7 +80,7 @@ arrives when it was created. The script is TOML, or JSON with the same keys, in 
   count = 10
 
 The exit code is 1 if a loop, a feud or a storm was found (see --fail-on); 4 if none was, and a
-decision of the optimum was not proved best in time; 0 else.
+plan was not proved best in time; 0 else.
 
 """
 
@@ -80,8 +89,8 @@ decision of the optimum was not proved best in time; 0 else.
     state_argument,
     click.option(
         "--decider",
-        type=click.Choice(sorted(["optimum", *(one.id for one in schedulers())])),
-        help="Who chooses the victims: the scheduler itself, by default, or the optimum instead.",
+        type=click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
+        help="Who chooses the victims: the scheduler itself, by default, or plans; see below.",
     ),
     click.option(
         "--script",
@@ -129,7 +138,7 @@ decision of the optimum was not proved best in time; 0 else.
         help="Draw it, as .svg or .png; needs matplotlib.",
     ),
     objective_option,
-    time_limit_option("For each decision of the optimum; none: as long as it takes."),
+    time_limit_option("For each plan; none: as long as it takes."),
     *own("laws"),
     now_option,
     *own("release", "requests"),

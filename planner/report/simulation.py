@@ -38,7 +38,13 @@ ENDED: Final = {
     "until": "the time was over",
     "cycles": "the number of cycles was reached",
 }
-BY_OPTIMUM: Final = "the least disruptive plan by {objective}"
+BY_PLANS: Final = {
+    "optimum": "the least disruptive plan by {objective}",
+    "stable": "the least disruptive plan by {objective}, of those after which no victim would "
+    "preempt again where there are such",
+    "boost": "the least disruptive plan by {objective} where priority boosts lead to it, {own} "
+    "elsewhere",
+}
 SCHEDULE: Final = "{time}: {cycles}; {ended}"
 ROUND: Final = "LOOP {number}: {evictions} in {period}, {often}"
 FOR_EVER: Final = "and so on for ever"
@@ -78,8 +84,9 @@ def _head(answer: Simulation) -> Iterator[Fact]:
     yield from assumed(answer.coverage)
     totals = answer.totals
     called = scheduler_of(answer).words
-    optimum = BY_OPTIMUM.format(objective=answer.objective or "")
-    decider = optimum if answer.decider == "optimum" else called.choice
+    own = called.choice
+    by_plans = BY_PLANS.get(answer.decider, own)
+    decider = by_plans.format(objective=answer.objective or "", own=own)
     noun = called.noun
     ended = SCHEDULE.format(
         time=age(answer.duration_s),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from planner.quota.kueue.assignment import Assignment
@@ -57,3 +57,27 @@ class Memory:
     def forget(self, part: int) -> None:
         """Ask anew for all of a part, in which something was admitted, evicted or given back."""
         self._known.pop(part, None)
+
+
+Instead = Callable[[Snapshot, Preemptor, Decision], Decision]
+"""Puts other victims into a decision; it may look at the clock."""
+
+
+class Changed:
+    """A decider whose decisions get other victims, each time that one is made."""
+
+    def __init__(self, decider: Decider, instead: Instead) -> None:
+        self._decider: Final = decider
+        self._instead: Final = instead
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        """Return the decision with other victims, flavors as they were decided."""
+        found = self._decider(snapshot, preemptor, nominated=nominated, tried=tried)
+        return self._instead(snapshot, preemptor, found)

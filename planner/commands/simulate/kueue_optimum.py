@@ -5,68 +5,85 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from planner.commands.simulate.simulate import Unproved
-from planner.objective.profiles import Profile
+from planner.commands.boost.kueue.search import Search, Trial
+from planner.commands.simulate.simulate import BOOST, STABLE, Asked, Unproved
+from planner.plan import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
-from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.decision import Decision, decide, with_places
-from planner.reference.kueue.target import Search, Target
+from planner.reference.kueue.decision import Decision, with_places
+from planner.reference.kueue.target import Search as Searched
+from planner.reference.kueue.target import Target
 from planner.reference.kueue.topology.assigning import Placing
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.placement import concerns, unknown
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
+from planner.solver.kueue.stability import best_stable
 from planner.state import State
 from planner.state.clock import seconds_since
 
 
 class KueueOptimum:
-    """Decides like Kueue, flavors included, but for the victims.
+    """Puts other victims into a decision of Kueue; who fits, or never can, is Kueue's to say.
 
-    Where the best plan has none, Kueue's own targets stand: only pods are short, or fair sharing
-    led Kueue to a set outside its own rules. They stand unproved where Kueue places the pods in a
-    way that plans leave out.
+    So is whether anybody goes at all, where quota alone decides. Where pods are placed on nodes a
+    plan may find somebody where Kueue finds nobody.
+
+    Kueue's own targets stand where the best plan has none (only pods are short, or fair sharing
+    led Kueue to a set outside its own rules), and under ``boost`` where no boosts lead it to the
+    plan. They stand unproved where Kueue places the pods in a way that plans leave out.
     """
 
-    def __init__(
-        self, state: State, profile: Profile, time_limit: float | None, unproved: Unproved
-    ) -> None:
-        """Prepare to decide; ``time_limit`` are the seconds that one decision may take."""
+    def __init__(self, state: State, asked: Asked, unproved: Unproved) -> None:
+        """Prepare to decide."""
         self._state: Final = state
-        self._profile: Final = profile
-        self._time_limit: Final = time_limit
+        self._asked: Final = asked
         self._unproved: Final = unproved
+        self._fruitless: Final[dict[str, Decision]] = {}
 
-    def __call__(
-        self,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        *,
-        nominated: Assignment | None = None,
-        tried: Tried = (),
-    ) -> Decision:
-        """Return Kueue's flavors, and the least disruptive targets for them."""
-        found = decide(snapshot, preemptor, nominated=nominated, tried=tried)
-        # Only whom to evict is replaced: who fits, or can never fit, is Kueue's to say.
+    def __call__(self, snapshot: Snapshot, preemptor: Preemptor, found: Decision) -> Decision:
+        """Return Kueue's decision with the least disruptive targets for its flavors."""
         if found.assignment.mode != "Preempt":
             return found
-        if concerns(snapshot, preemptor) and unknown(self._state, snapshot, preemptor):
+        placing = concerns(snapshot, preemptor)
+        if not placing and not found.search.targets:
+            return found
+        # The same decision again: nothing has changed since no plan was found beside it.
+        if self._fruitless.get(preemptor.key) is found:
+            return found
+        if placing and unknown(self._state, snapshot, preemptor):
             self._unproved.count += 1
             return found
-        planning = Planning(
-            self._state, _up_to_date(snapshot), preemptor, assignment=found.assignment
-        )
-        plan = solve_planning(planning, self._profile, Deadline.after(self._time_limit))
-        self._unproved.note(plan)
+        plan = self._plan(snapshot, preemptor, found.assignment)
         if not plan.victims:
+            self._fruitless[preemptor.key] = found
             return found
         held = {one.key: one for some in snapshot.admitted.values() for one in some}
         targets = tuple(Target(held[one.workload], one.reason) for one in plan.victims)
-        attempts = found.search.attempts
-        chosen = replace(found, search=Search(targets, attempts, plan.borrowing))
-        return with_places(chosen, Placing.of(snapshot, preemptor, Chance()))
+        search = Searched(targets, found.search.attempts, plan.borrowing)
+        return with_places(replace(found, search=search), Placing.of(snapshot, preemptor, Chance()))
+
+    def _plan(self, snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Plan:
+        """Return the plan, one without victims where Kueue's own are to stand."""
+        asked, deadline = self._asked, Deadline.after(self._asked.time_limit)
+        planning = Planning(self._state, _up_to_date(snapshot), preemptor, assignment=assignment)
+        if asked.decider == STABLE:
+            steady, free = best_stable(solve_planning, planning, asked.profile, deadline)
+            plan = steady if steady.victims else free
+        else:
+            plan = solve_planning(planning, asked.profile, deadline)
+        self._unproved.note(plan)
+        if asked.decider == BOOST and not _within_reach(plan, snapshot, preemptor, deadline):
+            return plan.model_copy(update={"victims": ()})
+        return plan
+
+
+def _within_reach(plan: Plan, snapshot: Snapshot, preemptor: Preemptor, deadline: Deadline) -> bool:
+    """Say whether Kueue evicts exactly the planned victims with some boosts that were found."""
+    trial = Trial(snapshot, preemptor, plan.assignment, frozenset(plan.keys))
+    search = Search(trial, deadline)
+    return trial.victims <= search.today.keys() and search.some().choice is not None
 
 
 def _up_to_date(snapshot: Snapshot) -> Snapshot:

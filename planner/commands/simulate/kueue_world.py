@@ -40,11 +40,11 @@ from planner.commands.simulate.kueue_flow import (
     use,
     used,
 )
-from planner.commands.simulate.kueue_memory import Memory
+from planner.commands.simulate.kueue_memory import Changed, Instead, Memory
 from planner.commands.simulate.kueue_nodes import left_out, parts_of, places_pods
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Leaving, Script
-from planner.commands.simulate.simulate import Asked, Unproved
+from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
 from planner.commands.simulate.world import Agenda, Appointment, Cycle, Due, Mark, Tally, digest
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import run_seconds
@@ -67,6 +67,7 @@ from planner.reference.kueue.decision import decide
 from planner.solver.kueue.aftermath import evicted, evicting
 from planner.state import ClusterQueue, State, Workload, kueue_workloads
 
+INSTEAD = (OPTIMUM, STABLE, BOOST)
 AT_ONCE: Final = Leaving()
 WAKE_S: Final = 1
 """How long Kueue gathers news of free quota before the parked compete again."""
@@ -91,11 +92,17 @@ class KueueWorld:
     """
 
     def __init__(
-        self, state: State, script: Script, decider: Decider, leaving: Leaving = AT_ONCE
+        self,
+        state: State,
+        script: Script,
+        decider: Decider,
+        leaving: Leaving = AT_ONCE,
+        instead: Instead | None = None,
     ) -> None:
         """Set up a cluster as it was read; its clock is the start.
 
-        ``decider`` decides for a head, ``leaving`` says how long victims keep their quota.
+        ``decider`` decides for a head, ``instead`` may put other victims into its decision, and
+        ``leaving`` says how long victims keep their quota.
 
         Raises
         ------
@@ -126,8 +133,8 @@ class KueueWorld:
         self._part_of = parts_of(taken, self._roots)
         self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
         self._memory = Memory(decider, self._parts)
-        # The optimum looks at the clock, so that it decides anew in every cycle.
-        self._decider = self._memory if decider is decide else decider
+        own: Decider = self._memory if decider is decide else decider
+        self._decider = own if instead is None else Changed(own, instead)
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
         self._reconciled = reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
@@ -475,9 +482,8 @@ def own_world(state: State, script: Script, leaving: Leaving) -> KueueWorld:
 def planned_world(
     state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> KueueWorld:
-    """Return a cluster in which the optimum chooses."""
-    # Only the optimum needs a solver, which takes longer to load than a small simulation.
+    """Return a cluster in which plans say who goes."""
+    # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.kueue_optimum import KueueOptimum  # noqa: PLC0415
 
-    optimum = KueueOptimum(state, asked.profile, asked.time_limit, unproved)
-    return KueueWorld(state, script, optimum, leaving)
+    return KueueWorld(state, script, decide, leaving, KueueOptimum(state, asked, unproved))

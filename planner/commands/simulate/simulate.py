@@ -19,6 +19,9 @@ from planner.state import AnyState
 
 OPTIMUM: Final = "optimum"
 """Decides in the place of a scheduler."""
+STABLE: Final = "stable"
+BOOST: Final = "boost"
+"""Decide in the place of Kueue: see ``simulate``."""
 CYCLES: Final = 100_000
 STORM: Final = 3
 EVICTION_S: Final = 30
@@ -48,6 +51,9 @@ class Asked(NamedTuple):
 class Simulated(Protocol):
     """What a simulation asks of a scheduler."""
 
+    INSTEAD: tuple[str, ...]
+    """Who may choose the victims in its place."""
+
     def check(self, state: AnyState, asked: Asked) -> None:
         """Refuse what cannot be simulated."""
         ...
@@ -59,7 +65,7 @@ class Simulated(Protocol):
     def planned_world(
         self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
     ) -> World:
-        """Return a cluster in which the optimum chooses, and notes what it does not prove."""
+        """Return a cluster in which plans say who goes; what is not proved of them is noted."""
         ...
 
 
@@ -93,7 +99,10 @@ def simulate(  # noqa: PLR0913 - the public signature
         What ``planner.read`` returned; its clock is the start.
     decider
         Who chooses the victims: the scheduler itself, ``kueue`` or ``yunikorn``, also when left
-        out; or ``optimum``: the least disruptive plan in their place.
+        out; or ``optimum``: the least disruptive plan in their place. Of Kueue also ``stable``:
+        the least disruptive of the plans after which no victim would preempt again, or of all if
+        there is none; and ``boost``: the least disruptive plan where priority boosts would lead
+        Kueue to it, its own victims elsewhere.
     script
         Run times, checkpoints and arrivals, as ``planner.commands.simulate.read_script``
         returns them.
@@ -107,8 +116,8 @@ def simulate(  # noqa: PLR0913 - the public signature
     storm
         How many evictions of one workload are no storm yet.
     objective, time_limit, rules
-        For the optimum: what to minimise, the seconds that one decision may take, and YuniKorn's
-        ``design``, also when left out, or ``code``.
+        For all but the scheduler itself: what to minimise, the seconds that one plan may take,
+        and YuniKorn's ``design``, also when left out, or ``code``.
     report
         Is told the clock and the number of cycles now and then.
 
@@ -124,11 +133,12 @@ def simulate(  # noqa: PLR0913 - the public signature
         expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
         raise SchemaError("simulate", "a limit is out of range", expected)
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
-    asked = Asked(_chosen(state, decider), profile, time_limit, rules)
     simulated = SIMULATED.of(state)
+    asked = Asked(_chosen(state, simulated, decider), profile, time_limit, rules)
     simulated.check(state, asked)
     leaving, unproved = Leaving(eviction_s, apart_s), Unproved()
-    if asked.decider == OPTIMUM:
+    planned = asked.decider != state.scheduler
+    if planned:
         world = simulated.planned_world(state, script, leaving, asked, unproved)
     else:
         world = simulated.own_world(state, script, leaving)
@@ -137,7 +147,7 @@ def simulate(  # noqa: PLR0913 - the public signature
     return Simulation(
         scheduler=state.scheduler,
         decider=asked.decider,
-        objective=profile.name if asked.decider == OPTIMUM else None,
+        objective=profile.name if planned else None,
         digest=state.digest,
         start=world.start,
         duration_s=outcome.at_s,
@@ -159,10 +169,12 @@ def simulate(  # noqa: PLR0913 - the public signature
     )
 
 
-def _chosen(state: AnyState, decider: str | None) -> str:
-    """Return who decides in a cluster: its scheduler, unless the optimum is to."""
+def _chosen(state: AnyState, simulated: Simulated, decider: str | None) -> str:
+    """Return who decides in a cluster: its scheduler, unless somebody else is to."""
     chosen = decider or state.scheduler
-    if chosen not in {state.scheduler, OPTIMUM}:
-        expected = f"{state.scheduler} or {OPTIMUM}"
-        raise InputError("decider", f'"{chosen}" does not decide in this cluster', expected)
+    known = (state.scheduler, *simulated.INSTEAD)
+    if chosen not in known:
+        raise InputError(
+            "decider", f'"{chosen}" does not decide in this cluster', " or ".join(known)
+        )
     return chosen

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Arrivals, Leaving, Script, lost_seconds
-from planner.commands.simulate.simulate import Asked, Unproved
+from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
 from planner.commands.simulate.world import (
     Agenda,
     Appointment,
@@ -453,6 +453,9 @@ def _checked(partition: Partition, keys: set[str], now: int) -> Partition:
     return partition.model_copy(update={"applications": applications})
 
 
+INSTEAD = (OPTIMUM,)
+
+
 def check(state: YuniKornState, asked: Asked) -> None:
     """Refuse laws to take sides on where the core chooses the victims itself.
 
@@ -462,7 +465,7 @@ def check(state: YuniKornState, asked: Asked) -> None:
         If it is so.
     """
     del state
-    if asked.rules is not None and asked.decider != "optimum":
+    if asked.rules is not None and asked.decider != OPTIMUM:
         expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
         raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
 
@@ -476,8 +479,8 @@ def own_world(state: YuniKornState, script: Script, leaving: Leaving) -> YuniKor
 def planned_world(
     state: YuniKornState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> YuniKornWorld:
-    """Return a cluster in which the optimum chooses."""
-    # Only the optimum needs a solver, which takes longer to load than a small simulation.
+    """Return a cluster in which plans say who goes."""
+    # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415
 
     del leaving

@@ -200,11 +200,13 @@ def demanding_stability(profile: Profile) -> Profile:
     return replace(profile, levels=levels, wishes=wishes)
 
 
-def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
-    """Return the best of the stable plans; where it is proved that there is none, say why.
+def best_stable(
+    solve: Solve, planning: Planning, profile: Profile, deadline: Deadline
+) -> tuple[Plan, Plan]:
+    """Return the best of the stable plans, or that there is none, beside the best of all.
 
-    The best of all plans comes first, in half of the time: if it is stable, none is better. A
-    plan of which time did not tell is no answer.
+    That one comes first, in half of the time: if it is stable, none is better. A plan of which
+    time did not tell is no answer.
 
     Raises
     ------
@@ -219,13 +221,26 @@ def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: D
     try:
         steady = free.status in {"optimal", "feasible"} and not cascades_of(planning, free)
     except OutOfTime:
-        return unanswered(free)
+        return unanswered(free), free
     if free.status == "infeasible" or (free.status == "optimal" and steady):
-        return free
+        return free, free
     plan = solve(planning, demanding_stability(profile), deadline)
-    if plan.status == "unknown" and steady:
-        return free
-    if plan.status != "infeasible":
+    return (free if plan.status == "unknown" and steady else plan), free
+
+
+def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
+    """Return the best of the stable plans; where it is proved that there is none, say why.
+
+    Raises
+    ------
+    InputError
+        If the state cannot tell what the profile counts or names, or the LocalQueue or
+        ClusterQueue of a candidate is not in the dump.
+    InternalError
+        If a plan fails its verification.
+    """
+    plan, free = best_stable(solve, planning, profile, deadline)
+    if plan.status != "infeasible" or free.status == "infeasible":
         return plan
     # To say what stands in the way: the plan after which fewest would preempt, whatever it costs.
     fewest = replace(profile, levels=(CASCADE,), caps=())

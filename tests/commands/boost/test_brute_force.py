@@ -9,7 +9,7 @@ from itertools import chain, combinations, product
 
 import pytest
 
-from planner.commands.boost.kueue.search import Search, Trial, annotated
+from planner.commands.boost.kueue.search import Search, StateTrial, annotated
 from planner.commands.whatif.edit import edit
 from planner.models.kueue.laws import eligible, reasons
 from planner.problem.kueue import build_problem
@@ -75,7 +75,7 @@ def instances(name: str) -> Iterator[tuple[State, str, Assignment]]:
         snapshot = take_snapshot(state)
         decision = decide(snapshot, find_preemptor(state, snapshot, line["pending"]))
         targets = len(decision.search.targets)
-        trial = Trial(state, line["pending"], decision.assignment, frozenset())
+        trial = StateTrial(state, line["pending"], decision.assignment, frozenset())
         if targets and len(Search(trial, Deadline()).pool) >= LEAST_CANDIDATES:
             yield state, line["pending"], decision.assignment
             found += 1
@@ -98,9 +98,9 @@ def test_search_agrees_with_the_grid(name: str) -> None:
     for state, pending, assignment in instances(name):
         used += 1
         grid = of_grid(state, pending, assignment)
-        pool = Search(Trial(state, pending, assignment, frozenset()), Deadline()).pool
+        pool = Search(StateTrial(state, pending, assignment, frozenset()), Deadline()).pool
         for victims in sets_of([one.key for one in pool]):
-            search = Search(Trial(state, pending, assignment, victims), Deadline())
+            search = Search(StateTrial(state, pending, assignment, victims), Deadline())
             found = search.run()
             assert found.proved or not search.complete
             if found.choice is None:

@@ -7,7 +7,7 @@ import pytest
 
 from planner import api
 from planner.commands.boost.kueue.find import Boosts, find_boosts
-from planner.commands.boost.kueue.search import Search, Trial, annotated
+from planner.commands.boost.kueue.search import Search, StateTrial, annotated
 from planner.commands.whatif.edit import edit
 from planner.solver.deadline import Deadline
 from planner.state import State
@@ -190,7 +190,7 @@ def test_the_clock_is_looked_at_after_each_decision(
     others = [running(f"other-{n:02}", "borrower", 2, 1, minute=3) for n in range(12)]
     state = two_of_four(*others)
     deadline = Looks(left)
-    for owner, name in ((Trial, "targets"), (Trial, "holds"), (Search, "_values")):
+    for owner, name in ((StateTrial, "targets"), (StateTrial, "holds"), (Search, "_values")):
         whole = getattr(owner, name)
 
         def noted(*given: object, whole: Callable[..., object] = whole) -> object:

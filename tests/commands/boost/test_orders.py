@@ -5,7 +5,7 @@ import pytest
 from planner import api
 from planner.commands.boost.kueue.search import (
     Search,
-    Trial,
+    StateTrial,
     count_orders,
     every_order,
     priorities_for,
@@ -40,7 +40,7 @@ def search_for(*victims: str, borrowing: bool = False, threshold: int | None = N
         pending("mine", 6),
     )
     plan = api.greedy(state)
-    return Search(Trial(state, PENDING, plan.assignment, frozenset(victims)), Deadline())
+    return Search(StateTrial(state, PENDING, plan.assignment, frozenset(victims)), Deadline())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from planner.commands.generate import generate
 from planner.commands.simulate import Script, Simulation, simulate
 from planner.commands.simulate.kueue_optimum import KueueOptimum
 from planner.commands.simulate.kueue_world import KueueWorld
-from planner.commands.simulate.simulate import Unproved
+from planner.commands.simulate.simulate import Asked, Unproved
 from planner.errors import UnsupportedError
 from planner.objective.profiles import PROFILES
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
@@ -289,8 +289,9 @@ def test_nor_where_the_optimum_chooses() -> None:
     for seed in range(2):
         state = generate("flat", seed, **knobs)
         assert isinstance(state, State)
-        optimum = KueueOptimum(state, PROFILES["min-count"], None, Unproved())
-        world = KueueWorld(state, RUNS, optimum)
+        asked = Asked("optimum", PROFILES["min-count"], None, None)
+        optimum = KueueOptimum(state, asked, Unproved())
+        world = KueueWorld(state, RUNS, decide, instead=optimum)
         for at_s, events in drive(world, 0, 100):
             evicted += sum(event.kind == "preempted" for event in events)
             _check_nodes(world, at_s)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from planner.commands.boost.kueue.search import Choice, Found, Search, Trial
+from planner.commands.boost.kueue.search import Choice, Found, Search, StateTrial
 from planner.plan import Plan, Record
 from planner.plan.record import SCHEMA_VERSION
 from planner.solver.deadline import Deadline
@@ -131,7 +131,7 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
         return answer("smallest", NO_VICTIMS)
     if deadline.passed:
         return answer("unknown", UNKNOWN)
-    trial = Trial(state, plan.preemptor, plan.assignment, frozenset(plan.keys))
+    trial = StateTrial(state, plan.preemptor, plan.assignment, frozenset(plan.keys))
     search = Search(trial, deadline)
     missing = trial.victims - search.today.keys()
     if missing:

@@ -48,10 +48,8 @@ class Trial:
 
     Parameters
     ----------
-    state
-        The state, with the feature gate PriorityBoost on.
-    pending
-        The preemptor as ``namespace/name``.
+    snapshot, preemptor
+        What Kueue sees, and for whom it decides.
     assignment
         The flavors of the plan.
     victims
@@ -59,20 +57,38 @@ class Trial:
     """
 
     def __init__(
-        self, state: State, pending: str, assignment: Assignment, victims: frozenset[str]
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        assignment: Assignment,
+        victims: frozenset[str],
     ) -> None:
-        self.state = state
-        self.pending = pending
+        self.snapshot = snapshot
+        self.preemptor = preemptor
         self.assignment = assignment
         self.victims = victims
-        self.snapshot: Snapshot = take_snapshot(state)
-        self.preemptor: Preemptor = find_preemptor(state, self.snapshot, pending)
 
     def targets(self, priorities: Mapping[str, int]) -> frozenset[str]:
         """Return whom Kueue takes for the plan's flavors, at some effective priorities.
 
         Who is not named keeps the priority of today.
         """
+        begin("trying boosts")
+        return _taken(decide(self._at(priorities), self.preemptor, self.assignment))
+
+    def holds(self, boosts: Mapping[str, int]) -> bool:
+        """Say whether Kueue takes the planned victims once workloads have these boosts.
+
+        Flavors, attempts and victims are decided anew. The flavors must be those of the plan.
+        """
+        return self._agrees(decide(*self._boosted(boosts)))
+
+    def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
+        held = (one for some in self.snapshot.admitted.values() for one in some)
+        own = {one.key: one.workload.spec.priority or 0 for one in held if one.key in boosts}
+        return self._at({key: own[key] + boosts[key] for key in boosts}), self.preemptor
+
+    def _at(self, priorities: Mapping[str, int]) -> Snapshot:
         admitted = {
             queue: [
                 one._replace(priority=priorities[one.key]) if one.key in priorities else one
@@ -80,21 +96,30 @@ class Trial:
             ]
             for queue, workloads in self.snapshot.admitted.items()
         }
-        changed = replace(self.snapshot, admitted=admitted)
-        begin("trying boosts")
-        return _taken(decide(changed, self.preemptor, self.assignment))
+        return replace(self.snapshot, admitted=admitted)
 
-    def holds(self, boosts: Mapping[str, int]) -> bool:
-        """Say whether Kueue takes the planned victims once the annotations are set.
-
-        Everything is decided anew from the annotated state: flavors, attempts and victims. The
-        flavors must be those of the plan.
-        """
-        state = annotated(self.state, boosts)
-        snapshot = take_snapshot(state)
-        decision = decide(snapshot, find_preemptor(state, snapshot, self.pending))
+    def _agrees(self, decision: Decision) -> bool:
         same_flavors = decision.assignment.pod_sets == self.assignment.pod_sets
         return same_flavors and _taken(decision) == self.victims
+
+
+class StateTrial(Trial):
+    """The same in a state with the feature gate PriorityBoost on, in which annotations are set."""
+
+    def __init__(
+        self, state: State, pending: str, assignment: Assignment, victims: frozenset[str]
+    ) -> None:
+        snapshot = take_snapshot(state)
+        preemptor = find_preemptor(state, snapshot, pending)
+        super().__init__(snapshot, preemptor, assignment, victims)
+        self.state = state
+        self.pending = pending
+
+    def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
+        """Read the annotated state as if it had just come from the cluster."""
+        state = annotated(self.state, boosts)
+        snapshot = take_snapshot(state)
+        return snapshot, find_preemptor(state, snapshot, self.pending)
 
 
 def annotated(state: State, boosts: Mapping[str, int]) -> State:
@@ -375,6 +400,13 @@ class Search:
 
     def run(self) -> Found:
         """Search the smallest choice; once time is up, no other decision is tried."""
+        found = self.some()
+        if found.proved or self.deadline.passed:
+            return found
+        return self._smallest(found.choice and self._shrunk(found.choice))
+
+    def some(self) -> Found:
+        """Search a choice, of whatever size; it is proved if it is empty, or if there is none."""
         if self.deadline.passed:
             return Found(None, proved=False)
         if self.works({}):
@@ -385,7 +417,7 @@ class Search:
             witness, finished = self._any_order()
             if witness is None:
                 return Found(None, proved=finished and self.complete)
-        return self._smallest(witness)
+        return Found(witness, proved=False)
 
     def works(self, choice: Choice) -> bool:
         """Say whether Kueue takes exactly the planned victims at some priorities."""
@@ -412,7 +444,7 @@ class Search:
         return len(choice), sum(abs(value - self.today[key]) for key, value in choice.items())
 
     def _witness(self) -> Choice | None:
-        """Return a choice that works, of those that are likely to, made small."""
+        """Return a choice that works, of those that are likely to."""
         # Likely ones first: a choice that works bounds all further search from above.
         lowered = self._lowered()
         raised = self._raised({})
@@ -420,7 +452,7 @@ class Search:
             if self.deadline.passed:
                 break
             if choice and self.works(choice):
-                return self._shrunk(choice)
+                return choice
         return None
 
     def _lowered(self) -> dict[str, int]:
@@ -463,7 +495,7 @@ class Search:
                 return None, False
             priorities = priorities_for(order)
             if priorities is not None and self.works(choice := self._changed(priorities)):
-                return self._shrunk(choice), True
+                return choice, True
         return None, True
 
     def _shrunk(self, choice: Choice) -> Choice:
