@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -28,15 +29,24 @@ EVICTION_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
 
+_TIDY: Final = 100
+"""Plans after which memory is tidied: they refer to themselves in circles, and a program that does
+one thing and ends is set up to look for such hardly ever."""
+
+
 @dataclass(slots=True)
 class Unproved:
     """How many decisions were not proved best."""
 
     count: int = 0
+    plans: int = 0
 
     def note(self, plan: AnyPlan) -> None:
         """Count a plan without proof."""
         self.count += plan.status in {"feasible", "unknown"}
+        self.plans += 1
+        if self.plans % _TIDY == 0:
+            gc.collect()
 
 
 class Asked(NamedTuple):

@@ -1,0 +1,63 @@
+"""The table of simulated weeks, on one that can be followed by hand."""
+
+from __future__ import annotations
+
+from runpy import run_path
+from types import SimpleNamespace
+
+import pytest
+
+from planner.commands.simulate import Script, Simulation, simulate
+from tests.cluster import state_of
+from tests.conftest import ROOT
+from tests.solver.test_stability import third_party
+
+WEEKS = SimpleNamespace(**run_path(str(ROOT / "instances/traces/weeks.py")))
+
+
+def told(decider: str, until_s: int = 10) -> Simulation:
+    """Kueue and the optimum take small and big; small comes back and evicts loan."""
+    state = state_of(*third_party())
+    return simulate(state, decider, until_s=until_s, eviction_s=1, script=Script(run_seconds=20000))
+
+
+def test_rows_are_what_happened() -> None:
+    rows = {line.split(" | ")[0].strip("| "): line for line in WEEKS.table([told("optimum")])}
+    assert rows["decisions that evict"] == "| decisions that evict | 2 |"
+    assert rows["evictions"] == "| evictions | 3 |"
+    assert rows["evictions a decision"] == "| evictions a decision | 1.50 |"
+    again = "by workloads that were evicted before"
+    assert rows[again] == f"| {again} | 1 |"
+    ten = "of all evictions those of the ten that are evicted most"
+    assert rows[ten] == f"| {ten} | 100% |"
+    assert rows["most evictions by one"] == "| most evictions by one | 2 |"
+    assert rows["finished"] == "| finished | 0 of 4 |"
+
+
+def test_stable_has_nobody_back() -> None:
+    lines = WEEKS.table([told("optimum"), told("stable")])
+    assert "| | optimum | stable |" in lines
+    assert "| by workloads that were evicted before | 1 | 0 |" in lines
+    assert "| evictions | 3 | 2 |" in lines
+
+
+def test_only_of_one_state_for_as_long() -> None:
+    with pytest.raises(SystemExit, match="one state"):
+        WEEKS.table([told("optimum"), told("stable", until_s=5)])
+
+
+@pytest.mark.parametrize(
+    ("values", "index"), [([2, 2], 1.0), ([1, 0, 0, 0], 0.25), ([1, 3], 0.8), ([0, 0], 1.0)]
+)
+def test_jains_index(values: list[float], index: float) -> None:
+    assert WEEKS.jain(values) == index
+
+
+def test_the_page_has_the_rows_of_the_script() -> None:
+    """Each row that the page shows is one that the script makes."""
+    page = (ROOT / "docs" / "explanation" / "weeks").with_suffix(".md").read_text("utf-8")
+    shown = [line.split(" | ")[0].strip("| ") for line in page.splitlines() if line[:2] == "| "]
+    made = {line.split(" | ")[0].strip("| ") for line in WEEKS.table([told("kueue")])}
+    named = [one for one in shown if one and not one.startswith("hours that one of priority")]
+    assert len(named) > 15
+    assert set(named) <= made | {"kueue"}
