@@ -64,7 +64,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " scheduler",
         "commands/serve": "",
         "commands/simulate": "coverage errors quantity plan quota objective reference solver"
-        " state scheduler term",
+        " state scheduler term commands/boost",
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"
         " solver commands/simulate scheduler",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",

@@ -185,6 +185,9 @@ documents and lists as there are; see `planner whatif --help`.
 Kueue: a scheduling cycle takes a second. A victim keeps its quota for --eviction seconds, then
 queues again; whatever is parked competes again a second after quota was given back in its cohort
 tree. A workload runs from when its quota is reserved; admission checks pass at once.
+Two more choose victims in its place: stable, the least disruptive of the plans after which no
+victim would preempt again, of all where there is none of these; and boost, the least disruptive
+plan where priority boosts would lead Kueue to it, its own victims elsewhere.
 """,
     "whatif": """\b
 What --workload reads: a Workload of Kueue, a Job of batch/v1, a Pod or a pod template.

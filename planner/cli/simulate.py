@@ -50,14 +50,7 @@ What is looked for:
   storm   one that was evicted more often than --storm says
 
 \b
-Who chooses the victims, where the scheduler preempts:
-  optimum the least disruptive plan
-  stable  Kueue: the least disruptive of the plans after which no victim would preempt again;
-          of all, where there is none of these
-  boost   Kueue: the least disruptive plan where priority boosts would lead Kueue to it; its own
-          victims elsewhere
-
-\b
+optimum: the least disruptive plan in the place of the scheduler's own victims.
 {own_help("simulate")}
 \b
 How long workloads run, from the last to the first that is said: for ever; run_seconds of the

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from planner.commands.boost.kueue.search import Search, Trial
+from planner.commands.boost.kueue.search import Search
+from planner.commands.boost.kueue.trial import Trial
 from planner.commands.simulate.simulate import BOOST, STABLE, Asked, Unproved
 from planner.plan import Plan
 from planner.quota.kueue.assignment import Assignment
@@ -27,8 +28,10 @@ from planner.state.clock import seconds_since
 class KueueOptimum:
     """Puts other victims into a decision of Kueue; who fits, or never can, is Kueue's to say.
 
-    So is whether anybody goes at all, where quota alone decides. Where pods are placed on nodes a
-    plan may find somebody where Kueue finds nobody.
+    So is whether anybody goes at all under classical preemption, where quota alone decides: to
+    prove that nobody can takes longer than all the rest, and Kueue nearly always finds somebody
+    where there is a way. Under fair sharing, and where pods are placed on nodes, a plan may find
+    somebody where Kueue finds nobody.
 
     Kueue's own targets stand where the best plan has none (only pods are short, or fair sharing
     led Kueue to a set outside its own rules), and under ``boost`` where no boosts lead it to the
@@ -47,7 +50,8 @@ class KueueOptimum:
         if found.assignment.mode != "Preempt":
             return found
         placing = concerns(snapshot, preemptor)
-        if not placing and not found.search.targets:
+        classical = not snapshot.configuration.fair_sharing_on
+        if classical and not placing and not found.search.targets:
             return found
         # The same decision again: nothing has changed since no plan was found beside it.
         if self._fruitless.get(preemptor.key) is found:

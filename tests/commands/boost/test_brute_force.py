@@ -9,7 +9,8 @@ from itertools import chain, combinations, product
 
 import pytest
 
-from planner.commands.boost.kueue.search import Search, StateTrial, annotated
+from planner.commands.boost.kueue.search import Search
+from planner.commands.boost.kueue.trial import StateTrial, annotated
 from planner.commands.whatif.edit import edit
 from planner.models.kueue.laws import eligible, reasons
 from planner.problem.kueue import build_problem

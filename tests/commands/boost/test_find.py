@@ -7,7 +7,8 @@ import pytest
 
 from planner import api
 from planner.commands.boost.kueue.find import Boosts, find_boosts
-from planner.commands.boost.kueue.search import Search, StateTrial, annotated
+from planner.commands.boost.kueue.search import Search
+from planner.commands.boost.kueue.trial import StateTrial, annotated
 from planner.commands.whatif.edit import edit
 from planner.solver.deadline import Deadline
 from planner.state import State

@@ -3,13 +3,8 @@
 import pytest
 
 from planner import api
-from planner.commands.boost.kueue.search import (
-    Search,
-    StateTrial,
-    count_orders,
-    every_order,
-    priorities_for,
-)
+from planner.commands.boost.kueue.search import Search, count_orders, every_order, priorities_for
+from planner.commands.boost.kueue.trial import StateTrial
 from planner.solver.deadline import Deadline
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.commands.boost.kueue.search import Search, StateTrial
+from planner.commands.boost.kueue.search import Search
+from planner.commands.boost.kueue.trial import StateTrial
 from planner.commands.simulate import Simulation, kueue_optimum, simulate
 from planner.commands.whatif.edit import edit
 from planner.errors import InputError

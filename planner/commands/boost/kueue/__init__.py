@@ -1,6 +1,7 @@
 """Priority boosts after which Kueue's own algorithm takes the victims of a plan.
 
 find.py    the way in: from a plan to its boosts, with the commands that carry them out
+trial.py   Kueue's decision under other priorities, and by annotations that set them
 search.py  the candidates and what priorities each can have; every order in which Kueue could be
            made to look at them; the smallest choice that works, or why none does
 

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from planner.commands.boost.kueue.search import Choice, Found, Search, StateTrial
+from planner.commands.boost.kueue.search import Choice, Found, Search
+from planner.commands.boost.kueue.trial import StateTrial
 from planner.plan import Plan, Record
 from planner.plan.record import SCHEMA_VERSION
 from planner.solver.deadline import Deadline

@@ -1,0 +1,109 @@
+"""Kueue's decision under other priorities of what runs, and by annotations that set them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.reference.kueue.decision import Decision, decide
+from planner.stage import begin
+from planner.state import State, Workload
+from planner.state.kueue_workload import BOOST_ANNOTATION
+
+
+class Trial:
+    """Kueue's decision for one preemptor under other priorities of what runs.
+
+    Parameters
+    ----------
+    snapshot, preemptor
+        What Kueue sees, and for whom it decides.
+    assignment
+        The flavors of the plan.
+    victims
+        The planned victims as ``namespace/name``.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        assignment: Assignment,
+        victims: frozenset[str],
+    ) -> None:
+        self.snapshot = snapshot
+        self.preemptor = preemptor
+        self.assignment = assignment
+        self.victims = victims
+
+    def targets(self, priorities: Mapping[str, int]) -> frozenset[str]:
+        """Return whom Kueue takes for the plan's flavors, at some effective priorities.
+
+        Who is not named keeps the priority of today.
+        """
+        begin("trying boosts")
+        return _taken(decide(self._at(priorities), self.preemptor, self.assignment))
+
+    def holds(self, boosts: Mapping[str, int]) -> bool:
+        """Say whether Kueue takes the planned victims once workloads have these boosts.
+
+        Flavors, attempts and victims are decided anew. The flavors must be those of the plan.
+        """
+        return self._agrees(decide(*self._boosted(boosts)))
+
+    def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
+        held = (one for some in self.snapshot.admitted.values() for one in some)
+        own = {one.key: one.workload.spec.priority or 0 for one in held if one.key in boosts}
+        return self._at({key: own[key] + boosts[key] for key in boosts}), self.preemptor
+
+    def _at(self, priorities: Mapping[str, int]) -> Snapshot:
+        admitted = {
+            queue: [
+                one._replace(priority=priorities[one.key]) if one.key in priorities else one
+                for one in workloads
+            ]
+            for queue, workloads in self.snapshot.admitted.items()
+        }
+        return replace(self.snapshot, admitted=admitted)
+
+    def _agrees(self, decision: Decision) -> bool:
+        same_flavors = decision.assignment.pod_sets == self.assignment.pod_sets
+        return same_flavors and _taken(decision) == self.victims
+
+
+class StateTrial(Trial):
+    """The same in a state with the feature gate PriorityBoost on, in which annotations are set."""
+
+    def __init__(
+        self, state: State, pending: str, assignment: Assignment, victims: frozenset[str]
+    ) -> None:
+        snapshot = take_snapshot(state)
+        preemptor = find_preemptor(state, snapshot, pending)
+        super().__init__(snapshot, preemptor, assignment, victims)
+        self.state = state
+        self.pending = pending
+
+    def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
+        """Read the annotated state as if it had just come from the cluster."""
+        state = annotated(self.state, boosts)
+        snapshot = take_snapshot(state)
+        return snapshot, find_preemptor(state, snapshot, self.pending)
+
+
+def annotated(state: State, boosts: Mapping[str, int]) -> State:
+    """Return the state with the boost annotation of some workloads set."""
+
+    def with_boost(workload: Workload) -> Workload:
+        value = {BOOST_ANNOTATION: str(boosts[workload.key])}
+        annotations = {**workload.metadata.annotations, **value}
+        metadata = workload.metadata.model_copy(update={"annotations": annotations})
+        return workload.model_copy(update={"metadata": metadata})
+
+    return state.model_copy(update={"workloads": state.workloads.edited(boosts, with_boost)})
+
+
+def _taken(decision: Decision) -> frozenset[str]:
+    return frozenset(target.workload.key for target in decision.search.targets)
