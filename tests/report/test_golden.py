@@ -68,8 +68,8 @@ def screen(command: str, width: int) -> str:
 
 SCREENS: dict[str, Callable[[], str]] = {
     "plan-80.txt": lambda: table.render(make_plan(), width=80),
-    "plan-108.txt": lambda: table.render(make_plan(), width=108),
-    "plan-160.txt": lambda: table.render(make_plan(), width=160),
+    "plan-120.txt": lambda: table.render(make_plan(), width=120),
+    "plan-200.txt": lambda: table.render(make_plan(), width=200),
     "infeasible-108.txt": lambda: table.render(make_infeasible(), width=108),
     "evicting-108.txt": lambda: table.render(
         make_plan(victims=[make_victim("team-b/gone", evicted=True)]), width=108
@@ -77,6 +77,7 @@ SCREENS: dict[str, Callable[[], str]] = {
     "plan-plain.txt": lambda: plain.render(make_plan()),
     "yunikorn-80.txt": lambda: table.render(make_yunikorn(), width=80),
     "yunikorn-120.txt": lambda: table.render(make_yunikorn(), width=120),
+    "yunikorn-200.txt": lambda: table.render(make_yunikorn(), width=200),
     "yunikorn-infeasible-108.txt": lambda: table.render(make_no_yunikorn(), width=108),
     "yunikorn-plain.txt": lambda: plain.render(make_yunikorn()),
 } | {
