@@ -64,11 +64,11 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " scheduler",
         "commands/serve": "",
         "commands/simulate": "coverage errors quantity plan quota objective reference solver"
-        " state scheduler term commands/boost",
+        " state scheduler term garbage commands/boost",
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"
         " solver commands/simulate scheduler",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",
-        "batch": "stage errors",
+        "batch": "stage errors garbage",
         "commands": "",
         "commands/audit": "coverage errors term batch objective plan reader"
         " commands/replay solver state scheduler",

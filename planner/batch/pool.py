@@ -9,7 +9,6 @@ the tasks of all of them are lost; a limit that ends processes needs to know.
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import pickle
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from planner.errors import InputError, InternalError, UnsupportedError
+from planner.garbage import tidy
 from planner.stage import begin, going_on
 
 Outcome = Literal["done", "failed", "timeout", "out-of-memory", "killed"]
@@ -136,17 +136,11 @@ def attempt(work: Work, payload: object) -> Attempt:
         return Attempt("failed", _one_line(error))
 
 
-_TIDY: Final = 100
-"""Tasks after which memory is tidied in this process: plans refer to themselves in circles, and a
-program that does one thing and ends is set up to look for such hardly ever."""
-
-
 def in_this_process(tasks: Iterable[Task], work: Work) -> Iterable[tuple[str, Attempt]]:
     """Work on the tasks one by one, here; nothing guards against what kills the process."""
     for number, task in enumerate(tasks, start=1):
         yield task.key, attempt(work, task.payload)
-        if number % _TIDY == 0:
-            gc.collect()
+        tidy(number)
 
 
 def _one_line(error: Exception) -> str:

@@ -21,8 +21,12 @@ def told(decider: str, until_s: int = 10) -> Simulation:
     return simulate(state, decider, until_s=until_s, eviction_s=1, script=Script(run_seconds=20000))
 
 
+def name_of(row: str) -> str:
+    return row.split(" | ", maxsplit=1)[0].strip("| ")
+
+
 def test_rows_are_what_happened() -> None:
-    rows = {line.split(" | ")[0].strip("| "): line for line in WEEKS.table([told("optimum")])}
+    rows = {name_of(line): line for line in WEEKS.table([told("optimum")])}
     assert rows["decisions that evict"] == "| decisions that evict | 2 |"
     assert rows["evictions"] == "| evictions | 3 |"
     assert rows["evictions a decision"] == "| evictions a decision | 1.50 |"
@@ -56,8 +60,8 @@ def test_jains_index(values: list[float], index: float) -> None:
 def test_the_page_has_the_rows_of_the_script() -> None:
     """Each row that the page shows is one that the script makes."""
     page = (ROOT / "docs" / "explanation" / "weeks").with_suffix(".md").read_text("utf-8")
-    shown = [line.split(" | ")[0].strip("| ") for line in page.splitlines() if line[:2] == "| "]
-    made = {line.split(" | ")[0].strip("| ") for line in WEEKS.table([told("kueue")])}
+    shown = [name_of(line) for line in page.splitlines() if line[:2] == "| "]
+    made = {name_of(line) for line in WEEKS.table([told("kueue")])}
     named = [one for one in shown if one and not one.startswith("hours that one of priority")]
     assert len(named) > 15
     assert set(named) <= made | {"kueue"}

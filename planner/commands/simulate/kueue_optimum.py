@@ -43,7 +43,6 @@ class KueueOptimum:
         self._state: Final = state
         self._asked: Final = asked
         self._unproved: Final = unproved
-        self._fruitless: Final[dict[str, Decision]] = {}
 
     def __call__(self, snapshot: Snapshot, preemptor: Preemptor, found: Decision) -> Decision:
         """Return Kueue's decision with the least disruptive targets for its flavors."""
@@ -53,15 +52,11 @@ class KueueOptimum:
         classical = not snapshot.configuration.fair_sharing_on
         if classical and not placing and not found.search.targets:
             return found
-        # The same decision again: nothing has changed since no plan was found beside it.
-        if self._fruitless.get(preemptor.key) is found:
-            return found
         if placing and unknown(self._state, snapshot, preemptor):
             self._unproved.count += 1
             return found
         plan = self._plan(snapshot, preemptor, found.assignment)
         if not plan.victims:
-            self._fruitless[preemptor.key] = found
             return found
         held = {one.key: one for some in snapshot.admitted.values() for one in some}
         targets = tuple(Target(held[one.workload], one.reason) for one in plan.victims)

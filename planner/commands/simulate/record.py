@@ -140,9 +140,9 @@ class Simulation(Record):
     a limit was reached. ``eviction_s`` is how long a victim kept what it held, ``apart_s`` how
     much longer each victim of a decision did than the one before, ``storm`` how many evictions are
     no storm yet. ``names`` are the pods of YuniKorn's allocations, by their keys, where the state
-    tells. ``unproved`` counts plans that were not proved best in
-    time. Loops are sorted by the length of their rounds, the shortest first; storms by evictions,
-    the most first. ``coverage`` is what the state holds that is not modelled.
+    tells. ``unproved`` counts plans that were not proved best in time. Loops are sorted by the
+    length of their rounds, the shortest first; storms by evictions, the most first. ``coverage``
+    is what the state holds that is not modelled.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -12,6 +11,7 @@ from planner.commands.simulate.script import MOST_S, NOTHING_SAID, Leaving, Scri
 from planner.commands.simulate.world import World, totals_of
 from planner.coverage.answer import covering
 from planner.errors import InputError, SchemaError
+from planner.garbage import tidy
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan
@@ -29,24 +29,18 @@ EVICTION_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
 
-_TIDY: Final = 100
-"""Plans after which memory is tidied: they refer to themselves in circles, and a program that does
-one thing and ends is set up to look for such hardly ever."""
-
-
 @dataclass(slots=True)
 class Unproved:
-    """How many decisions were not proved best."""
+    """How many decisions were not proved best, of how many plans."""
 
     count: int = 0
     plans: int = 0
 
     def note(self, plan: AnyPlan) -> None:
-        """Count a plan without proof."""
+        """Count a plan, and whether it is without proof; memory is tidied between plans."""
         self.count += plan.status in {"feasible", "unknown"}
         self.plans += 1
-        if self.plans % _TIDY == 0:
-            gc.collect()
+        tidy(self.plans)
 
 
 class Asked(NamedTuple):
