@@ -27,14 +27,13 @@ EVERY = 1 if TEST_ALL else 12
 @pytest.mark.parametrize("name", FILES)
 def test_admitted_sets_equal_recorded_sets(name: str) -> None:
     compared = 0
-    for line in recorded.lines(name):
-        exhaustive = line["expect"].get("exhaustive")
+    enumerated = [line for line in recorded.lines(name) if "exhaustive" in line["expect"]]
+    for line in enumerated[:: EVERY if len(enumerated) >= 10 * EVERY else 1]:
+        exhaustive = line["expect"]["exhaustive"]
         state = recorded.state_of(line)
-        if exhaustive is None or state.configuration.fair_sharing_on:
+        if state.configuration.fair_sharing_on:
             continue
         compared += 1
-        if compared % EVERY:
-            continue
         assignment = recorded.assignment_of(line)
         snapshot = take_snapshot(state)
         preemptor = find_preemptor(state, snapshot, line["pending"])

@@ -15,6 +15,9 @@ from tests.yunikorn.admitted import NodeSets, admitted, choices, every_allocatio
 from tests.yunikorn.legality import FIELDS, SMALL, last_tier_of, sets_of
 from tests.yunikorn.recorded import NAMES, Line, lines, step
 
+SAMPLE = 16
+"""One line in so many is tried by default."""
+
 REQUIRED_NODE = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]
 GENERIC = [
     name
@@ -33,7 +36,7 @@ def recorded_problem(line: Line) -> tuple[YuniKornProblem, tuple[str, ...]]:
 @pytest.mark.parametrize("name", SMALL)
 def test_admitted_sets_equal_recorded_sets(name: str, rules: str) -> None:
     compared = 0
-    for line in lines(name, step(name, 8)):
+    for line in lines(name, step(name, SAMPLE)):
         problem, without = recorded_problem(line)
         expected = sets_of(line, rules)
         assert admitted(problem, rules, without=without) == expected, line["id"]
@@ -44,7 +47,7 @@ def test_admitted_sets_equal_recorded_sets(name: str, rules: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_opted_out_and_originators_are_spared_if_asked(name: str) -> None:
     spared = 0
-    for line in lines(name, step(name, 8)):
+    for line in lines(name, step(name, SAMPLE)):
         problem, without = recorded_problem(line)
         expected: NodeSets = {}
         for node, sets in sets_of(line, "yunikorn-code").items():
@@ -59,7 +62,7 @@ def test_opted_out_and_originators_are_spared_if_asked(name: str) -> None:
 def test_eligible_allocations_are_recorded_candidates(name: str) -> None:
     """The model drops at once what the core drops later: whoever never has a turn."""
     compared = 0
-    for line in lines(name, step(name, 8)):
+    for line in lines(name, step(name, SAMPLE)):
         traced = line["expect"].get("trace", {}).get("candidates")
         problem, without = recorded_problem(line) if "ask" in line else (None, ())
         if traced is None or problem is None or problem.ask.required_node:
@@ -99,7 +102,7 @@ def test_recorded_victims_on_a_required_node_are_admitted(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_rows_of_a_node_hold_for_every_legal_set(name: str, rules: str) -> None:
     binding = 0
-    for line in lines(name, step(name, 8)):
+    for line in lines(name, step(name, SAMPLE)):
         problem, without = recorded_problem(line)
         classes = every_allocation_apart(problem, without)
         rows = node_rows(problem, classes, rules)

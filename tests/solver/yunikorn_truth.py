@@ -20,7 +20,7 @@ from planner.solver.yunikorn.start import search_yunikorn
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 
-SAMPLE = 8
+SAMPLE = 12
 """One line in so many is tried by default."""
 
 LAWS: tuple[Laws, ...] = ("design", "code")
