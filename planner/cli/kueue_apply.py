@@ -173,7 +173,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
             found = changes(state, plan, given.profile, given.read_file("costs"))
         if found:
             why = "the cluster is no longer as the plan has it"
-            return run.answer("refused", why, changes=tuple(found), way_on=_again(plan))
+            return run.answer("refused", why, changes=tuple(found), way_on=_again(state, plan))
         why = _boost(state, plan, run) if given.way == "boosts" else ""
         if why:
             return run.answer("refused", why)
@@ -234,5 +234,9 @@ def _boost(state: State, plan: Plan, run: Carrying) -> str:
     return ""
 
 
-def _again(plan: Plan) -> str:
+def _again(state: State, plan: Plan) -> str:
+    """Say how a new plan is made; nothing if the preemptor is in, or is gone."""
+    preemptor = state.workloads.find(plan.preemptor)
+    if preemptor is None or preemptor.holds_quota:
+        return ""
     return f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"

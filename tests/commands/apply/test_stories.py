@@ -102,7 +102,7 @@ def test_commands_of_a_dry_run_do_what_it_would_do(
     ("change", "said"),
     [
         (lambda stage: stage.items.remove(stage.workload(BIG)), f"{BIG} is gone"),
-        (lambda stage: stage.admit(), f"{PENDING} does not wait any more"),
+        (lambda stage: stage.admit(), f"{PENDING} holds quota already"),
         (
             lambda stage: stage.items.extend(
                 versioned(running("newer", "borrower", 2, minute=40, priority=-1))
@@ -125,7 +125,7 @@ def test_a_cluster_that_changed_is_refused(
     answer = json.loads(done.stdout)
     assert answer["status"] == "refused"
     assert any(said in one for one in [*answer["changes"], answer["explanation"]]), answer
-    assert f"--pending {PENDING}" in answer["way_on"]
+    assert (f"--pending {PENDING}" in answer["way_on"]) == ("already" not in said)
 
 
 def test_nobody_can_be_asked(plan: Plan, tmp_path: Path) -> None:

@@ -92,6 +92,8 @@ def _of_preemptor(state: State, plan: Plan) -> str:
     workload = state.workloads.find(plan.preemptor)
     if workload is None:
         return f"{plan.preemptor} is gone"
+    if workload.holds_quota:
+        return f"{plan.preemptor} holds quota already"
     if not workload.is_pending:
         return f"{plan.preemptor} does not wait any more"
     return ""
