@@ -1,29 +1,47 @@
-"""Make a table of simulations of one state, who chose the victims by the column.
+"""Make tables of simulations, who chose the victims by the column.
 
     python weeks.py kueue.json optimum.json stable.json boost.json
 
-Each file is what ``planner simulate --format json`` prints; all of the same state, for as long.
+prints the table of one state: each file is what ``planner simulate --format json`` prints, all for
+as long.
+
+    python weeks.py days philly.csv docs/explanation/weeks
+
+simulates a day from each of 20 instants of a trace, under each choice of victims, writes days.csv,
+a row for each simulation, into the folder, and prints the table of means, and of differences with
+Kueue's own choice, instant by instant. What is in the file is not run again, so a run that was
+stopped goes on. Instants of one calendar day share the workloads that run: intervals draw days with
+replacement, `planner.commands.compare.confidence.clustered`.
 """
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import astuple, dataclass, fields
+from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
-from planner.commands.simulate import Event, Fate, Simulation
+from planner.commands.compare.confidence import Interval, clustered
+from planner.commands.import_ import Philly, read_outline
+from planner.commands.import_.kueue_knobs import Knobs
+from planner.commands.import_.kueue_states import import_states, instants_of
+from planner.commands.simulate import Event, Fate, Simulation, simulate
+from planner.dump import listed
+from planner.reader.kueue import read_kueue_objects
 
 HOUR: Final = 3600
+DAY_S: Final = 24 * HOUR
+SEED, INSTANTS, MOST_CYCLES = 1, 20, 10_000_000
+KUEUE: Final = "kueue"
+DECIDERS: Final = (KUEUE, "optimum", "boost", "stable")
+TEN: Final = 10
 Row = Callable[[Simulation], str]
-
-
-def main() -> None:
-    """Print the table of the files that are named."""
-    found = [Simulation.model_validate_json(Path(name).read_bytes()) for name in sys.argv[1:]]
-    sys.stdout.writelines(f"{line}\n" for line in table(found))
 
 
 def table(found: Sequence[Simulation]) -> list[str]:
@@ -136,5 +154,124 @@ def _waiting(priority: int) -> tuple[str, Row]:
     return f"hours that one of priority {priority} waited, mean", mean_hours
 
 
+@dataclass(frozen=True)
+class Day:
+    """What is recorded of a simulated day: who decided, from when on, and what became of it."""
+
+    decider: str
+    instant: int
+    day: int
+    decisions: int
+    evictions: int
+    again: int
+    lost_s: int
+    finished: int
+    waited_s: int
+    workloads: int
+    unproved: int
+
+
+MEASURES: Final[Sequence[tuple[str, Callable[[Day], float]]]] = (
+    ("decisions that evict", lambda one: one.decisions),
+    ("evictions", lambda one: one.evictions),
+    ("by workloads that were evicted before", lambda one: one.again),
+    ("GPU-hours lost", lambda one: one.lost_s / HOUR),
+    ("finished", lambda one: one.finished),
+    ("hours that a workload waited", lambda one: one.waited_s / HOUR / one.workloads),
+)
+
+
+def read_days(file: Path) -> dict[str, list[Day]]:
+    """Return the recorded days by who decided; none where there is no file yet."""
+    found: dict[str, list[Day]] = {}
+    if file.exists():
+        with file.open(encoding="utf-8", newline="") as text:
+            for line in csv.DictReader(text):
+                decider = line.pop("decider")
+                day = Day(decider, **{name: int(value) for name, value in line.items()})
+                found.setdefault(decider, []).append(day)
+    return found
+
+
+def write_days(found: dict[str, list[Day]], file: Path) -> None:
+    """Write the days of all that decided."""
+    with file.open("w", encoding="utf-8", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(field.name for field in fields(Day))
+        writer.writerows(astuple(one) for some in found.values() for one in some)
+
+
+def days_table(found: dict[str, list[Day]]) -> str:
+    """Return the Markdown table: Kueue's means, and how much more others have, with intervals."""
+    base = {one.instant: one for one in found[KUEUE]}
+    others = [name for name in found if name != KUEUE]
+    lines = [["a day", KUEUE, *others], ["---", *("--:" for _ in found)]]
+    for name, what in MEASURES:
+        lines.append([name, _written(_by_days(found[KUEUE], what), "")])
+        for other in others:
+            more = _by_days(found[other], lambda one, of=what: of(one) - of(base[one.instant]))  # type: ignore[misc]
+            lines[-1].append(_written(more, "+"))
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _by_days(some: Sequence[Day], what: Callable[[Day], float]) -> Interval:
+    return clustered([what(one) for one in some], [one.day for one in some])
+
+
+def _written(found: Interval, sign: str) -> str:
+    value, low, high = (
+        f"{bound:{sign},.{0 if abs(found.value) >= TEN else 2}f}" for bound in found
+    )
+    return f"{value} ({low} to {high})"
+
+
+def started(trace_file: str, instants: int) -> Iterator[tuple[int, int, Any]]:
+    """Yield the instants: a number, the day of the trace, and the dump with a day of arrivals."""
+    trace = Philly(SEED)
+    outline = read_outline(trace, trace_file, arrivals=instants, seed=SEED)
+    moments = instants_of(outline)
+    first = min(moments) // DAY_S
+    states = import_states(trace, trace_file, outline, moments, Knobs(seed=SEED, follow_s=DAY_S))
+    for number, one in enumerate(states):
+        if one.objects:
+            yield number, one.instant // DAY_S - first, listed(one.objects)
+
+
+def simulated(start: tuple[int, int, Any], decider: str) -> Day:
+    """Return what becomes of a day."""
+    number, day, dump = start
+    state = read_kueue_objects(dump, where=f"instant {number}")
+    one = simulate(state, decider, until_s=DAY_S, cycles=MOST_CYCLES)
+    waited = sum(fate.waiting_s for fate in one.workloads)
+    return Day(
+        *(decider, number, day, _decisions(one), one.totals.evictions, _again(one)),
+        *(one.totals.lost_work, one.totals.finished, waited, one.totals.workloads, one.unproved),
+    )
+
+
+def run_days(trace_file: str, folder: Path) -> None:
+    """Run what is not recorded, write the record and print the table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = read_days(folder / "days.csv")
+    starts = list(started(trace_file, INSTANTS))
+    with ProcessPoolExecutor() as pool:
+        for decider in DECIDERS:
+            if decider not in found:
+                found[decider] = list(pool.map(partial(simulated, decider=decider), starts))
+                write_days(found, folder / "days.csv")
+                sys.stderr.write(f"{decider}\n")
+    sys.stdout.write(days_table(found))
+
+
+def main(*words: str) -> None:
+    """Print the table of the files that are named, or of days of a trace."""
+    if words[:1] == ("days",):
+        _, trace_file, folder = words
+        run_days(trace_file, Path(folder))
+    else:
+        files = [Simulation.model_validate_json(Path(name).read_bytes()) for name in words]
+        sys.stdout.writelines(f"{line}\n" for line in table(files))
+
+
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

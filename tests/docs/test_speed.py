@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
-
-import pytest
 
 from tests.benchmarks.one_plan import STAGES
 from tests.benchmarks.stages import SIZES, drawn, read_rows, table
@@ -13,13 +10,12 @@ from tests.conftest import ROOT
 from tests.docs.blocks import check_block, lines_of
 
 FOLDER = ROOT / "docs" / "explanation" / "speed"
-PAGES = (ROOT / "README.md", FOLDER.with_suffix(".md"))
+PAGE = FOLDER.with_suffix(".md")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_table_is_what_was_measured(page: Path) -> None:
+def test_the_table_is_what_was_measured() -> None:
     measured = f"\n{table(read_rows(FOLDER / 'stages.csv'))}\n\n"
-    check_block(page, "stages", "tests/docs/test_speed.py", measured)
+    check_block(PAGE, "stages", "tests/docs/test_speed.py", measured)
 
 
 def test_the_picture_is_of_what_was_measured() -> None:
