@@ -35,6 +35,8 @@ from tests.kubectl.api_server import touch
 QUESTION = Question((PROFILES["min-lost-work"],), 60.0)
 TAKEN = datetime(2026, 5, 1, 13, 0, tzinfo=UTC)
 UID = "uid-pending"
+ENDED = Answer(0, b"", "")
+"""How the API server ends each watch after a while."""
 REFUSED = Answer(1, b"", "The connection to the server localhost:8080 was refused")
 
 
@@ -266,7 +268,7 @@ def test_a_server_that_goes_away(kueue: Cluster) -> None:
 
 
 def test_a_watch_that_ends_as_all_do(kueue: Cluster) -> None:
-    kueue.steps = [kueue.begin, lambda: lost(Answer(0, b"", "")), kueue.begin, nothing, nothing]
+    kueue.steps = [kueue.begin, lambda: lost(ENDED), kueue.begin, nothing, nothing]
     notes = of(kueue.run(), Note)
     assert [one.text for one in notes if isinstance(one, Note)] == ["read: 6 workloads"] * 2
 
@@ -371,6 +373,20 @@ def test_a_clock_that_was_set_back_changes_nothing(kueue: Cluster) -> None:
     assert (keeper.state.now - TAKEN).total_seconds() == 60
 
 
+def test_a_clock_that_was_set_back_before_everything_is_read_again(
+    kueue: Cluster, tmp_path: Path
+) -> None:
+    """The state after a preemption is by an earlier clock than the one before it, and later."""
+    kueue.steps = [kueue.begin, nothing, nothing, lambda: kueue.preempt(*SMALL)]
+    kueue.steps += [lambda: [*lost(ENDED), *kueue.begin()], nothing]
+    (told,) = of(kueue.run(Store(tmp_path)), Preemption)
+    assert isinstance(told, Preemption)
+    assert (told.outcome, len(kueue.reads)) == ("equal", 2)
+    files = [Path(told.recording, f"{one}.json.gz") for one in ("before", "after")]
+    done = call("replay", "--before", files[0], "--after", files[1], "--format", "json")
+    assert done.exit_code == 0, done.stderr
+
+
 def test_what_cannot_be_read_is_read_again(kueue: Cluster) -> None:
     def odd() -> Sequence[Told]:
         told = kueue.change(SMALL[0])
@@ -413,6 +429,52 @@ def test_memory_does_not_grow(kueue: Cluster) -> None:
         tracemalloc.stop()
     assert sizes[-1] - sizes[1] < 100_000, sizes
     assert not keeper.episodes
+
+
+def test_memory_of_the_whole_watch_does_not_grow(kueue: Cluster) -> None:
+    """Seven days: decisions, preemptions, who comes and goes, what is read again, broken streams."""
+    sizes: list[int] = []
+    kinds: set[type] = set()
+
+    def once(change: Callable[[], Sequence[Told]], pause_s: float = 0.0) -> None:
+        def step() -> Sequence[Told]:
+            kueue.now += pause_s
+            return change()
+
+        kueue.steps.append(step)
+
+    def back() -> Sequence[Told]:
+        for one in SMALL[1:3]:
+            conditions = kueue.find(one)["status"]["conditions"]
+            conditions[:] = [each for each in conditions if each["reason"] != "Preempted"]
+        return [kueue.change(one) for one in SMALL[1:3]]
+
+    def evening() -> Sequence[Told]:
+        kinds.update(type(one) for one in kueue.lines)
+        kueue.lines.clear()
+        gc.collect()
+        sizes.append(tracemalloc.get_traced_memory()[0])
+        return ()
+
+    once(kueue.begin)
+    for _ in range(7):
+        for _ in range(2):
+            once(lambda: [kueue.change(SMALL[0])])
+            once(lambda: kueue.preempt(*SMALL[1:3]))
+            once(nothing)
+            once(back, pause_s=600.0)
+            once(lambda: [kueue.change(SMALL[3], "DELETED"), kueue.change(SMALL[3], "ADDED")])
+            once(lambda: [*lost(ENDED), *kueue.begin()])
+            once(nothing, pause_s=600.0)
+        once(evening)
+    tracemalloc.start()
+    try:
+        kueue.run()
+    finally:
+        tracemalloc.stop()
+    assert kinds == {Decision, Note, Preemption}
+    assert len(kueue.reads) > 7 * 2
+    assert sizes[-1] - sizes[1] < 100_000, sizes
 
 
 def test_recordings_are_bounded(

@@ -19,7 +19,7 @@ from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump
 from planner.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing, watching_role
 from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, Told, reason
-from planner.state import State
+from planner.state import Changes, State
 
 SHARE: Final = 0.2
 """The share of one core that all of it may take, over time: judging has what is left of it."""
@@ -221,19 +221,24 @@ class Live:
         """Tell how a preemption was, and keep the states around it.
 
         Of the states that it may have been decided on, the one counts whose replay is the same.
+        The clock may have been set back since, and everything read anew by it: what came after is
+        later all the same.
         """
-        by_state = [(one, compared(one, keeper.state, self._question, uid)) for one in states]
+        latest = max(keeper.state.now, *(one.now for one in states))
+        after = keeper.state.apply(Changes(), latest)
+
+        def keep_and_tell(before: State, found: Preemption) -> None:
+            if self._store is not None:
+                found = self._store.keep(found, before, after, keeper.others)
+            self._tell(found)
+
+        by_state = [(one, compared(one, after, self._question, uid)) for one in states]
         told = ((one, row) for one, rows in by_state for row in rows if row.outcome == "equal")
         if (equal := next(told, None)) is not None:
-            self._keep_and_tell(keeper, *equal)
+            keep_and_tell(*equal)
             return
-        for row in compared(states[0], keeper.state, self._question, uid):
-            self._keep_and_tell(keeper, states[0], row)
-
-    def _keep_and_tell(self, keeper: Keeper, before: State, found: Preemption) -> None:
-        if self._store is not None:
-            found = self._store.keep(found, before, keeper.state, keeper.others)
-        self._tell(found)
+        for row in compared(states[0], after, self._question, uid):
+            keep_and_tell(states[0], row)
 
     def _has_time(self) -> bool:
         """Say whether there is processor time left: some for each second, saved for a while."""
