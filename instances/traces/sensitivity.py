@@ -1,14 +1,17 @@
-"""How much the figures about Philly depend on what is assumed and drawn: the run, table, picture.
+"""How much figures about traces depend on what is assumed and drawn: the run, table and picture.
 
-    python instances/traces/sensitivity.py philly.csv docs/explanation/sensitivity
+    python sensitivity.py docs/explanation/sensitivity philly.csv
+    python sensitivity.py docs/explanation/sensitivity openb-pods.csv openb-nodes.csv
 
-makes states of 100 instants for each setting, one assumption changed at a time, audits them, and
-writes cases.csv, a row for each state, and shares.svg into the folder. Settings that are in the
-file are not run again, so a run that was stopped goes on. The instants are the same for all
-settings; with ``draws`` all that is drawn is drawn anew. The table goes to standard output.
+makes states of 100 instants of Philly or of openb for each setting, one assumption changed at a
+time, audits them, and writes philly.csv or openb.csv, a row for each state, and the picture of the
+same name into the folder. Settings that are in the file are not run again, so a run that was
+stopped goes on. The instants are the same for all settings; with ``draws`` all that is drawn is
+drawn anew. The table goes to standard output.
 
-The unit of replication is the day: states of one day share the workloads that run. Intervals draw
-days with replacement, `planner.commands.compare.confidence.clustered`.
+The unit of replication is the day of Philly: states of one day share the workloads that run.
+Intervals draw days with replacement, `planner.commands.compare.confidence.clustered`. The pods of a
+state of openb are drawn for it alone, from all of the trace: there the unit is the state.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from pathlib import Path
 
 from planner.commands.audit import Case, audit
 from planner.commands.compare.confidence import Interval, clustered
-from planner.commands.import_ import Philly, read_outline
+from planner.commands.import_ import Openb, Philly, read_nodes, read_outline
+from planner.commands.import_.job import Trace
 from planner.commands.import_.kueue_knobs import Knobs
 from planner.commands.import_.kueue_states import import_states, instants_of
 from planner.dump import listed
@@ -74,10 +78,15 @@ class Seen:
     proved: int
 
 
-def run(trace_file: str, setting: str) -> Iterator[Seen]:
+def trace_of(nodes: Sequence[str], seed: int) -> Trace:
+    """Return Philly, or openb where a file of nodes is given."""
+    return Openb(read_nodes(nodes[0]), seed) if nodes else Philly(seed)
+
+
+def run(setting: str, trace_file: str, *nodes: str) -> Iterator[Seen]:
     """Yield what comes out at every instant in a setting."""
     knobs = SETTINGS[setting]
-    trace = Philly(knobs.seed)
+    trace = trace_of(nodes, knobs.seed)
     outline = read_outline(trace, trace_file, arrivals=INSTANTS, seed=SEED)
     instants = instants_of(outline)
     first_day = min(instants) // DAY_S
@@ -86,7 +95,8 @@ def run(trace_file: str, setting: str) -> Iterator[Seen]:
         if one.objects:
             state = read_kueue_objects(listed(one.objects), where=f"instant {number}")
             (case,) = audit(state, time_limit=TIME_LIMIT_S).cases
-            yield _seen(case, setting, number, one.instant // DAY_S - first_day)
+            day = number if nodes else one.instant // DAY_S - first_day
+            yield _seen(case, setting, number, day)
 
 
 def _seen(case: Case, setting: str, instant: int, day: int) -> Seen:
@@ -206,18 +216,19 @@ _PANELS: tuple[tuple[str, Callable[[Seen], float], bool], ...] = (
 )
 
 
-def main(trace_file: str, folder: Path) -> None:
+def main(folder: Path, *files: str) -> None:
     """Run what is not recorded, and write record and picture."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = read(folder / "cases.csv")
+    cases = folder / ("openb.csv" if files[1:] else "philly.csv")
+    found = read(cases)
     for setting in SETTINGS:
         if setting not in found:
-            found[setting] = list(run(trace_file, setting))
-            write(found, folder / "cases.csv")
+            found[setting] = list(run(setting, *files))
+            write(found, cases)
             sys.stderr.write(f"{setting}\n")
-    (folder / "shares.svg").write_text(drawn(read(folder / "cases.csv")), encoding="utf-8")
+    cases.with_suffix(".svg").write_text(drawn(read(cases)), encoding="utf-8")
     sys.stdout.write(table(found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -19,7 +19,7 @@ SENSITIVITY = SimpleNamespace(**run_path(str(ROOT / "instances/traces/sensitivit
 @cache
 def recorded() -> dict[str, list[Any]]:
     """Return the recorded states by setting."""
-    found: dict[str, list[Any]] = SENSITIVITY.read(FOLDER / "cases.csv")
+    found: dict[str, list[Any]] = SENSITIVITY.read(FOLDER / "philly.csv")
     return found
 
 
@@ -38,7 +38,7 @@ def test_the_table_is_what_was_recorded() -> None:
 
 
 def test_the_picture_is_of_what_was_recorded() -> None:
-    found = lines_of((FOLDER / "shares.svg").read_text("utf-8"))
+    found = lines_of((FOLDER / "philly.svg").read_text("utf-8"))
     assert len(found) > 2 * len(SENSITIVITY.SETTINGS)
     assert found == lines_of(SENSITIVITY.drawn(recorded()))
 
