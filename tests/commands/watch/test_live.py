@@ -432,7 +432,7 @@ def test_memory_does_not_grow(kueue: Cluster) -> None:
 
 
 def test_memory_of_the_whole_watch_does_not_grow(kueue: Cluster) -> None:
-    """Seven days: decisions, preemptions, who comes and goes, what is read again, broken streams."""
+    """Seven days of decisions, preemptions, who comes and goes, new reads, broken streams."""
     sizes: list[int] = []
     kinds: set[type] = set()
 
