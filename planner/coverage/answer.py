@@ -61,15 +61,13 @@ FEATURES: Final = Part[Sequence[Feature]]("features")
 
 
 def in_short() -> str:
-    """Return the titles of what is exact and of what is left out, a line for each scheduler."""
-    words = {"exact": "as it is", "left out": "not modelled", "evidence": "held against the answer"}
+    """Return the titles of what is left out, a line for each scheduler."""
     rows = []
     for features in FEATURES.of_all():
-        for standing, said in words.items():
-            mine = [one for one in features if one.standing == standing]
-            if mine:
-                titles = "; ".join(re.sub(r"^the ", "", one.title) for one in mine)
-                rows.append(f"* **{scheduler_of(mine[0]).words.name}, {said}**: {titles}.")
+        mine = [one for one in features if one.standing == "left out"]
+        if mine:
+            titles = "; ".join(re.sub(r"^the ", "", one.title) for one in mine)
+            rows.append(f"* **{scheduler_of(mine[0]).words.name}**: {titles}.")
     return "\n".join(rows)
 
 
