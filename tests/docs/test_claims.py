@@ -7,6 +7,8 @@ from runpy import run_path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from planner.commands.compare.confidence import clustered
 from tests.conftest import ROOT
 from tests.docs.blocks import check_block, lines_of
@@ -16,15 +18,21 @@ PAGE = FOLDER.with_name("claims").with_suffix(".md")
 SENSITIVITY = SimpleNamespace(**run_path(str(ROOT / "instances/traces/sensitivity.py")))
 
 
+TRACES = {"philly": "sensitivity", "openb": "sensitivity-openb"}
+"""The traces, and what their tables are marked with on the page."""
+trace = pytest.mark.parametrize("name", TRACES)
+
+
 @cache
-def recorded() -> dict[str, list[Any]]:
-    """Return the recorded states by setting."""
-    found: dict[str, list[Any]] = SENSITIVITY.read(FOLDER / "philly.csv")
+def recorded(name: str = "philly") -> dict[str, list[Any]]:
+    """Return the recorded states of a trace by setting."""
+    found: dict[str, list[Any]] = SENSITIVITY.read(FOLDER / f"{name}.csv")
     return found
 
 
-def test_every_setting_was_run_at_the_same_instants() -> None:
-    found = recorded()
+@trace
+def test_every_setting_was_run_at_the_same_instants(name: str) -> None:
+    found = recorded(name)
     assert list(found) == list(SENSITIVITY.SETTINGS)
     for some in found.values():
         assert len(some) == SENSITIVITY.INSTANTS
@@ -32,15 +40,22 @@ def test_every_setting_was_run_at_the_same_instants() -> None:
         assert all(one.regretless <= one.fewer <= one.evicts for one in some)
 
 
-def test_the_table_is_what_was_recorded() -> None:
-    told = f"\n{SENSITIVITY.table(recorded())}\n"
-    check_block(PAGE, "sensitivity", "tests/docs/test_claims.py", told)
+@trace
+def test_the_table_is_what_was_recorded(name: str) -> None:
+    told = f"\n{SENSITIVITY.table(recorded(name))}\n"
+    check_block(PAGE, TRACES[name], "tests/docs/test_claims.py", told)
 
 
-def test_the_picture_is_of_what_was_recorded() -> None:
-    found = lines_of((FOLDER / "philly.svg").read_text("utf-8"))
+@trace
+def test_the_picture_is_of_what_was_recorded(name: str) -> None:
+    found = lines_of((FOLDER / f"{name}.svg").read_text("utf-8"))
     assert len(found) > 2 * len(SENSITIVITY.SETTINGS)
-    assert found == lines_of(SENSITIVITY.drawn(recorded()))
+    assert found == lines_of(SENSITIVITY.drawn(recorded(name)))
+
+
+def test_states_of_openb_are_one_observation_each() -> None:
+    days = [one.day for one in recorded("openb")["base"]]
+    assert len({*days}) == len(days)
 
 
 def test_days_and_pairs_are_what_intervals_are_of() -> None:
