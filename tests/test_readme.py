@@ -47,7 +47,7 @@ SMALLER = {
     "05_price_of_objectives": {"range(10)": "range(4)"},
     "07_traces": {'{"philly": 30, "openb": 10}': '{"philly": 8, "openb": 4}'},
     "08_topology": {"range(10)": "range(2)", "(0, 20, 40, 60, 80)": "(0, 40)"},
-    "09_weeks": {"HOURS = 6": "HOURS = 1"},
+    "09_weeks": {"HOURS = 24": "HOURS = 1"},
     "06_scale": {"(100, 300, 1000, 3000)": "(100, 300)", "(3, 10, 20, 40)": "(3, 10)"},
 }
 """What is less in ordinary runs; all of it with PLANNER_TEST_ALL set."""
