@@ -362,7 +362,7 @@ def test_boosts_of_a_run_that_died_are_undone(stage: Stage, plan: Plan) -> None:
     for each in run.calls()[:-1]:
         assert not run.cluster.change(each)
     assert BOOSTED in stage.workload(SMALL[0])["metadata"]["annotations"]
-    stage.carrying(plan).undo()
+    assert stage.carrying(plan).undo().way == "boosts"
     assert [stage.workload(key)["metadata"]["annotations"] for key in SMALL[:2]] == [{}, {}]
     assert stage.queue()["spec"]["stopPolicy"] == "None"
 

@@ -145,13 +145,15 @@ class Carrying:
             If something is in the way.
         """
         ours = digest_of(self.plan)
-        for one in list(self.cluster.workloads()):
-            if mark_of(one, BOOSTED).get("plan") == ours:
-                self._do(partial(unboost, self.cluster, one.key, ours))
+        workloads = list(self.cluster.workloads())
+        boosted = [one.key for one in workloads if mark_of(one, BOOSTED).get("plan") == ours]
+        for key in boosted:
+            self._do(partial(unboost, self.cluster, key, ours))
         self._lift()
         done = len(self.steps)
         said = "what was left behind is taken back" if done else "nothing was left behind"
-        return self.answer("undone", said)
+        answer = self.answer("undone", said)
+        return answer.model_copy(update={"way": "boosts"}) if boosted else answer
 
     def _given_up(self, status: ApplyStatus, why: str) -> Applied:
         """Take back what can be taken back, and say what is left.
