@@ -8,10 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from planner.commands.simulate import Script, Simulation, simulate
-from tests.cluster import state_of
+from planner.reader.kueue import read_kueue_objects
+from tests.cluster import dump_of, state_of
 from tests.conftest import ROOT
+from tests.docs.blocks import check_block
 from tests.solver.test_stability import third_party
 
+FOLDER = ROOT / "docs" / "explanation" / "weeks"
 WEEKS = SimpleNamespace(**run_path(str(ROOT / "instances/traces/weeks.py")))
 
 
@@ -59,9 +62,49 @@ def test_jains_index(values: list[float], index: float) -> None:
 
 def test_the_page_has_the_rows_of_the_script() -> None:
     """Each row that the page shows is one that the script makes."""
-    page = (ROOT / "docs" / "explanation" / "weeks").with_suffix(".md").read_text("utf-8")
+    page = FOLDER.with_suffix(".md").read_text("utf-8")
     shown = [name_of(line) for line in page.splitlines() if line[:2] == "| "]
     made = {name_of(line) for line in WEEKS.table([told("kueue")])}
     named = [one for one in shown if one and not one.startswith("hours that one of priority")]
     assert len(named) > 15
-    assert set(named) <= made | {"kueue"}
+    assert set(named) <= made | {"kueue", "a day", *(name for name, _ in WEEKS.MEASURES)}
+
+
+def test_a_day_is_what_its_simulation_says() -> None:
+    dump = dump_of(*third_party())
+    day = WEEKS.simulated((4, 2, dump), "optimum")
+    state = read_kueue_objects(dump, where="test")
+    expected = simulate(state, "optimum", until_s=WEEKS.DAY_S)
+    assert (day.decider, day.instant, day.day) == ("optimum", 4, 2)
+    assert (day.evictions, day.lost_s) == (expected.totals.evictions, expected.totals.lost_work)
+    assert day.evictions > 0
+    assert day.waited_s == sum(fate.waiting_s for fate in expected.workloads)
+
+
+def test_others_are_held_against_kueue_instant_by_instant() -> None:
+    """Whoever is worse at one instant and as much better at the other is no different."""
+
+    def day(decider: str, instant: int, evictions: int) -> object:
+        return WEEKS.Day(decider, instant, instant, 1, evictions, 0, 36_000, 7, 7200, 2, 0)
+
+    found = {
+        "kueue": [day("kueue", 0, 10), day("kueue", 1, 20)],
+        "optimum": [day("optimum", 1, 17), day("optimum", 0, 13)],
+    }
+    rows = {name_of(line): line for line in WEEKS.days_table(found).splitlines()}
+    cells = [cell.strip() for cell in rows["evictions"].strip("|").split("|")]
+    assert cells[1].startswith("15 (")
+    assert cells[2].startswith("+0.00 (")
+    assert "1.00 (1.00 to 1.00)" in rows["hours that a workload waited"]
+
+
+def test_days_are_those_that_were_recorded() -> None:
+    found = WEEKS.read_days(FOLDER / "days.csv")
+    assert [*found] == [*WEEKS.DECIDERS]
+    for some in found.values():
+        assert [(one.instant, one.day) for one in some] == [
+            (one.instant, one.day) for one in found["kueue"]
+        ]
+        assert len(some) == WEEKS.INSTANTS
+    told_there = f"\n{WEEKS.days_table(found)}\n"
+    check_block(FOLDER.with_suffix(".md"), "days", "tests/docs/test_weeks.py", told_there)
