@@ -9,9 +9,9 @@ as long.
 
 simulates a day from each of 20 instants of a trace, under three choices of victims, writes
 days.csv, a row for each simulation, into the folder, and prints the table of means, and of
-differences with Kueue's own choice, instant by instant. What is in the file is not run again, so a run that was
-stopped goes on. Instants of one calendar day share the workloads that run: intervals draw days with
-replacement, `planner.commands.compare.confidence.clustered`.
+differences with Kueue's own choice, instant by instant. What is in the file is not run again, so
+a run that was stopped goes on. Instants of one calendar day share the workloads that run:
+intervals draw days with replacement, `planner.commands.compare.confidence.clustered`.
 """
 
 from __future__ import annotations
