@@ -137,7 +137,7 @@ def command(given: Given) -> int:
         say("watch", f"metrics at http://{host}:{serve(figures, *given.metrics)}/metrics")
         tell = partial(_told_and_counted, tell, figures.count)
     how = given.of("release requests")
-    question = Question((find_profile(given.profile),), given.time_limit, **how)
+    question = Question((find_profile(given.profile),), given.time_limit, certify="brief", **how)
     try:
         with ended_as_by_hand():
             if given.states:

@@ -1,9 +1,16 @@
-"""When to stop. No solver is loaded by it: who only replays decisions has deadlines, too."""
+"""When to stop, and how long to look for trees.
+
+No solver is loaded by it: who only replays decisions has deadlines, too.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+Trees = Literal["brief"] | bool | None
+"""Whether to wait for proof trees: always, never (then two engines are asked), with ``None`` for
+short ones, and ``brief`` for those that show nearly at once."""
 
 
 class OutOfTime(Exception):  # noqa: N818 - says what happened, as the others do

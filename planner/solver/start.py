@@ -14,7 +14,7 @@ from planner.plan import OWN, AnyPlan, Assignment, Flavors, Placement
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
 from planner.scheduler import Part
-from planner.solver.deadline import Deadline
+from planner.solver.deadline import Deadline, Trees
 from planner.state import TIMESTAMP, AnyState, parse_time
 from planner.state.kep83 import Kep83
 
@@ -38,7 +38,7 @@ class Given:
     assignment: AssignmentInput | None = None
     now: datetime | str | None = None
     rules: RulesInput | None = None
-    certify: bool | None = None
+    certify: Trees = None
     placement: Placement = OWN
 
 

@@ -27,7 +27,7 @@ from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
 from planner.plan.base import names_of, resources_of
 from planner.scheduler import Part
-from planner.solver.deadline import Deadline
+from planner.solver.deadline import Deadline, Trees
 from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AUTO, RequestsFrom
 from planner.term import value_of
@@ -79,7 +79,8 @@ class Question:
 
     ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
     what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
-    ``auto`` that of each state. ``requests`` is as for ``planner.read``.
+    ``auto`` that of each state. ``requests`` is as for ``planner.read``. ``certify`` says whether
+    to wait for proof trees.
     """
 
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
@@ -90,6 +91,7 @@ class Question:
     assume: Assume | None = None
     release: str = AUTO
     requests: RequestsFrom = "template"
+    certify: Trees = None
 
     @property
     def asked(self) -> tuple[Profile, ...]:
@@ -113,7 +115,7 @@ def audit_instance(instance: Instance, question: Question) -> StateAudit:
     known = covering(instance.state)
     wanted = (question.pending,) if question.pending else instance.pending
     for pending in wanted:
-        given = Given(pending, instance.assignment, question.now, question.rules)
+        given = Given(pending, instance.assignment, question.now, question.rules, question.certify)
         try:
             cases.append(_case(instance, given, question, known))
         except InternalError:

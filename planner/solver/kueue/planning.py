@@ -43,7 +43,7 @@ from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_sna
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.answer import accept, broken, refuse_illegal
-from planner.solver.deadline import Deadline
+from planner.solver.deadline import Deadline, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Subject,
@@ -72,7 +72,7 @@ class Planning:
     by_own_rules: ClassVar = True
     """Whether the rules are Kueue's own of today: only of those it is known what happens next."""
 
-    certify: bool | None = None
+    certify: Trees = None
     """Whether to wait for proof trees; ``None`` where that is quick."""
 
     deadline: Deadline = Deadline()
@@ -230,8 +230,8 @@ class Planning:
         return planning
 
     @property
-    def trees(self) -> bool | None:
-        """Whether to grow proof trees: ``None`` where that is quick."""
+    def trees(self) -> Trees:
+        """Whether to grow proof trees."""
         places = self.problem.places
         if places is not None and not places.kueue and len(places.rooms) > 1:
             return False  # whether a set leaves room for all together no tree tells

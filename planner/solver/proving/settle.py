@@ -28,7 +28,7 @@ from planner.proof.claims import (
     level_claim,
 )
 from planner.proof.question import Question, bound_by_rows
-from planner.solver.deadline import Deadline, OutOfTime
+from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult
 from planner.solver.proving.grow import Effort, Grown, grow
@@ -182,6 +182,9 @@ THOROUGH: Final = Effort(steps=50_000, entries=10**12)
 SHORT: Final = Effort(steps=2000, entries=1_500_000, largest=20)
 """What it may take elsewhere: a few seconds."""
 
+BRIEF: Final = Effort(steps=200, entries=150_000, largest=20)
+"""What it may take where one decision after the other is judged, and none may hold up the rest."""
+
 Limits = Sequence[tuple[Measure, int]]
 """Measures that are bounded above."""
 
@@ -211,14 +214,13 @@ def say_proved(proved: Proved, deadline: Deadline) -> str:
 class Settling:
     """Prove an answer of a search.
 
-    ``certify`` says whether to wait for trees: always, never (then two engines are asked about
-    every level), or, with ``None``, for short ones.
+    ``certify`` says whether to wait for trees; without one two engines are asked about a level.
     """
 
     claims: Claims
     search: Search
     measures: Sequence[Measure]
-    certify: bool | None = None
+    certify: Trees = None
 
     @cached_property
     def engines_asked(self) -> TwoEngines:
@@ -272,7 +274,7 @@ class Settling:
 
     @cached_property
     def _certifier(self) -> Certifier:
-        effort = THOROUGH if self.certify else SHORT
+        effort = BRIEF if self.certify == "brief" else THOROUGH if self.certify else SHORT
         # What no tree shows takes two engines, and these take time, too.
         return Certifier(self.claims, self.search.deadline.half(), effort, self._is_allowed)
 

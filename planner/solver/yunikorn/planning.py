@@ -37,6 +37,7 @@ from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import accept, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
+from planner.solver.deadline import Trees
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
 from planner.state import YuniKornState
@@ -137,7 +138,7 @@ Laws = Literal["design", "written", "code"]
 class YuniKornPlanning:
     """The decision, the problem and its terms, for one ask in one partition."""
 
-    certify: bool | None = None
+    certify: Trees = None
     """Whether to wait for proof trees; ``None`` where that is quick."""
 
     def __init__(

@@ -27,7 +27,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, Claims
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
-from planner.solver.deadline import Deadline
+from planner.solver.deadline import Deadline, Trees
 from planner.solver.levels import Answer, find_any, solve_levels
 from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search
@@ -112,7 +112,7 @@ def is_spared(problem: YuniKornProblem, spare: Spared, positions: Sequence[int])
 
 
 def why_last_resort(
-    free: Search, rules: YuniKornRules, claims: Claims, *, certify: bool | None
+    free: Search, rules: YuniKornRules, claims: Claims, *, certify: Trees
 ) -> LastResort:
     """Prove that no legal set spares who opted out; ``claims`` are of sets that do."""
     everything = list(range(len(free.classes)))

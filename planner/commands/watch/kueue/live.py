@@ -21,10 +21,11 @@ from planner.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing, wa
 from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, Told, reason
 from planner.state import Changes, State
 
-SHARE: Final = 0.2
+SHARE: Final = 0.15
 """The share of one core that all of it may take, over time: judging has what is left of it."""
-SAVED_S: Final = 10.0
-"""Processor time that may be saved for when much is due at once."""
+SAVED_S: Final = 2.0
+"""Processor time that may be saved for when much is due at once: a small cluster is read and judged
+at once, and a large one leaves most of a core even in the half minute in which it is read."""
 TIDY_S: Final = 30.0
 """Seconds between two times that memory is tidied: plans refer to themselves in circles, and this
 process is set up to look for such hardly ever, as suits a command that ends soon."""
@@ -212,10 +213,8 @@ class Live:
             self._judge.look(keeper.state, touched)
         for uid, states in [*keeper.over()]:
             self._compare(keeper, uid, states)
-        while (line := self._judge.next(keeper.state)) is not None:
+        while self._has_time() and (line := self._judge.next(keeper.state)) is not None:
             self._tell(line)
-            if not self._has_time():
-                return
 
     def _compare(self, keeper: Keeper, uid: str, states: Sequence[State]) -> None:
         """Tell how a preemption was, and keep the states around it.
@@ -241,10 +240,13 @@ class Live:
             keep_and_tell(states[0], row)
 
     def _has_time(self) -> bool:
-        """Say whether there is processor time left: some for each second, saved for a while."""
+        """Say whether there is processor time left: some for each second, saved for a while.
+
+        What was used in excess, such as by a hard decision, is waited for in full.
+        """
         now, used = self._pace.seconds(), self._pace.used()
         self._left_s += SHARE * (now - self._seen_at) - (used - self._used_at)
-        self._left_s = max(-SAVED_S, min(self._left_s, SAVED_S))
+        self._left_s = min(self._left_s, SAVED_S)
         self._seen_at, self._used_at = now, used
         return self._left_s > 0
 
