@@ -128,7 +128,7 @@ def test_the_real_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("HOME", str(tmp_path))
     stage = Stage(versioned([*cluster()["items"], CONFIGURATION, MANAGER]), tmp_path)
     with stage.serve() as config:
-        done = call("watch", "--kubeconfig", config, "--for", "0.1", "--interval", "0")
+        done = call("watch", "--kubeconfig", config, "--for", "0.1", "--interval", "0.1")
     assert done.exit_code == 0, done.stderr
     note, decision = done.stdout.splitlines()
     assert "read: 6 workloads" in note
