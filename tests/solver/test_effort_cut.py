@@ -22,12 +22,14 @@ from planner.solver.engine import ATTEMPTS, Attempt, Outcome, Run, run
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.levels import Answer, find_within, solve_levels
+from planner.solver.proving.settle import BRIEF
 from planner.solver.search import Search
-from planner.solver.start import Given, start
+from planner.solver.start import Given, solve, start
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import prepare_ask, settled_ask
 from planner.state import AnyState
-from tests.cluster import PENDING, fair_sharing, preempt
+from tests import cluster
+from tests.cluster import PENDING, cohort, fair_sharing, pending, preempt, queue, running
 from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, random_instance
 from tests.solver.test_core import crowd
@@ -184,3 +186,31 @@ def test_a_cap_that_is_not_decided_is_no_proof(monkeypatch: pytest.MonkeyPatch) 
     assert done[0].undecided
     assert done[1].outcome == "feasible"
     assert all(level.least.outcome == "optimal" for level in done[1].levels)
+
+
+def test_where_no_brief_tree_is_found_two_engines_agree() -> None:
+    """Seventy sizes to add up: the tree of the lost work takes more steps than a brief one may."""
+    draw = random.Random(12)  # noqa: S311 - it only has to be the same each time
+    victims = [
+        running(f"w{i}", "borrower", {"gpu": draw.randint(20, 90)}, minute=draw.randint(1, 50))
+        for i in range(70)
+    ]
+    state = cluster.state_of(
+        cohort("all"),
+        queue("lender", {"gpu": 5000}, "all", reclaim="Any"),
+        queue("borrower", {"gpu": 0}, "all"),
+        *victims,
+        pending("lender", {"gpu": 4000}),
+    )
+    profile = PROFILES["min-lost-work"]
+    longest, proofs, plans = [], [], []
+    for certify in (None, "brief"):
+        plan = solve(start(state, Given(certify=certify)), profile, Deadline())
+        assert plan.certificate is not None
+        longest.append(max(len(tree.steps) for tree in plan.certificate.trees))
+        proofs.append({level.proof for level in plan.certificate.levels})
+        plans.append((plan.status, plan.keys))
+    assert longest[1] <= BRIEF.steps < longest[0]
+    assert proofs == [{"certified"}, {"certified", "solver"}]
+    assert plans[0] == plans[1]
+    assert plans[0][0] == "optimal"

@@ -73,7 +73,7 @@ class Planning:
     """Whether the rules are Kueue's own of today: only of those it is known what happens next."""
 
     certify: Trees = None
-    """Whether to wait for proof trees; ``None`` where that is quick."""
+    """Whether to wait for proof trees."""
 
     deadline: Deadline = Deadline()
     """After it no decision is replayed to find out whether a victim would preempt again."""

@@ -185,6 +185,13 @@ SHORT: Final = Effort(steps=2000, entries=1_500_000, largest=20)
 BRIEF: Final = Effort(steps=200, entries=150_000, largest=20)
 """What it may take where one decision after the other is judged, and none may hold up the rest."""
 
+_EFFORTS: Final[Mapping[Trees, Effort]] = {
+    True: THOROUGH,
+    None: SHORT,
+    "brief": BRIEF,
+    False: BRIEF,  # none is grown
+}
+
 Limits = Sequence[tuple[Measure, int]]
 """Measures that are bounded above."""
 
@@ -274,7 +281,7 @@ class Settling:
 
     @cached_property
     def _certifier(self) -> Certifier:
-        effort = BRIEF if self.certify == "brief" else THOROUGH if self.certify else SHORT
+        effort = _EFFORTS[self.certify]
         # What no tree shows takes two engines, and these take time, too.
         return Certifier(self.claims, self.search.deadline.half(), effort, self._is_allowed)
 

@@ -139,7 +139,7 @@ class YuniKornPlanning:
     """The decision, the problem and its terms, for one ask in one partition."""
 
     certify: Trees = None
-    """Whether to wait for proof trees; ``None`` where that is quick."""
+    """Whether to wait for proof trees."""
 
     def __init__(
         self,

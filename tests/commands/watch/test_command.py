@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from planner.cli.option import address
 from planner.cli.schemas import schema_text
 from planner.commands.watch.metrics import CONNECTED, METRICS, Figures, serve
 from planner.commands.watch.record import Watched
+from planner.solver.start import AnyPlanning, Given, start
+from planner.state import AnyState
 from tests.cli.running import SMALL, call, cluster
 from tests.cluster import Object
 from tests.commands.apply.stage import Stage, versioned
@@ -65,6 +68,18 @@ def test_lines_to_read(dumps: Path) -> None:
     assert "fewest=1" in decision
     assert "instead=ns/big" in decision
     assert "outcome=equal" in preemption
+
+
+def test_no_decision_waits_for_long_trees(dumps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Given] = []
+
+    def noted(state: AnyState, given: Given, *costs: Mapping[str, int]) -> AnyPlanning:
+        asked.append(given)
+        return start(state, given, *costs)
+
+    monkeypatch.setattr("planner.commands.audit.judge.start", noted)
+    assert call("watch", dumps).exit_code == 0
+    assert {one.certify for one in asked} == {"brief"}
 
 
 def test_what_does_not_go_together(dumps: Path) -> None:
@@ -128,7 +143,7 @@ def test_the_real_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("HOME", str(tmp_path))
     stage = Stage(versioned([*cluster()["items"], CONFIGURATION, MANAGER]), tmp_path)
     with stage.serve() as config:
-        done = call("watch", "--kubeconfig", config, "--for", "0.1", "--interval", "0.1")
+        done = call("watch", "--kubeconfig", config, "--for", "0.1", "--interval", "0")
     assert done.exit_code == 0, done.stderr
     note, decision = done.stdout.splitlines()
     assert "read: 6 workloads" in note

@@ -109,7 +109,7 @@ class Live:
         next_look = next_tidy = seconds()
         try:
             while self._keeper is None or seconds() < end:
-                until = min(next_look, end) if self._keeper else seconds() + interval
+                until = min(next_look, end) if self._keeper else seconds() + FIRST_WAIT_S
                 self._hear(self._source.poll(max(0.0, until - seconds())))
                 self._read_if_due()
                 if self._keeper is not None and seconds() >= next_look:
