@@ -8,13 +8,12 @@ import re
 from collections import Counter
 from functools import cache
 from hashlib import sha256
-from typing import Any
 
 import pytest
 import yaml
 
 from planner.commands.bench import Bench
-from planner.commands.bench.record import Answers, Manifest, Size
+from planner.commands.bench.record import Answers, Group, Manifest, Size, Standing
 from planner.commands.bench.summary import profiles, standings
 from planner.report.bench import render
 from planner.rivals.table import RIVALS
@@ -26,12 +25,13 @@ from tests.test_distribution import project
 PAGE = ROOT / "docs/explanation/bench.md"
 SIZES: tuple[Size, ...] = ("small", "medium", "large")
 LINK = re.compile(r"^https://")
+PARTS = ("classes", "relaxation", "fixing", "hints", "attempts")
 
 
 @cache
-def recorded() -> Bench:
-    """Return the recorded run."""
-    text = gzip.decompress((FOLDER / "quick.jsonl.gz").read_bytes()).decode()
+def recorded(name: str) -> Bench:
+    """Return a recorded run, ``quick`` or ``full``."""
+    text = gzip.decompress((FOLDER / f"{name}.jsonl.gz").read_bytes()).decode()
     header, *lines = map(json.loads, text.splitlines())
     manifest = Manifest.model_validate({name: header[name] for name in Manifest.model_fields})
     assert all(line["outcome"] == "done" for line in lines)
@@ -69,13 +69,27 @@ def rivals_table() -> str:
     return "\n".join(lines)
 
 
-def recorded_tables() -> str:
-    """Return what `planner bench` prints of the recorded run, but for its title."""
-    text = render(recorded(), "markdown", width=100, color=False)
+def full_tables() -> str:
+    """Return what `planner bench` prints of the full run, but for its title."""
+    text = render(recorded("full"), "markdown", width=100, color=False)
     return text.partition("\n\n")[2].strip()
 
 
-BLOCKS = {"suite": suite_table, "rivals": rivals_table, "recorded": recorded_tables}
+def quick_table() -> str:
+    """Return what it prints of the quick run: whose it is, and the table of all states."""
+    bench = recorded("quick")
+    of_all = tuple(one for one in bench.standings if one.size == "all")
+    short = bench.model_copy(update={"standings": of_all})
+    text = render(short, "markdown", width=100, color=False)
+    return text.partition("\n\n")[2].partition("\n### Performance")[0].strip()
+
+
+BLOCKS = {
+    "suite": suite_table,
+    "rivals": rivals_table,
+    "full": full_tables,
+    "quick": quick_table,
+}
 
 
 @pytest.mark.parametrize("name", BLOCKS)
@@ -83,47 +97,140 @@ def test_a_block_is_what_is_there(name: str) -> None:
     check_block(PAGE, name, "tests/docs/test_bench_page.py", f"\n{BLOCKS[name]()}\n\n")
 
 
-def test_the_recorded_run_is_of_the_suite() -> None:
-    manifest = recorded().manifest
-    cases = [case for case in SUITE.cases if case.quick]
+@pytest.mark.parametrize("name", ["quick", "full"])
+def test_a_recorded_run_is_of_the_suite(name: str) -> None:
+    manifest = recorded(name).manifest
+    cases = [case for case in SUITE.cases if case.quick or name == "full"]
     text = "\n".join(case.model_dump_json() for case in cases)
-    assert manifest.quick
+    assert manifest.quick == (name == "quick")
     assert manifest.digest == sha256(text.encode()).hexdigest()
     assert manifest.rivals == tuple(RIVALS)
     asked = {(case.name, objective) for case in cases for objective in SUITE.objectives}
-    assert Counter((row.case, row.objective) for row in recorded().rows) == dict.fromkeys(
+    assert Counter((row.case, row.objective) for row in recorded(name).rows) == dict.fromkeys(
         asked, len(RIVALS)
     )
-    assert not any(row.late for row in recorded().rows)
 
 
-def test_what_the_page_says_in_words() -> None:
-    text = " ".join(PAGE.read_text("utf-8").split())
-    rows = recorded().rows
-    by_rival: dict[str, Any] = {one.rival: one for one in recorded().standings if one.size == "all"}
+def standing(size: Group) -> dict[str, Standing]:
+    """Return what each rival reached in states of a size, in the full run."""
+    return {one.rival: one for one in recorded("full").standings if one.size == size}
+
+
+def page() -> str:
+    return " ".join(PAGE.read_text("utf-8").split())
+
+
+def test_what_the_page_says_of_the_suite() -> None:
+    text = page()
     quick = [case for case in SUITE.cases if case.quick]
     medium = sum(case.size == "medium" for case in quick)
     assert f"has {len(SUITE.cases)} cases" in text
     assert f"version {SUITE.version}" in text
     assert f"{len(quick) - medium} small cases and {medium} medium ones" in text
-    assert f"of these {len(quick)} cases under five objectives" in text
-    exact = [row for row in rows if row.family in {"engine", "planner"}]
-    assert all(row.proved and row.optimal for row in exact)
-    assert not any(row.refuted for row in rows)
-    greedy, smallest = by_rival["greedy"], by_rival["smallest"]
-    assert f"are optimal in {greedy.optimal} of {greedy.answers}." in text
-    assert f"is in {smallest.optimal}, and" in text
-    assert smallest.worst <= 1.5
-    crowd = [row for row in rows if (row.case, row.objective) == ("crowd-100", "min-count")]
-    stuck = {row.rival: row.victims for row in crowd}
-    assert (stuck["local"], stuck["restarts"]) == (100, 1)
+    assert f"of these {len(SUITE.cases)} cases under five objectives" in text
+
+
+def test_what_the_page_says_of_the_quick_run() -> None:
+    rows = recorded("quick").rows
+    assert all(r.proved and r.optimal for r in rows if r.family in {"engine", "planner"})
+    assert not any(row.refuted or row.late for row in rows)
+
+
+def test_what_the_page_says_of_engines() -> None:
+    text, rows, of = page(), recorded("full").rows, standing("all")
+    sure = [of[name] for name in ("search", "highs", "certified")]
+    assert all(one.proved == one.optimal == one.answers == 385 for one in sure)
+    assert f"proves all 385 answers in {of['search'].cpu_total:.0f} seconds" in text
+    assert f"HiGHS proves them all, too, in {of['highs'].cpu_total:.0f}." in text
+    assert f"CP-SAT, left to itself, proves {of['cp-sat'].proved}," in text
+    without = {row.case for row in rows if row.status == "none" and row.rival == "cp-sat"}
+    assert without == {"kep83-large-2", "no-last-victim-8"}
+    assert of["scip"].proved == 385
+    (false,) = [row for row in rows if row.refuted]
+    assert (false.rival, false.case, false.objective) == (
+        "scip",
+        "classical-large-1",
+        "fewest-tenants",
+    )
+    (right,) = [
+        row
+        for row in rows
+        if (row.case, row.objective) == (false.case, false.objective) and row.rival == "search"
+    ]
+    assert false.worse_at == "D2"
+    assert (right.values["D2"], false.values["D2"]) == (9, 10)
+
+
+def test_what_the_page_says_of_the_parts() -> None:
+    text, large = page(), standing("large")
+    whole = large["search"].cpu_total
+    seconds = {part: large[f"search-{part}"].cpu_total for part in PARTS}
+    assert f"it takes {seconds['relaxation']:.0f} seconds there in the place of {whole:.0f}" in text
+    assert f"without fixing {seconds['fixing']:.0f}, without attempts" in text
+    assert f"without attempts {seconds['attempts']:.0f}, and two and one answers" in text
+    unproved = {part: 65 - large[f"search-{part}"].proved for part in PARTS}
+    assert unproved == {"relaxation": 2, "attempts": 1, "fixing": 0, "classes": 0, "hints": 0}
+    assert all(seconds[part] < 1.1 * whole for part in ("classes", "hints"))
+    for size in ("small", "medium"):
+        of = standing(size)
+        assert all(of[f"search-{part}"].cpu_total < 1.3 * of["search"].cpu_total for part in PARTS)
+
+
+def test_what_the_page_says_of_trees() -> None:
+    text, of = page(), standing("all")
+    said = f"{of['certified'].cpu_total:.0f} seconds against {of['search'].cpu_total:.0f}."
+    assert said in text
+    long = [row for row in recorded("full").rows if row.rival == "certified"]
+    tenants = [
+        row
+        for row in long
+        if row.size == "large" and row.objective == "fewest-tenants" and row.cpu_seconds > 5
+    ]
+    assert len(tenants) == 5
+    assert sum(row.cpu_seconds for row in tenants) > of["certified"].cpu_total / 2
+    bare = [
+        case.name
+        for case in SUITE.cases
+        for one in case.optima
+        if not one.certified and one.objective == "fewest-tenants"
+    ]
+    assert len(bare) == 3
+    assert set(bare) <= {row.case for row in tenants}
+
+
+def test_what_the_page_says_of_rules_and_heuristics() -> None:
+    text, rows, of = page(), recorded("full").rows, standing("all")
+    own = standing("large")["greedy"]
+    assert f"are optimal in {of['greedy'].optimal} of 385, in large states in {own.optimal}" in text
+    assert own.answers == 65
+    assert f"victim is in {of['smallest'].optimal};" in text
+    assert of["smallest"].worst == 6
+    worst = [
+        row.kind
+        for row in rows
+        if (row.rival, row.objective) == ("smallest", "min-count")
+        and row.fewest
+        and row.victims > 1.5 * row.fewest
+    ]
+    assert set(worst) == {"topology"}
+    both = f"are optimal in {of['restarts'].optimal}, local search in {of['local'].optimal};"
+    assert both in text
+    (stuck,) = [
+        row.victims
+        for row in rows
+        if (row.case, row.objective, row.rival) == ("crowd-1000", "min-count", "local")
+    ]
+    assert stuck == 1000
     broken: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         if row.legal is False:
             broken.setdefault((row.scheduler, row.rival), set()).add(row.case)
             assert row.broken == (("KQ-07",) if row.rival == "kube" else ("YK-08", "YK-09"))
     counted = {who: len(cases) for who, cases in broken.items()}
-    assert counted == {("yunikorn", "greedy"): 2, ("kueue", "kube"): 3}
+    assert counted == {("yunikorn", "greedy"): 3, ("kueue", "kube"): 5}
+    late = Counter(row.rival for row in rows if row.late)
+    assert late == {"cp-sat": 10, "kube": 5, "search-relaxation": 2, "search-attempts": 1}
+    assert f"Late are {late.total()} of {len(rows):,} answers" in text
 
 
 def test_the_citation_is_of_this_version() -> None:
