@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from runpy import run_path
 from types import SimpleNamespace
@@ -9,12 +10,15 @@ from typing import Any
 
 import pytest
 
-from planner.commands.compare.confidence import clustered
+from planner.cli.main import COMMANDS
+from planner.commands.compare.confidence import clustered, share
 from tests.conftest import ROOT
 from tests.docs.blocks import check_block, lines_of
 
 FOLDER = ROOT / "docs" / "explanation" / "sensitivity"
 PAGE = FOLDER.with_name("claims").with_suffix(".md")
+LINK = re.compile(r"\]\(([^)]+)\)")
+CODE = re.compile(r"`([^`]+)`")
 SENSITIVITY = SimpleNamespace(**run_path(str(ROOT / "instances/traces/sensitivity.py")))
 
 
@@ -67,3 +71,28 @@ def test_days_and_pairs_are_what_intervals_are_of() -> None:
     assert SENSITIVITY.interval(SENSITIVITY.evicting(base), lambda one: one.fewer) == expected
     more = [late.fewer - early.fewer for late, early in zip(other, base, strict=True)]
     assert SENSITIVITY.more_than(base, other).value == sum(more) / len(more)
+
+
+def test_what_precedence_leaves_has_its_intervals() -> None:
+    text = PAGE.with_stem("precedence").read_text("utf-8")
+    for kept in (189, 173):
+        one = share(kept, 224)
+        said = f"{one.value:.0%} ({100 * one.low:.0f} to {100 * one.high:.0f})"
+        assert f"| {kept} | {said} |" in text
+
+
+def test_every_other_figure_has_a_page_and_a_command() -> None:
+    """The last table names pages and commands that there are."""
+    table = PAGE.read_text("utf-8").partition("## Every other figure")[2]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| [")]
+    assert len(rows) > 10
+    for page, *_, made_by in rows:
+        (link,) = LINK.findall(page)
+        assert (PAGE.parent / link.partition("#")[0]).is_file()
+        commands = CODE.findall(made_by)
+        assert commands or made_by.endswith("not by a command")
+        for command in commands:
+            word = command.removeprefix("planner ")
+            path = ROOT / command
+            module = ROOT / f"{command.replace('.', '/')}.py"
+            assert word in COMMANDS or path.exists() or module.is_file(), command
