@@ -153,7 +153,8 @@ def places_of(
         return None
     trees = snapshot.topologies.trees
     rooms = [_room(group, trees[group.flavor]) for group in groups]
-    wanted = {flavor: _wanted(rooms, flavor) for flavor in {room.flavor for room in rooms}}
+    flavors = dict.fromkeys(room.flavor for room in rooms)
+    wanted = {flavor: _wanted(rooms, flavor) for flavor in flavors}
     occupancy = snapshot.topologies.occupancy if snapshot.placed is None else snapshot.placed
     leaves = {Leaf(room.flavor, leaf) for room in rooms for leaf in room.leaves}
     kind, gives = _given_back(snapshot, workloads, wanted, leaves)
@@ -187,13 +188,18 @@ def _asked(pods: Pods) -> Amounts:
     return tuple((name, amount) for name, amount in pods.amounts.items() if amount)
 
 
-def _wanted(rooms: Iterable[Room], flavor: str) -> frozenset[str]:
-    """Return the resources that are asked for on the nodes of a flavor."""
-    return frozenset(
-        name
-        for room in rooms
-        if room.flavor == flavor
-        for name, _ in (*room.workers, *(room.leader or ()))
+def _wanted(rooms: Iterable[Room], flavor: str) -> Sequence[str]:
+    """Return the resources that are asked for on the nodes of a flavor, each once.
+
+    In an order of their own: rows of the model come in it, and engines answer by the order of rows.
+    """
+    return tuple(
+        dict.fromkeys(
+            name
+            for room in rooms
+            if room.flavor == flavor
+            for name, _ in (*room.workers, *(room.leader or ()))
+        )
     )
 
 
@@ -221,7 +227,7 @@ def _sharing(snapshot: Snapshot, leaves: Iterable[Leaf]) -> dict[Leaf, int]:
 def _given_back(
     snapshot: Snapshot,
     workloads: Sequence[Admitted],
-    wanted: Mapping[str, frozenset[str]],
+    wanted: Mapping[str, Sequence[str]],
     leaves: AbstractSet[Leaf],
 ) -> tuple[IntArray, Sequence[Mapping[Leaf, Amounts]]]:
     """Return (W,) a number for what each workload gives back of what is asked for, and that."""

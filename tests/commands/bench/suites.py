@@ -8,13 +8,17 @@ from shutil import copy
 from typing import Final
 
 from planner.commands.bench import Case, read_suite
-from planner.commands.bench.suite import Made, line_of, made
+from planner.commands.bench.run import QUICK
+from planner.commands.bench.suite import Made, begun, line_of, made
+from planner.objective.profile_file import find_profile
+from planner.rivals.contest import Contest
 from tests.conftest import ROOT
 
 FOLDER: Final = ROOT / "instances" / "bench"
 FILE: Final = FOLDER / "suite.json"
 SUITE: Final = read_suite(FILE)
 TWO: Final = ("min-count", "min-lost-work")
+LITTLE: Final = QUICK._replace(judgements=40)
 BY_NAME: Final = {case.name: case for case in SUITE.cases}
 
 
@@ -37,3 +41,9 @@ def part(folder: Path, names: Iterable[str], **changes: object) -> Path:
     for name in {case.source.file for case in cases if case.source.file}:
         copy(FOLDER / name, folder)
     return path
+
+
+def contest(case: str, objective: str = "min-count", seed: str | None = None) -> Contest:
+    """Return what a rival is given that has little effort."""
+    planning = begun(BY_NAME[case], state_of(BY_NAME[case]).state)
+    return Contest(planning, planning.set_objective(find_profile(objective)), LITTLE, seed)

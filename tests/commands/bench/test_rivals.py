@@ -8,9 +8,7 @@ import pytest
 
 from planner.commands.bench.answer import Heat, answer
 from planner.commands.bench.record import Answers, Row
-from planner.commands.bench.run import QUICK
 from planner.commands.bench.suite import begun, line_of
-from planner.objective.profile_file import find_profile
 from planner.rivals import ablation
 from planner.rivals.contest import Contest, Effort, Found
 from planner.rivals.restarts import local_search, random_restarts
@@ -19,11 +17,10 @@ from planner.solver.bound import trivial_bound
 from planner.solver.deadline import Deadline
 from planner.solver.engine import ATTEMPTS
 from planner.solver.search import Search
-from tests.commands.bench.suites import BY_NAME, FOLDER, state_of
+from tests.commands.bench.suites import BY_NAME, FOLDER, LITTLE, contest, state_of
 
 PROVED = ("fair-small-2", "kep83-small-2", "yunikorn-small-1", "elastic-4", "no-last-victim-8")
 MEASURED = ("classical-small-1", "topology-small-1", "yunikorn-small-1", "crowd-10")
-LITTLE = QUICK._replace(judgements=40)
 EXACT = [name for name, one in RIVALS.items() if one.family in {"engine", "planner"}]
 
 
@@ -32,11 +29,6 @@ def rows_of(case: str, rival: str, effort: Effort = LITTLE) -> tuple[Row, ...]:
     known = BY_NAME[case]
     heat = Heat(known, line_of(known.source, FOLDER), rival, effort)
     return Answers.model_validate(answer(heat)).rows
-
-
-def contest(case: str, objective: str = "min-count", seed: str | None = None) -> Contest:
-    planning = begun(BY_NAME[case], state_of(BY_NAME[case]).state)
-    return Contest(planning, planning.set_objective(find_profile(objective)), LITTLE, seed)
 
 
 @pytest.mark.parametrize("case", PROVED)
