@@ -17,17 +17,19 @@ from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.solver import answer as comparison
 from planner.solver import search
-from planner.solver.deadline import Deadline
+from planner.solver.deadline import Deadline, Trees
 from planner.solver.engine import ATTEMPTS, Attempt, Outcome, Run, run
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.levels import Answer, find_within, solve_levels
-from planner.solver.proving.settle import BRIEF
+from planner.solver.proving import settle
+from planner.solver.proving.grow import Effort, Grown
+from planner.solver.proving.settle import BRIEF, SHORT, THOROUGH
 from planner.solver.search import Search
 from planner.solver.start import Given, solve, start
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import prepare_ask, settled_ask
-from planner.state import AnyState
+from planner.state import AnyState, State
 from tests import cluster
 from tests.cluster import PENDING, cohort, fair_sharing, pending, preempt, queue, running
 from tests.conftest import TEST_ALL
@@ -188,20 +190,25 @@ def test_a_cap_that_is_not_decided_is_no_proof(monkeypatch: pytest.MonkeyPatch) 
     assert all(level.least.outcome == "optimal" for level in done[1].levels)
 
 
-def test_where_no_brief_tree_is_found_two_engines_agree() -> None:
-    """Seventy sizes to add up: the tree of the lost work takes more steps than a brief one may."""
+def seventy_sizes() -> State:
+    """Return a state whose lost work is hard to prove least: seventy sizes to add up."""
     draw = random.Random(12)  # noqa: S311 - it only has to be the same each time
     victims = [
         running(f"w{i}", "borrower", {"gpu": draw.randint(20, 90)}, minute=draw.randint(1, 50))
         for i in range(70)
     ]
-    state = cluster.state_of(
+    return cluster.state_of(
         cohort("all"),
         queue("lender", {"gpu": 5000}, "all", reclaim="Any"),
         queue("borrower", {"gpu": 0}, "all"),
         *victims,
         pending("lender", {"gpu": 4000}),
     )
+
+
+def test_where_no_brief_tree_is_found_two_engines_agree() -> None:
+    """The tree of the lost work takes more steps than a brief one may."""
+    state = seventy_sizes()
     profile = PROFILES["min-lost-work"]
     longest, proofs, plans = [], [], []
     for certify in (None, "brief"):
@@ -214,3 +221,25 @@ def test_where_no_brief_tree_is_found_two_engines_agree() -> None:
     assert proofs == [{"certified"}, {"certified", "solver"}]
     assert plans[0] == plans[1]
     assert plans[0][0] == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("certify", "first", "later"),
+    [(None, SHORT, BRIEF), ("brief", BRIEF, BRIEF), (True, THOROUGH, THOROUGH)],
+)
+def test_after_a_level_without_a_tree_only_short_ones_are_tried(
+    monkeypatch: pytest.MonkeyPatch, certify: Trees, first: Effort, later: Effort
+) -> None:
+    """But for --certify, which tries each level with all that a tree may take."""
+    asked: list[Effort] = []
+
+    def nothing(*given: object) -> Grown:
+        asked.extend(one for one in given if isinstance(one, Effort))
+        return Grown()
+
+    monkeypatch.setattr(settle, "grow", nothing)
+    profile = PROFILES["no-regret"]
+    plan = solve(start(seventy_sizes(), Given(certify=certify)), profile, Deadline())
+    assert plan.status == "optimal"  # two engines agreed
+    assert len(asked) > 2
+    assert asked == [first, *[later] * (len(asked) - 1)]

@@ -65,13 +65,15 @@ class Certified:
 class Certifier:
     """Grows the trees of one decision, none with more than so much effort.
 
-    ``is_allowed`` says of a set whether it keeps to bounds that no claim knows. ``measure`` is
-    that of the level in question, ``known`` what narrowed the boxes of levels before.
+    ``later`` is the effort after a level for which none was found. ``is_allowed`` says of a set
+    whether it keeps to bounds that no claim knows. ``measure`` is that of the level in question,
+    ``known`` what narrowed the boxes of levels before.
     """
 
     claims: Claims
     deadline: Deadline
     effort: Effort
+    later: Effort
     is_allowed: Callable[[Sequence[int], Certified], bool]
     measure: Measure | None = None
     known: list[Mapping[str, int]] = field(default_factory=list)
@@ -146,7 +148,10 @@ class Certifier:
                 done.levels.append(Stated(measure, 0, proved=True))
                 return
             question = self.claims.level(done.levels, measure, value)
-            grown, found = self._grow(question, done)
+            # After a level without a tree two engines are asked anyhow, and later levels are under
+            # the same hard rows: long trees for them were sought for seconds, and hardly found.
+            whole = all(level.proved for level in done.levels)
+            grown, found = self._grow(question, done, self.effort if whole else self.later)
             if found is None:
                 break
             done.victims, done.corrected = found, done.corrected + 1
@@ -191,6 +196,8 @@ _EFFORTS: Final[Mapping[Trees, Effort]] = {
     "brief": BRIEF,
     False: BRIEF,  # none is grown
 }
+
+_LATER: Final[Mapping[Trees, Effort]] = {**_EFFORTS, None: BRIEF}
 
 Limits = Sequence[tuple[Measure, int]]
 """Measures that are bounded above."""
@@ -281,9 +288,10 @@ class Settling:
 
     @cached_property
     def _certifier(self) -> Certifier:
-        effort = _EFFORTS[self.certify]
+        effort, later = _EFFORTS[self.certify], _LATER[self.certify]
         # What no tree shows takes two engines, and these take time, too.
-        return Certifier(self.claims, self.search.deadline.half(), effort, self._is_allowed)
+        deadline = self.search.deadline.half()
+        return Certifier(self.claims, deadline, effort, later, self._is_allowed)
 
     def _is_allowed(self, victims: Sequence[int], done: Certified) -> bool:
         """Say whether victims keep to the bounds that no claim knows: those of D11.
