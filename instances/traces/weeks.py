@@ -257,11 +257,16 @@ def run_days(trace_file: str, folder: Path) -> None:
     starts = list(started(trace_file, INSTANTS))
     with ProcessPoolExecutor() as pool:
         for decider in DECIDERS:
-            if decider not in found:
-                found[decider] = list(pool.map(partial(simulated, decider=decider), starts))
-                write_days(found, folder / "days.csv")
-                sys.stderr.write(f"{decider}\n")
-    sys.stdout.write(days_table(found))
+            if decider in found:
+                continue
+            days = []
+            for day in pool.map(partial(simulated, decider=decider), starts):
+                sys.stderr.write(f"{decider}, instant {day.instant}: {day.decisions} decisions\n")
+                days.append(day)
+            found[decider] = days
+            ordered = {name: found[name] for name in DECIDERS if name in found}
+            write_days(ordered, folder / "days.csv")
+    sys.stdout.write(days_table({name: found[name] for name in DECIDERS}))
 
 
 def main(*words: str) -> None:
