@@ -191,7 +191,8 @@ def _asked(pods: Pods) -> Amounts:
 def _wanted(rooms: Iterable[Room], flavor: str) -> Sequence[str]:
     """Return the resources that are asked for on the nodes of a flavor, each once.
 
-    In an order of their own: rows of the model come in it, and engines answer by the order of rows.
+    They come as the podsets ask for them, never in the order of a set: so come the rows of the
+    model, and of equal answers an engine gives one or another by the order of rows.
     """
     return tuple(
         dict.fromkeys(

@@ -198,6 +198,7 @@ _EFFORTS: Final[Mapping[Trees, Effort]] = {
 }
 
 _LATER: Final[Mapping[Trees, Effort]] = {**_EFFORTS, None: BRIEF}
+"""The same after a level for which none was found."""
 
 Limits = Sequence[tuple[Measure, int]]
 """Measures that are bounded above."""
