@@ -19,6 +19,9 @@ from planner.reader.bound import Budget
 from planner.reader.show import shown
 
 DEEPEST: Final = 200
+NESTED: Final = f"mappings and lists are nested more than {DEEPEST} deep"
+_TOO_DEEP: Final = "exceeded maximum nesting depth"
+"""What libyaml says from 0.2.6 on of a thousand brackets: it looks ahead, before we can count."""
 MOST_ALIASED: Final = 1_000_000
 """How many values aliases may add to those that are written out."""
 
@@ -109,6 +112,8 @@ def _events(text: str) -> Iterator[Any]:
 
 def _not_yaml(error: yaml.YAMLError, text: str, where: str) -> ParseError:
     mark = getattr(error, "problem_mark", None)
+    if getattr(error, "problem", None) == _TOO_DEEP:
+        return ParseError(_at(where, mark), NESTED)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
     lines = text.split("\n", mark.line + 1) if mark else []
     at_tab = mark and len(lines) > mark.line and lines[mark.line][mark.column :].startswith("\t")
@@ -154,7 +159,7 @@ class _Builder:
         if event.tag not in {None, "!", _CORE + kind}:
             raise self._tag_error(event)
         if len(self.frames) == DEEPEST:
-            raise self._error(event, f"mappings and lists are nested more than {DEEPEST} deep")
+            raise self._error(event, NESTED)
         self.frames.append(_Frame([] if kind == "seq" else {}, event.anchor))
         if event.anchor is not None:
             # Until it is complete nothing may refer to it: the value would hold itself.
