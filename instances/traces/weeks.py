@@ -264,9 +264,8 @@ def run_days(trace_file: str, folder: Path) -> None:
                 sys.stderr.write(f"{decider}, instant {day.instant}: {day.decisions} decisions\n")
                 days.append(day)
             found[decider] = days
-            ordered = {name: found[name] for name in DECIDERS if name in found}
-            write_days(ordered, folder / "days.csv")
-    sys.stdout.write(days_table({name: found[name] for name in DECIDERS}))
+            write_days(found, folder / "days.csv")
+    sys.stdout.write(days_table(found))
 
 
 def main(*words: str) -> None:

@@ -112,9 +112,9 @@ def _events(text: str) -> Iterator[Any]:
 
 def _not_yaml(error: yaml.YAMLError, text: str, where: str) -> ParseError:
     mark = getattr(error, "problem_mark", None)
-    if getattr(error, "problem", None) == _TOO_DEEP:
-        return ParseError(_at(where, mark), NESTED)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
+    if problem == _TOO_DEEP:
+        return ParseError(_at(where, mark), NESTED)
     lines = text.split("\n", mark.line + 1) if mark else []
     at_tab = mark and len(lines) > mark.line and lines[mark.line][mark.column :].startswith("\t")
     hint = "YAML is indented with spaces, not with tabs" if at_tab else ""

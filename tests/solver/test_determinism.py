@@ -7,8 +7,6 @@ the same questions about Kueue, all by itself or with others of its kind.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import starmap
@@ -17,7 +15,7 @@ from typing import Any, Final
 import planner
 from planner.solver import levels
 from tests.cluster import PENDING, fair_sharing, preempt
-from tests.conftest import ROOT
+from tests.hash_seeds import printed
 from tests.solver.test_core import crowd
 
 QUESTIONS: Final = [
@@ -49,15 +47,8 @@ def answers(workers: int) -> None:
 
 
 def said(seed: str, workers: int) -> list[dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, "-c", f"from {__name__} import answers; answers({workers})"],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONHASHSEED": seed},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found: list[dict[str, Any]] = json.loads(done.stdout)
+    done = printed(f"from {__name__} import answers; answers({workers})", seed)
+    found: list[dict[str, Any]] = json.loads(done)
     return found
 
 

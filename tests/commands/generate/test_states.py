@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from hashlib import sha256
 
 import pytest
@@ -18,7 +16,7 @@ from planner.reader import Ignored, read_objects
 from planner.solver.start import pending_workloads
 from planner.state import State, YuniKornState
 from tests.commands.generate.consistency import complaints, yunikorn_complaints
-from tests.conftest import ROOT
+from tests.hash_seeds import printed
 
 LARGE = ("kueue-baseline", "kueue-large-scale", "large", "huge", "yunikorn-large")
 """At their real size too large to try many of."""
@@ -76,17 +74,7 @@ def test_same_seed_same_bytes_in_any_process() -> None:
         "    text = as_json(generate_objects(name, 7, {}))\n"
         "    print(sha256(text.encode()).hexdigest()[:16])"
     )
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        for hash_seed in ("1", "2")
-    ]
+    told = [printed(code, seed).split() for seed in ("1", "2")]
     here = [
         sha256(as_json(generate_objects(name, 7, {})).encode()).hexdigest()[:16]
         for name in ("hierarchical", "fair", "yunikorn")
