@@ -10,6 +10,7 @@ from planner.commands.explain import DEFAULT_LIMIT
 from planner.commands.explain.picture import PICTURE
 from planner.coverage.answer import covered, covered_front, covering, uncovered
 from planner.errors import InputError, SchemaError
+from planner.garbage import older_objects_aside
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
@@ -247,10 +248,11 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     )
     planner = PLANNER.of(state)
     planner.check(given, wanted)
-    planning = planner.start(state, given, checked)
-    plan = covered(state, planner.answer(planning, profile, deadline, wanted), _vouched(assume))
-    add_nodes = PICTURE.find(state)
-    return plan if add_nodes is None else add_nodes(state, plan)
+    with older_objects_aside():
+        planning = planner.start(state, given, checked)
+        plan = covered(state, planner.answer(planning, profile, deadline, wanted), _vouched(assume))
+        add_nodes = PICTURE.find(state)
+        return plan if add_nodes is None else add_nodes(state, plan)
 
 
 def _vouched(assume: Assume | None) -> Assume | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Final
 
 _MANY: Final = 100_000
@@ -21,6 +22,31 @@ def tidy(number: int) -> None:
         gc.collect()
 
 
+_ASIDE: Final = Lock()
+"""Held while what was there before is put aside."""
+
+
+@contextmanager
+def older_objects_aside() -> Iterator[None]:
+    """Let the collector look at nothing that is there already.
+
+    A search makes circles, so that the collector has to run beside it; but the state that it is
+    about has millions of objects, and one look at them all takes as long as most searches.
+    """
+    # Within another of these, or where the program itself has put objects aside, they are so
+    # already; and it is not for us to call those back.
+    mine = gc.get_freeze_count() == 0 and _ASIDE.acquire(blocking=False)
+    if not mine:
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        _ASIDE.release()
+
+
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
     """Pause the collector of cycles.
@@ -35,8 +61,11 @@ def without_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            # Both calls walk what they are about: only after much was made are they worth it.
-            if gc.get_count()[0] > _MANY and gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
+            # These calls walk what they are about: only after much was made are they worth it.
+            if gc.get_count()[0] > _MANY:
+                if _ASIDE.locked():
+                    gc.freeze()
+                elif gc.get_freeze_count() == 0:
+                    gc.freeze()
+                    gc.unfreeze()
             gc.enable()

@@ -310,6 +310,31 @@ class Box:
         return replace(self, most=most)
 
 
+def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
+    """Return rows over the classes that a box leaves open, rounded; they are rounded already.
+
+    All at once: a box that leaves little open has hundreds of rows about nothing.
+    """
+    if box.least.any():  # what goes for certain is a constant, row by row
+        return [row.within(box).rounded() for row in rows]
+    sizes = np.array([row.classes.size for row in rows], dtype=np.int64)
+    everywhere = np.concatenate([np.zeros(0, dtype=np.int64), *(row.classes for row in rows)])
+    open_ = box.most[everywhere] > 0
+    left = np.concatenate([[0], np.cumsum(open_)])
+    ends = np.cumsum(sizes)
+    found = []
+    for row, end, kept in zip(
+        rows, ends.tolist(), (left[ends] - left[ends - sizes]).tolist(), strict=True
+    ):
+        if kept == row.classes.size:
+            found.append(row)
+        else:
+            here = open_[end - row.classes.size : end]
+            part = Row(row.classes[here], row.amounts[here], row.least, row.extra)
+            found.append(part.rounded())
+    return found
+
+
 class Sum(NamedTuple):
     """Rows, each times a multiplier, added up: ``sum(amounts * x[classes]) + extra >= needed``.
 

@@ -19,7 +19,7 @@ from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
 from planner.proof.box import Row
-from planner.proof.measures import Bounded
+from planner.proof.measures import Bounded, Measures
 from planner.proof.question import Question, Rules
 from planner.term import RATED
 
@@ -56,6 +56,7 @@ class Claims:
     caps: Sequence[tuple[Measure, int]] = ()
     wishes: Wishes = NO_WISHES
     _known: dict[frozenset[str], Rules] = field(default_factory=dict)
+    _measured: dict[int, dict[tuple[int, ...], Measures]] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -122,7 +123,9 @@ class Claims:
         for group, most in self.wishes.budget.items():
             inside = np.flatnonzero(self.wishes.counted(table, group)[first])
             rows[f"evictions of {group}"] = Row(inside, -np.ones_like(inside), -most)
-        return Question(rules, table, bounds, box, rows)
+        # By identity: rules are kept for as long as the claims are.
+        measured = self._measured.setdefault(id(rules), {})
+        return Question(rules, table, bounds, box, rows, measured=measured)
 
     def _rules(self, bounds: Sequence[Bounded]) -> Rules:
         """Return the rules over classes that the measures do not tell apart."""
@@ -140,9 +143,9 @@ class Claims:
         """Return rules over classes which some further terms do not tell apart either."""
         for known, rules in self._known.items():
             further = self.table.telling_apart(terms - known)
-            # With D7 in question rows depend on the node, so such rules are not those of other
-            # terms.
-            plain = not (known ^ terms) & {"D7", RATED}
+            # With D7 in question rows depend on the alternative that victims are for, such as a
+            # node; where there are several, such rules are not those of other terms.
+            plain = len(self.table.needs) == 1 or not (known ^ terms) & {"D7", RATED}
             if known <= terms and plain and all(map(rules.members.agree_in, further)):
                 return rules
         return None

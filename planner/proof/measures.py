@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -57,6 +57,7 @@ class Measures:
     sizes: NDArray[np.int64]
     need: Sequence[int]
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _known: dict[Bounded, Mapping[str, Row]] = field(default_factory=dict)
 
     def most_of(self, bounded: Bounded) -> NDArray[np.int64]:
         """Return the most victims of each class that a bound on priorities permits: (K,)."""
@@ -76,6 +77,12 @@ class Measures:
             return self.sizes
         above = (self.table.rank[self.first] > bounded.most) & ~self.table.evicted[self.first]
         return np.where(above, 0, self.sizes)
+
+    def rows_of(self, bounded: Bounded) -> Mapping[str, Row]:
+        """Return the rows, rounded, that every set within a bound satisfies, by name."""
+        if bounded not in self._known:
+            self._known[bounded] = {name: row.rounded() for name, row in self.rows(bounded)}
+        return self._known[bounded]
 
     def rows(self, bounded: Bounded) -> Iterator[tuple[str, Row]]:
         """Yield rows, by name, that every set within a bound satisfies."""

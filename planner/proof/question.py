@@ -18,7 +18,16 @@ from planner.objective.profiles import Measure, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
 from planner.plan.record import OWN_ROW, BoundByRows, Reaching, WeighedRow
-from planner.proof.box import Box, Members, Row, Sum, add_up, is_contradiction, narrowed
+from planner.proof.box import (
+    Box,
+    Members,
+    Row,
+    Sum,
+    add_up,
+    all_within,
+    is_contradiction,
+    narrowed,
+)
 from planner.proof.measures import Bounded, Measures
 
 _NOWHERE: Final = 2**62
@@ -69,7 +78,7 @@ class Rules(Protocol):
         ...
 
     def fixed_rows(self, most: NDArray[np.int64]) -> Mapping[str, Row]:
-        """Return the rows of every legal set with at most so many victims of each class."""
+        """Return the rows, rounded, of every legal set with at most so many of each class."""
         ...
 
     def root(self) -> Box:
@@ -107,6 +116,8 @@ class Question:
 
     ``start`` is the box to look in. ``besides`` are rows that hold for the sets in question. Where
     an ``answer`` is given, by positions in candidate order, only sets are that come before it.
+    ``measured`` has the measures of these classes by what victims must free; questions about the
+    same rules share it.
     """
 
     rules: Rules
@@ -115,6 +126,7 @@ class Question:
     start: Box
     besides: Mapping[str, Row] = field(default_factory=dict)
     answer: Sequence[int] = ()
+    measured: dict[tuple[int, ...], Measures] = field(default_factory=dict)
 
     @cached_property
     def root(self) -> Box:
@@ -153,11 +165,11 @@ class Question:
         Quantities that can only be 0 there are left out.
         """
         now = {**self._fixed, **self._measured(box)}
-        found = {}
+        wider = {}
         for name, row in now.items():
             before = box.known.get(name)
-            within = before[1] if before is not None and before[0] is row else row
-            found[name] = within.within(box).rounded()
+            wider[name] = before[1] if before is not None and before[0] is row else row
+        found = dict(zip(now, all_within([*wider.values()], box), strict=True))
         ranges = self.ranges(box)
         while True:
             nothing = {
@@ -203,8 +215,8 @@ class Question:
 
     @cached_property
     def _fixed(self) -> dict[str, Row]:
-        rows = {**self.rules.fixed_rows(self.root.most), **self.besides}
-        return {name: row.rounded() for name, row in rows.items()}
+        besides = {name: row.rounded() for name, row in self.besides.items()}
+        return {**self.rules.fixed_rows(self.root.most), **besides}
 
     def _need(self, box: Box) -> tuple[int, ...]:
         alternative = self.rules.alternative(box)
@@ -214,24 +226,22 @@ class Question:
         need = self._need(box)
         if need not in self._rows_by_need:
             measures = self._measures(need)
-            pairs = (pair for bounded in self.bounds for pair in measures.rows(bounded))
-            self._rows_by_need[need] = {name: row.rounded() for name, row in pairs}
+            rows: dict[str, Row] = {}
+            for bounded in self.bounds:
+                rows.update(measures.rows_of(bounded))
+            self._rows_by_need[need] = rows
         return self._rows_by_need[need]
 
     def _measures(self, need: tuple[int, ...]) -> Measures:
-        if need not in self._by_need:
+        if need not in self.measured:
             members = self.rules.members
-            self._by_need[need] = Measures(self.table, members.first, members.sizes, need)
-        return self._by_need[need]
+            self.measured[need] = Measures(self.table, members.first, members.sizes, need)
+        return self.measured[need]
 
     @cached_property
     def _written(
         self,
     ) -> dict[tuple[int, tuple[int, ...]], tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]]:
-        return {}
-
-    @cached_property
-    def _by_need(self) -> dict[tuple[int, ...], Measures]:
         return {}
 
     @cached_property

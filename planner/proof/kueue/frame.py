@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,9 +66,10 @@ class Frame:
             If all candidates together hold too much.
         """
         alike, usages = self._usages
-        each = [sum(usage.values()) for usage in usages]
-        pairs = zip(alike.tolist(), self.members.sizes.tolist(), strict=True)
-        if sum(each[number] * size for number, size in pairs) > _MOST:
+        counts = np.zeros(len(usages), dtype=np.int64)
+        np.add.at(counts, alike, self.members.sizes)
+        pairs = zip(usages, counts.tolist(), strict=True)
+        if sum(sum(usage.values()) * count for usage, count in pairs) > _MOST:
             raise UnsupportedError(
                 self.setting.preemptor.workload.key,
                 "candidates hold more than can be added up exactly",
@@ -122,11 +123,16 @@ class Frame:
 
     @cached_property
     def _shape(self) -> IntArray:
-        numbers: dict[Any, int] = {}
-        alike, restricted = self._usages[0].tolist(), self.restricted.tolist()
-        marks = self.setting.floor.marks(self.first)
-        keys = zip(self.queue.tolist(), alike, marks, restricted, strict=True)
-        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+        alike, usages = self._usages
+        kinds = (self.queue * len(usages) + alike) * 2 + self.restricted
+        if self.setting.floor.groups:
+            numbers: dict[Hashable, int] = {}
+            keys = zip(kinds.tolist(), self.setting.floor.marks(self.first), strict=True)
+            told = [numbers.setdefault(key, len(numbers)) for key in keys]
+            return np.array(told, dtype=np.int64)
+        _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
+        # Numbered as they come: what is split first does not depend on the numbers of queues.
+        return np.argsort(np.argsort(first))[which]
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
@@ -140,9 +146,14 @@ class Frame:
         """(K,) whether no attempt with borrowing may take the members of a class."""
         if self.fair is not None or self.kep83 is not None:
             return np.zeros(len(self.first), dtype=np.bool_)
-        variants = [self.setting.variant(one) for one in self.first]
+        # Queue and priority decide: one is asked for all of a kind.
+        priority = np.array([one.priority for one in self.first], dtype=np.int64)
+        _, rank = np.unique(priority, return_inverse=True)
+        kinds = self.queue * (1 + int(rank.max(initial=0))) + rank
+        _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
+        variants = [self.setting.variant(self.first[k]) for k in first.tolist()]
         wanted = Variant.RECLAIM_WITHOUT_BORROWING
-        return np.array([variant is wanted for variant in variants], dtype=np.bool_)
+        return np.array([variant is wanted for variant in variants], dtype=np.bool_)[which]
 
     def name(self, node: int) -> str:
         """Return how a tree names a node."""

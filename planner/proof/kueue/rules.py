@@ -183,15 +183,19 @@ class KueueRules(Frame):
         known = self._fixed.get(most.tobytes())
         if known is not None:
             return known
-        rows: dict[str, Row] = dict(fit_rows(self))
+        rows = dict(self._fit_rows)
         if self.kep83 is not None and not self.kep83.options.borrows:
-            rows.update(nominal_rows(self))
+            rows.update((name, row.rounded()) for name, row in nominal_rows(self))
         for node in self.side_nodes:
             if most[self.below[node]].any():
-                rows.update(excess_rows(self, node, most))
-        rows.update(self.rooms.fixed_rows())
+                rows.update((name, row.rounded()) for name, row in excess_rows(self, node, most))
+        rows.update((name, row.rounded()) for name, row in self.rooms.fixed_rows().items())
         self._fixed[most.tobytes()] = rows
         return rows
+
+    @cached_property
+    def _fit_rows(self) -> Mapping[str, Row]:
+        return {name: row.rounded() for name, row in fit_rows(self)}
 
     @cached_property
     def _fixed(self) -> dict[bytes, Mapping[str, Row]]:

@@ -161,7 +161,8 @@ class YuniKornRules(Frame):
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows of every legal set with at most so many victims of each class."""
-        return dict(self._whatever_node(np.flatnonzero(most)))
+        rows = self._whatever_node(np.flatnonzero(most))
+        return {name: row.rounded() for name, row in rows}
 
     def rows(self, box: Box) -> Iterator[NamedRow]:
         """Yield the further rows that hold for every legal set in a box.

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from planner.laws import Law
 from planner.plan import Amount, AnyPlan, JointPlan, Plan, QuotaUse, SolverFreeBound, Verdict
 from planner.quantity import UNLIMITED, format_units
@@ -24,6 +26,7 @@ from planner.verifier.kueue.setting import Setting, say_node
 from planner.verifier.wording import compare, judge, say_some
 
 NO_QUOTA: Final = Quota(0)
+_INT64: Final = 2**62
 FACTS: Final = Law(
     "CT-05",
     "check_facts",
@@ -315,19 +318,23 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    keys, usages = setting.candidate_keys, setting.candidate_usages
-    findings += [f"no cost is known for {key}" for key in keys if key not in costs]
-    different = dict(zip(map(id, usages), usages, strict=True))
-    price = {
-        held: sum(weight * usage.get(fr, 0) for fr, weight in weights.items())
-        for held, usage in different.items()
-    }
-    paid = zip(map(costs.get, keys), map(id, usages), strict=True)
-    # Multiplied by the denominator, and never divided by it, all of this stays in integers.
-    reduced = [bound.denominator * cost - price[held] for cost, held in paid if cost is not None]
+    keys, (kinds, usages) = setting.candidate_keys, setting.candidate_usages
+    stated = [*map(costs.get, keys)]
+    findings += [
+        f"no cost is known for {key}"
+        for key, cost in zip(keys, stated, strict=True)
+        if cost is None
+    ]
+    paid = [0 if cost is None else cost for cost in stated]
+    price = [sum(weight * usage.get(fr, 0) for fr, weight in weights.items()) for usage in usages]
+    # Multiplied by the denominator, and never divided by it, all of this stays in integers: of 64
+    # bits where these suffice, and Python's own elsewhere.
+    largest = bound.denominator * max(map(abs, paid), default=0) + max(map(abs, price), default=0)
+    kind = np.int64 if largest < _INT64 else np.object_
+    reduced = bound.denominator * np.array(paid, dtype=kind) - np.array(price, dtype=kind)[kinds]
     # A candidate whose usage is worth more than it costs lowers the bound; the others may as well
     # stay. Nothing else of legality is used, which is why the bound holds for every plan.
-    total += sum(each for each in reduced if each < 0)
+    total += sum(reduced[reduced < 0].tolist())
     # Rounded up: costs are whole numbers.
     recomputed = -(-total // bound.denominator)
     findings += compare(f"bound of {bound.term}", bound.bound, recomputed)

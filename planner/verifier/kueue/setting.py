@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from planner.quantity import format_units
 from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
@@ -227,9 +230,17 @@ class Setting:
         return [one.key for one in self.candidates]
 
     @cached_property
-    def candidate_usages(self) -> Sequence[Mapping[int, int]]:
-        """What each candidate holds, in the order of their keys; those alike share the mapping."""
-        return [one.usage for one in self.candidates]
+    def candidate_usages(self) -> tuple[NDArray[np.int64], Sequence[Mapping[int, int]]]:
+        """(C,) which of some mappings says what a candidate holds, and these mappings.
+
+        A snapshot shares the mapping among those that hold the same.
+        """
+        usages = [one.usage for one in self.candidates]
+        identity = [*map(id, usages)]
+        different = dict(zip(identity, usages, strict=True))
+        numbers = dict(zip(different, range(len(different)), strict=True))
+        kinds = np.array([*map(numbers.__getitem__, identity)], dtype=np.int64)
+        return kinds, [*different.values()]
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
