@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from heapq import nsmallest
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import InternalError
 from planner.models.shared.classes import Classes, Row
@@ -107,14 +109,15 @@ def minimise(search: Search, measure: Measure) -> Least:
             least=bound.whole,
             attempts=within(CORE_EFFORT, search.attempts) if partly else None,
         )
-        known = search.known_value(measure)
+        before, known = known, search.known_value(measure)
         if core.whole and result.outcome == "infeasible" and known is None:
             return Least("infeasible")
         missing = core.open_below(known)
         if missing and not search.deadline.passed:
             # At least twice as many each time: small steps would solve nearly the same model again
-            # and again.
-            core.free.update(missing[: max(CORE, len(core.free))])
+            # and again. Once more of them made nothing better, only the proof is missing.
+            more = len(missing) if before == known is not None else max(CORE, len(core.free))
+            core.free.update(missing[:more])
         elif result.settled and not missing and known is not None:
             return _proved(search, measure, core, known, known)
         elif not partly or search.deadline.passed:
@@ -186,10 +189,35 @@ def _start(
     if len(classes) <= CORE or search.deadline.passed:
         quick = search.rules.quick_bound(chosen, costs)
         return _Core(classes, max(quick, by_levels, key=lambda each: each.whole), set(classes))
-    bound = search.rules.close_bound(chosen, costs, _bounded_above(search, chosen) + below)
-    doubtful = nsmallest(CORE, range(len(classes)), key=lambda k: abs(bound.reduced[k]))
+    bounded = _bounded_above(search, chosen)
+    bound = search.rules.close_bound(chosen, costs, bounded + below)
     certain = search.lower.keys() & set(classes)
+    use = np.zeros(len(classes))
+    for row in bounded:  # each says -costs >= -limit
+        use[row.classes] += row.amounts / min(-1, row.bound)
+    doubtful = _most_doubtful(np.abs(np.array(bound.reduced, dtype=float)), use)
     return _Core(classes, bound, certain | {classes[k] for k in doubtful})
+
+
+def _most_doubtful(doubt: NDArray[np.float64], use: NDArray[np.float64]) -> list[int]:
+    """Return the places of CORE classes that could as well be in as out.
+
+    Parameters
+    ----------
+    doubt
+        (C,) the less, the more doubtful.
+    use
+        (C,) what one member takes of what is bounded above, as parts of the bounds.
+    """
+    order = np.lexsort((use, doubt))
+    chosen: list[int] = []
+    # Where a few sizes are all there are, thousands are equally doubtful. Those that use least
+    # leave room for others; and some of the next size, as those of one size seldom add up.
+    for alike in np.split(order, np.flatnonzero(np.diff(doubt[order])) + 1):
+        chosen += alike[: max(1, (CORE - len(chosen)) // 2)].tolist()
+        if len(chosen) >= CORE:
+            break
+    return chosen
 
 
 def _bounded_above(search: Search, classes: Classes) -> list[Row]:

@@ -118,6 +118,7 @@ class Search:
     permitted: list[int] = field(default_factory=list)
     levels: Sequence[Measure] = ()
     undecided: list[str] = field(default_factory=list)
+    _known: tuple[Counts, TermTable, Mapping[str, int]] | None = None
 
     def fork(self) -> Search:
         """Return a search that can be narrowed without narrowing this one."""
@@ -143,13 +144,20 @@ class Search:
 
     def value(self, measure: Measure, counts: Counts) -> int:
         """Return a measure of a victim set."""
-        terms = self.rules.table.evaluate(self.classes.take(counts))
+        terms = self._terms(counts)
         return sum(terms[term] for term in measure)
 
     def values(self, counts: Counts) -> list[int]:
         """Return all levels of a victim set."""
-        terms = self.rules.table.evaluate(self.classes.take(counts))
+        terms = self._terms(counts)
         return [sum(terms[term] for term in measure) for measure in self.levels]
+
+    def _terms(self, counts: Counts) -> Mapping[str, int]:
+        # The same set is asked about measure by measure, and nobody changes one that was found.
+        table, known = self.rules.table, self._known
+        if known is None or known[0] is not counts or known[1] is not table:
+            known = self._known = counts, table, table.evaluate(self.classes.take(counts))
+        return known[2]
 
     def known_value(self, measure: Measure) -> int | None:
         """Return a measure of the incumbent, if there is one."""

@@ -252,13 +252,25 @@ class Workloads(Sequence[Workload]):
 
     def unusual(self) -> Iterator[Workload]:
         """Yield those of which facts would not tell all: only they can be evicted, say."""
-        return (one for one in self.entries if isinstance(one, Workload))
+        return iter(self._unusual)
+
+    @cached_property
+    def _unusual(self) -> Sequence[Workload]:
+        return [one for one in self.entries if isinstance(one, Workload)]
+
+    @cached_property
+    def _plain_places(self) -> AbstractSet[Place]:
+        """The places in which anybody of whom facts tell all holds something."""
+        # Equal facts are mostly one object.
+        different = {id(one.held): one.held for one in self.entries if isinstance(one, Facts)}
+        layouts = {layout for held in different.values() for layout, _, _ in held}
+        return {place for layout in layouts for place in layout.held}
 
     def _where(self, wanted: Callable[[Entry], bool]) -> Iterator[Workload]:
         return (self[place] for place, one in enumerate(self.entries) if wanted(one))
 
     def held_in(
-        self, queues: Container[str], without: Mapping[str, AbstractSet[Place]] | None = None
+        self, queues: Collection[str], without: Mapping[str, AbstractSet[Place]] | None = None
     ) -> Iterator[tuple[str, str, Place, int]]:
         """Yield what each holds in some ClusterQueues, podset by podset.
 
@@ -266,18 +278,12 @@ class Workloads(Sequence[Workload]):
         places ``without``, by ClusterQueue, is left out.
         """
         without = without or {}
-        everywhere = frozenset[Place]().union(*without.values()).intersection(*without.values())
+        entries: Iterable[Entry] = self.entries
+        if without.keys() >= {*queues} and all(map(self._plain_places.__le__, without.values())):
+            entries = self._unusual  # nobody else holds anything but what is left out
         chosen: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
-        left_out: dict[int, bool] = {}  # equal facts are mostly one object
-        for one in self.entries:
+        for one in entries:
             queue = one.admitted_by
-            if isinstance(one, Facts) and queue in without:
-                nothing = left_out.get(id(one.held))
-                if nothing is None:
-                    named = {place for layout, _, _ in one.held for place in layout.held}
-                    nothing = left_out[id(one.held)] = named <= everywhere
-                if nothing:
-                    continue
             if queue not in queues or not one.holds_quota:
                 continue
             for places, amounts in _amounts_of(one):

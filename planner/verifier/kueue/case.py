@@ -305,9 +305,9 @@ def match_victims(
     setting: Setting, plan: Plan
 ) -> tuple[tuple[Admitted, ...], tuple[str, ...], Mapping[str, Sequence[str]]]:
     """Return the victims which the state knows, their reasons, and the faults."""
-    holders = setting.holders
     named = {victim.workload: victim for victim in plan.victims}
-    known = {key: holders[key] for key in named if key in holders}
+    found = ((key, setting.holder(key, victim.cluster_queue)) for key, victim in named.items())
+    known = {key: holder for key, holder in found if holder is not None}
     # By the name of a law: the laws of all rule sets that read them share these two names.
     faults = {
         KQ_FITS.name: tuple(_assignment_faults(setting, plan.assignment)),

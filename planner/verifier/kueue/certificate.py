@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.laws import Law
 from planner.plan import Amount, AnyPlan, JointPlan, Plan, QuotaUse, SolverFreeBound, Verdict
@@ -319,19 +320,15 @@ def check_solver_free_bound(
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
     keys, (kinds, usages) = setting.candidate_keys, setting.candidate_usages
-    stated = [*map(costs.get, keys)]
-    findings += [
-        f"no cost is known for {key}"
-        for key, cost in zip(keys, stated, strict=True)
-        if cost is None
-    ]
-    paid = [0 if cost is None else cost for cost in stated]
+    findings += [f"no cost is known for {key}" for key in keys if key not in costs]
+    paid = [costs.get(key, 0) for key in keys]
     price = [sum(weight * usage.get(fr, 0) for fr, weight in weights.items()) for usage in usages]
     # Multiplied by the denominator, and never divided by it, all of this stays in integers: of 64
     # bits where these suffice, and Python's own elsewhere.
     largest = bound.denominator * max(map(abs, paid), default=0) + max(map(abs, price), default=0)
     kind = np.int64 if largest < _INT64 else np.object_
-    reduced = bound.denominator * np.array(paid, dtype=kind) - np.array(price, dtype=kind)[kinds]
+    worth: NDArray[Any] = np.array(price, dtype=kind)[kinds]
+    reduced: NDArray[Any] = bound.denominator * np.array(paid, dtype=kind) - worth
     # A candidate whose usage is worth more than it costs lowers the bound; the others may as well
     # stay. Nothing else of legality is used, which is why the bound holds for every plan.
     total += sum(reduced[reduced < 0].tolist())

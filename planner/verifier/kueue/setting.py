@@ -103,6 +103,13 @@ class Setting:
         """The preemptor's queue and the cohorts above it, the root last."""
         return self.snapshot.tree.path(self.queue)
 
+    def holder(self, key: str, queue: str) -> Admitted | None:
+        """Return what holds quota by its key, looked for first where it is said to hold it."""
+        snapshot = self.snapshot
+        said = snapshot.admitted.get(snapshot.node_of.get(queue, -1), ())
+        here = next((one for one in said if one.key == key), None)
+        return self.holders.get(key) if here is None else here
+
     @cached_property
     def holders(self) -> Mapping[str, Admitted]:
         """Everything that holds quota, by key."""
