@@ -315,19 +315,24 @@ def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
 
     All at once: a box that leaves little open has hundreds of rows about nothing.
     """
-    if box.least.any():  # what goes for certain is a constant, row by row
-        return [row.within(box).rounded() for row in rows]
     sizes = np.array([row.classes.size for row in rows], dtype=np.int64)
     everywhere = np.concatenate([np.zeros(0, dtype=np.int64), *(row.classes for row in rows)])
-    open_ = box.most[everywhere] > 0
-    left = np.concatenate([[0], np.cumsum(open_)])
-    ends = np.cumsum(sizes)
+    least, ends = box.least[everywhere], np.cumsum(sizes)
+    open_ = least < box.most[everywhere]
+
+    def count(told: NDArray[np.bool_]) -> list[int]:
+        """Return of how many of its classes something is true, row by row."""
+        before = np.concatenate([[0], np.cumsum(told)])
+        found: list[int] = (before[ends] - before[ends - sizes]).tolist()
+        return found
+
     found = []
-    for row, end, kept in zip(
-        rows, ends.tolist(), (left[ends] - left[ends - sizes]).tolist(), strict=True
-    ):
-        if kept == row.classes.size:
+    counts = zip(ends.tolist(), count(open_), count(~open_ & (least != 0)), strict=True)
+    for row, (end, left, certain) in zip(rows, counts, strict=True):
+        if left == row.classes.size:
             found.append(row)
+        elif certain:  # what goes in any case is a constant, added up exactly
+            found.append(row.within(box).rounded())
         else:
             here = open_[end - row.classes.size : end]
             part = Row(row.classes[here], row.amounts[here], row.least, row.extra)
