@@ -116,7 +116,8 @@ def minimise(search: Search, measure: Measure) -> Least:
         if missing and not search.deadline.passed:
             # At least twice as many each time: small steps would solve nearly the same model again
             # and again. Once more of them made nothing better, only the proof is missing.
-            more = len(missing) if before == known is not None else max(CORE, len(core.free))
+            best_of_these = result.settled and before == known is not None
+            more = len(missing) if best_of_these else max(CORE, len(core.free))
             core.free.update(missing[:more])
         elif result.settled and not missing and known is not None:
             return _proved(search, measure, core, known, known)
