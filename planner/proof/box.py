@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 HolderT = TypeVar("HolderT")
 IntArray = NDArray[np.int64]
+_INT64: Final = 2**62
 
 
 def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
@@ -127,19 +128,35 @@ class Members(Generic[HolderT]):
         return bool(np.array_equal(amounts[self.positions], expected))
 
 
+def numbered(keys: Iterable[Hashable]) -> IntArray:
+    """Return a number for each key, the same for equal ones: (C,)."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+
+def combined(first: IntArray, second: IntArray) -> IntArray:
+    """Return a number for each pair of numbers that are not negative, one for equal pairs: (C,)."""
+    size = 1 + int(second.max(initial=0))
+    if int(first.max(initial=0)) > _INT64 // size:
+        # As few numbers as there are different ones: their product stays within 64 bits.
+        first = np.unique(first, return_inverse=True)[1].astype(np.int64)
+    return first * size + second
+
+
 def group(
     candidates: Sequence[HolderT],
     positions: Sequence[int],
     order: Sequence[int],
-    keys: Sequence[Hashable],
+    kinds: IntArray,
     costs: Sequence[IntArray],
 ) -> Members[HolderT]:
-    """Group candidates of equal key and equal costs.
+    """Group candidates of equal kind and equal costs.
 
     Parameters
     ----------
-    candidates, positions, keys
-        (C,) the candidates, where each stands in the table of terms, and what the laws look at.
+    candidates, positions, kinds
+        (C,) the candidates, where each stands in the table of terms, and a number for what the laws
+        look at.
     order
         (W,) the rank of each position in the scheduler's candidate order.
     costs
@@ -147,8 +164,6 @@ def group(
     """
     where = np.array(positions, dtype=np.int64)
     places = np.array(order, dtype=np.int64)[where] if where.size else where
-    numbers: dict[Hashable, int] = {}
-    kinds = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
     told = [kinds, *(cost[where] for cost in costs)]
     # By what tells them apart, then by place: equal ones follow one another, the first one first.
     by_kind = np.lexsort([places, *told])
@@ -175,7 +190,6 @@ def group(
 Numbers = NDArray[Any]
 """Integers of 64 bits, or Python's own where these could overflow."""
 
-_INT64: Final = 2**62
 _HALF: Final = 2**31
 
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate
 from math import gcd
+from operator import mul
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -131,12 +132,15 @@ def best_single_row(
         if row.slack or row.bound <= 0 or useful.size == 0:
             continue
         order = np.argsort(costs[row.classes[useful]] / row.amounts[useful], kind="stable")
-        cheapest_first = row.classes[useful[order]].tolist()
-        held = row.amounts[useful[order]].tolist()
-        covered = accumulate(n * counts[k] for n, k in zip(held, cheapest_first, strict=True))
-        complete = (i for i, sum_ in enumerate(covered) if sum_ >= row.bound)
-        last = next(complete, len(held) - 1)
-        cost, unit = int(costs[cheapest_first[last]]), held[last]
+        cheapest_first, held = row.classes[useful[order]], row.amounts[useful[order]]
+        members = np.array(counts, dtype=np.int64)[cheapest_first]
+        if _largest(held) * int(members.sum()) <= _INT64:
+            complete = int(np.searchsorted(np.cumsum(held * members), row.bound))
+        else:
+            covered = accumulate(map(mul, held.tolist(), members.tolist()))
+            complete = next((i for i, sum_ in enumerate(covered) if sum_ >= row.bound), held.size)
+        last = min(complete, held.size - 1)
+        cost, unit = int(costs[cheapest_first[last]]), int(held[last])
         common = gcd(cost, unit) or 1
         found = lagrangian_bound([row], [cost // common], costs, counts, denominator=unit // common)
         if found.whole > best.whole:

@@ -23,6 +23,7 @@ IntArray = NDArray[np.int64]
 _MOST: Final = 2**61
 """Sums of amounts up to this do not leave 64 bits."""
 
+_VARIANTS: Final = [*Variant]
 _REMEMBERED: Final = 4
 """Usages kept: a box is asked for its two again and again."""
 
@@ -146,14 +147,10 @@ class Frame:
         """(K,) whether no attempt with borrowing may take the members of a class."""
         if self.fair is not None or self.kep83 is not None:
             return np.zeros(len(self.first), dtype=np.bool_)
-        # Queue and priority decide: one is asked for all of a kind.
         priority = np.array([one.priority for one in self.first], dtype=np.int64)
-        _, rank = np.unique(priority, return_inverse=True)
-        kinds = self.queue * (1 + int(rank.max(initial=0))) + rank
-        _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
-        variants = [self.setting.variant(self.first[k]) for k in first.tolist()]
-        wanted = Variant.RECLAIM_WITHOUT_BORROWING
-        return np.array([variant is wanted for variant in variants], dtype=np.bool_)[which]
+        told = variants(self.setting, self.first, self.queue, priority)
+        held_back: NDArray[np.bool_] = told == _VARIANTS.index(Variant.RECLAIM_WITHOUT_BORROWING)
+        return held_back
 
     def name(self, node: int) -> str:
         """Return how a tree names a node."""
@@ -249,6 +246,17 @@ class Frame:
         pairs, number = np.unique(self.queue[classes] * size + told[:, 0], return_inverse=True)
         where = [divmod(pair, size) for pair in pairs.tolist()]
         return _Cells(classes, number, told[:, 1], where)
+
+
+def variants(
+    setting: Setting, workloads: Sequence[Admitted], queue: IntArray, priority: IntArray
+) -> IntArray:
+    """Return a number for the variant of each of some candidates, given what decides: (C,)."""
+    _, rank = np.unique(priority, return_inverse=True)
+    kinds = queue * (1 + int(rank.max(initial=0))) + rank
+    _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
+    found = [_VARIANTS.index(setting.variant(workloads[one])) for one in first.tolist()]
+    return np.array(found, dtype=np.int64)[which]
 
 
 class _Cells(NamedTuple):

@@ -7,7 +7,7 @@ least of it gone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -16,9 +16,9 @@ import numpy as np
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, Row, group
+from planner.proof.box import Box, Row, combined, group, numbered
 from planner.proof.claims import Claims
-from planner.proof.kueue.frame import Frame, IntArray
+from planner.proof.kueue.frame import Frame, IntArray, variants
 from planner.proof.kueue.inequalities import (
     excess_rows,
     fit_rows,
@@ -313,21 +313,31 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     everything = isinstance(setting, FairSetting)  # shares count all that is held
     plain = isinstance(setting, FairSetting | Kep83Setting)  # without variants
 
-    held_by: dict[int, tuple[int, ...]] = {}  # those that hold alike share the mapping
-
-    def key(one: Admitted, mark: Hashable) -> Hashable:
-        usage = one.usage
-        held = held_by.get(id(usage))
-        if held is None:
-            each = sum(sorted(usage.items()), ()) if everything else [usage.get(f, 0) for f in frs]
-            held = held_by[id(usage)] = tuple(each)
-        return one.queue, held, None if plain else setting.variant(one), one.evicted, mark
-
-    keys = [*map(key, going, setting.floor.marks(going))]
+    usages = [one.usage for one in going]
+    # Those that hold alike mostly share the mapping.
+    different = dict(zip(map(id, usages), usages, strict=True))
+    holds = numbered(
+        tuple(sorted(usage.items()) if everything else [usage.get(fr, 0) for fr in frs])
+        for usage in different.values()
+    )
+    of_usage = dict(zip(different, holds.tolist(), strict=True))
+    queue = np.array([one.queue for one in going], dtype=np.int64)
+    priority = np.array([one.priority for one in going], dtype=np.int64)
+    parts = [
+        np.array([*map(of_usage.__getitem__, map(id, usages))], dtype=np.int64),
+        np.array([one.evicted for one in going], dtype=np.int64),
+    ]
+    if not plain:
+        parts.append(variants(setting, going, queue, priority))
+    if setting.floor.groups:
+        parts.append(numbered(setting.floor.marks(going)))
+    kinds = queue
+    for part in parts:
+        kinds = combined(kinds, part)
     positions = [position[one.key] for one in going]
 
     def rules_for(table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]) -> KueueRules:
         costs = [*table.telling_apart(terms), *marks]
-        return KueueRules(setting, group(going, positions, order, keys, costs))
+        return KueueRules(setting, group(going, positions, order, kinds, costs))
 
     return Claims(table, rules_for, caps, wishes)

@@ -26,7 +26,7 @@ from planner.laws.yunikorn import (
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, Members, Row, group
+from planner.proof.box import Box, Members, Row, group, numbered
 from planner.proof.claims import Claims
 from planner.proof.yunikorn.frame import (
     Frame,
@@ -338,7 +338,7 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
     positions = [position for position, _ in found.values()]
     keys = [(key_of(one), one.is_spared(spare)) for one in victims]
     costs = [*table.telling_apart(terms), *marks]
-    members = group(victims, positions, order, keys, costs)
+    members = group(victims, positions, order, numbered(keys), costs)
     rated = set(table.rates) if RATED in terms else set()
     return YuniKornRules(
         cluster, asking, rules, members, spare=spare, over_freed="D7" in terms | rated
