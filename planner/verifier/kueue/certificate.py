@@ -320,8 +320,10 @@ def check_solver_free_bound(
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
     keys, (kinds, usages) = setting.candidate_keys, setting.candidate_usages
-    findings += [f"no cost is known for {key}" for key in keys if key not in costs]
-    paid = [costs.get(key, 0) for key in keys]
+    stated = [*map(costs.get, keys)]
+    if None in stated:
+        findings += [f"no cost is known for {key}" for key in keys if key not in costs]
+    paid = [cost or 0 for cost in stated]
     price = [sum(weight * usage.get(fr, 0) for fr, weight in weights.items()) for usage in usages]
     # Multiplied by the denominator, and never divided by it, all of this stays in integers: of 64
     # bits where these suffice, and Python's own elsewhere.
