@@ -12,12 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
 from planner.plan.commands import Commands
-from planner.plan.record import (
-    SCHEMA_VERSION,
-    AnyPlan,
-    Certificate,
-    Verdict,
-)
+from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate, Verdict
 from planner.quota.kueue.assignment import Assignment
 from planner.scheduler import Placement
 from planner.state import RequestsFrom
