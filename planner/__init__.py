@@ -122,6 +122,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
+    # Whose answer it is follows from whose state is asked about; the rest of a signature, and its
+    # documentation, are those of the function.
     _Rest = ParamSpec("_Rest")
     _Kueue_co = TypeVar("_Kueue_co", covariant=True)
     _YuniKorn_co = TypeVar("_YuniKorn_co", covariant=True)

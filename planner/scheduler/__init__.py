@@ -1,7 +1,7 @@
 """The schedulers that can be planned for: each is a value, and this is where they are registered.
 
 record.py    what a scheduler is: its words, and where its parts stand
-kueue.py     Kueue, with KEP-83 as a rule set of it, and whose choice of flavors and places
+kueue.py     Kueue, with KEP-83 as a rule set of it; who may choose its flavors and places
 yunikorn.py  YuniKorn
 """
 
