@@ -89,7 +89,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from planner.api import explain, front, greedy, solve, verify, whatif
+    from collections.abc import Callable
+    from typing import Concatenate, ParamSpec, Protocol, TypeVar, overload
+
+    from planner import api
+    from planner.api import front, verify, whatif
     from planner.commands.audit import audit
     from planner.commands.audit.record import Audit
     from planner.commands.boost.kueue.find import Boosts
@@ -107,22 +111,47 @@ if TYPE_CHECKING:
     from planner.errors import InputError, PlannerError
     from planner.kueue_verbs import boost, solve_joint
     from planner.objective.profiles import Profile
-    from planner.plan import (
-        AnyPlan,
-        Certificate,
-        Front,
-        JointPlan,
-        Plan,
-        Verification,
-        Victim,
-        YuniKornPlan,
-        YuniKornVictim,
-    )
+    from planner.plan import AnyPlan, Certificate, Front, Verification
+    from planner.plan.kueue import JointPlan, Plan, Victim
+    from planner.plan.yunikorn import YuniKornPlan, YuniKornVictim
     from planner.reader import read
     from planner.report.render import render
-    from planner.state import AnyState, Changes, State, YuniKornState
+    from planner.state import AnyState
+    from planner.state.kueue import Changes, State
+    from planner.state.yunikorn import YuniKornState
 
     __version__: str
+
+    # Whose answer it is follows from whose state is asked about; the rest of a signature, and its
+    # documentation, are those of the function.
+    _Rest = ParamSpec("_Rest")
+    _Kueue_co = TypeVar("_Kueue_co", covariant=True)
+    _YuniKorn_co = TypeVar("_YuniKorn_co", covariant=True)
+    _Any_co = TypeVar("_Any_co", covariant=True)
+
+    class _Verb(Protocol[_Rest, _Kueue_co, _YuniKorn_co, _Any_co]):
+        """A verb that answers a state with what is of the same scheduler."""
+
+        @overload
+        def __call__(self, state: State, *args: _Rest.args, **named: _Rest.kwargs) -> _Kueue_co: ...
+        @overload
+        def __call__(
+            self, state: YuniKornState, *args: _Rest.args, **named: _Rest.kwargs
+        ) -> _YuniKorn_co: ...
+        @overload
+        def __call__(
+            self, state: AnyState, *args: _Rest.args, **named: _Rest.kwargs
+        ) -> _Any_co: ...
+
+    def _verb(
+        verb: Callable[Concatenate[AnyState, _Rest], _Any_co],
+        kueue: type[_Kueue_co],
+        yunikorn: type[_YuniKorn_co],
+    ) -> _Verb[_Rest, _Kueue_co, _YuniKorn_co, _Any_co]: ...
+
+    explain = _verb(api.explain, Explanation, YuniKornExplanation)
+    greedy = _verb(api.greedy, Plan, YuniKornPlan)
+    solve = _verb(api.solve, Plan, YuniKornPlan)
 else:
     # Where each public name lives. Rooms are nouns (reader, solver, verifier) and functions are
     # verbs (read, solve, verify): importing a room binds its name here, and a room called like
@@ -133,26 +162,26 @@ else:
         "Audit": "planner.commands.audit.record",
         "Boosts": "planner.commands.boost.kueue.find",
         "Certificate": "planner.plan",
-        "Changes": "planner.state",
+        "Changes": "planner.state.kueue",
         "Check": "planner.commands.check.plan",
         "Explanation": "planner.commands.explain.kueue.record",
         "Front": "planner.plan",
         "InputError": "planner.errors",
-        "JointPlan": "planner.plan",
+        "JointPlan": "planner.plan.kueue",
         "Lint": "planner.commands.lint.lint",
-        "Plan": "planner.plan",
+        "Plan": "planner.plan.kueue",
         "PlannerError": "planner.errors",
         "Profile": "planner.objective.profiles",
         "Risk": "planner.commands.risk.measure",
         "Simulation": "planner.commands.simulate.record",
-        "State": "planner.state",
+        "State": "planner.state.kueue",
         "Verification": "planner.plan",
-        "Victim": "planner.plan",
+        "Victim": "planner.plan.kueue",
         "WhatIf": "planner.commands.whatif.edit",
         "YuniKornExplanation": "planner.commands.explain.yunikorn.record",
-        "YuniKornPlan": "planner.plan",
-        "YuniKornState": "planner.state",
-        "YuniKornVictim": "planner.plan",
+        "YuniKornPlan": "planner.plan.yunikorn",
+        "YuniKornState": "planner.state.yunikorn",
+        "YuniKornVictim": "planner.plan.yunikorn",
         "audit": "planner.commands.audit",
         "boost": "planner.kueue_verbs",
         "check": "planner.commands.check.plan",

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, get_args, overload
+from typing import TYPE_CHECKING, Final, get_args
 
-from planner.commands.explain import DEFAULT_LIMIT
-from planner.commands.explain.picture import PICTURE
+from planner.commands.explain import DEFAULT_LIMIT, PICTURE
 from planner.coverage.answer import covered, covered_front, covering, uncovered
 from planner.errors import InputError, SchemaError
 from planner.garbage import older_objects_aside
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import (
-    AnyPlan,
-    Assume,
-    Flavors,
-    Front,
-    Placement,
-    Plan,
-    Verification,
-    YuniKornPlan,
-    qualified,
-)
-from planner.scheduler import Part
+from planner.plan import AnyPlan, Assume, Front, Verification, qualified
+from planner.scheduler import OWN, Flavors, Part, Placement
 from planner.solver.start import (
     PLANNER,
     AssignmentInput,
@@ -37,11 +26,10 @@ from planner.solver.start import (
     start,
 )
 from planner.solver.start import solve as solve_started
-from planner.state import AnyState, State, YuniKornState
+from planner.state import AnyState
 
 if TYPE_CHECKING:
-    from planner.commands.explain.kueue.record import Explanation
-    from planner.commands.explain.yunikorn.record import YuniKornExplanation
+    from planner.commands.explain.record import CommonExplanation
     from planner.commands.whatif.edit import WhatIf
 
 __all__ = [
@@ -60,30 +48,6 @@ VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
 """What checks a plan of a scheduler law by law."""
 
 
-@overload
-def greedy(
-    state: State,
-    pending: str | None = ...,
-    assignment: AssignmentInput | None = ...,
-    now: datetime | str | None = ...,
-    rules: RulesInput | None = ...,
-) -> Plan: ...
-@overload
-def greedy(
-    state: YuniKornState,
-    pending: str | None = ...,
-    *,
-    now: datetime | str | None = ...,
-    rules: RulesInput | None = ...,
-) -> YuniKornPlan: ...
-@overload
-def greedy(
-    state: AnyState,
-    pending: str | None = ...,
-    assignment: AssignmentInput | None = ...,
-    now: datetime | str | None = ...,
-    rules: RulesInput | None = ...,
-) -> AnyPlan: ...
 def greedy(
     state: AnyState,
     pending: str | None = None,
@@ -122,55 +86,6 @@ def greedy(
     return covered(state, plan)
 
 
-@overload
-def solve(
-    state: State,
-    pending: str | None = ...,
-    objective: str | Profile = ...,
-    costs: Mapping[str, int] | None = ...,
-    assignment: AssignmentInput | None = ...,
-    now: datetime | str | None = ...,
-    time_limit: float | None = ...,
-    *,
-    flavors: Flavors = ...,
-    stability: bool | None = ...,
-    stable: bool = ...,
-    rules: RulesInput | None = ...,
-    certify: bool | None = ...,
-    placement: Placement = ...,
-    assume: Assume | None = ...,
-) -> Plan: ...
-@overload
-def solve(
-    state: YuniKornState,
-    pending: str | None = ...,
-    objective: str | Profile = ...,
-    costs: Mapping[str, int] | None = ...,
-    *,
-    now: datetime | str | None = ...,
-    time_limit: float | None = ...,
-    rules: RulesInput | None = ...,
-    certify: bool | None = ...,
-    assume: Assume | None = ...,
-) -> YuniKornPlan: ...
-@overload
-def solve(
-    state: AnyState,
-    pending: str | None = ...,
-    objective: str | Profile = ...,
-    costs: Mapping[str, int] | None = ...,
-    assignment: AssignmentInput | None = ...,
-    now: datetime | str | None = ...,
-    time_limit: float | None = ...,
-    rules: RulesInput | None = ...,
-    flavors: Flavors = ...,
-    *,
-    stability: bool | None = ...,
-    stable: bool = ...,
-    certify: bool | None = ...,
-    placement: Placement = ...,
-    assume: Assume | None = ...,
-) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
     pending: str | None = None,
@@ -180,12 +95,12 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     now: datetime | str | None = None,
     time_limit: float | None = None,
     rules: RulesInput | None = None,
-    flavors: Flavors = "kueue",
+    flavors: Flavors = OWN,
     *,
     stability: bool | None = False,
     stable: bool = False,
     certify: bool | None = None,
-    placement: Placement = "kueue",
+    placement: Placement = OWN,
     assume: Assume | None = None,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
@@ -306,45 +221,6 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     return covered_front(state, found, _vouched(assume))
 
 
-@overload
-def explain(
-    state: State,
-    pending: str | None = ...,
-    victim: str | None = ...,
-    objective: str | Profile = ...,
-    costs: Mapping[str, int] | None = ...,
-    assignment: AssignmentInput | None = ...,
-    now: datetime | str | None = ...,
-    time_limit: float | None = ...,
-    *,
-    limit: int = ...,
-) -> Explanation: ...
-@overload
-def explain(
-    state: YuniKornState,
-    pending: str | None = ...,
-    victim: str | None = ...,
-    objective: str | Profile = ...,
-    costs: Mapping[str, int] | None = ...,
-    *,
-    now: datetime | str | None = ...,
-    time_limit: float | None = ...,
-    rules: RulesInput | None = ...,
-    limit: int = ...,
-) -> YuniKornExplanation: ...
-@overload
-def explain(
-    state: AnyState,
-    pending: str | None = ...,
-    victim: str | None = ...,
-    objective: str | Profile = ...,
-    costs: Mapping[str, int] | None = ...,
-    assignment: AssignmentInput | None = ...,
-    now: datetime | str | None = ...,
-    time_limit: float | None = ...,
-    rules: RulesInput | None = ...,
-    limit: int = ...,
-) -> Explanation | YuniKornExplanation: ...
 def explain(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
     pending: str | None = None,
@@ -356,7 +232,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     time_limit: float | None = None,
     rules: RulesInput | None = None,
     limit: int = DEFAULT_LIMIT,
-) -> Explanation | YuniKornExplanation:
+) -> CommonExplanation:
     """Explain the least disruptive plan for a pending workload, or why there is none.
 
     Of every victim it says which law permits it and whether all optimal plans have it; of one
@@ -390,7 +266,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     deadline, checked = deadline_after(time_limit), _checked_costs(costs)
     given = Given(pending, assignment, now, rules)
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
-    found: Explanation | YuniKornExplanation = answered(inquiry, victim, limit)
+    found: CommonExplanation = answered(inquiry, victim, limit)
     return qualified(found, uncovered(covering(state), inquiry.plan))
 
 

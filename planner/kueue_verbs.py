@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import cast
 
 from planner.api import solve
 from planner.commands.boost.kueue.find import Boosts, find_boosts
 from planner.commands.whatif.edit import edit
-from planner.coverage.answer import covered_joint
-from planner.coverage.kueue import contradicted, waiting_slices
+from planner.coverage.kueue import contradicted, covered_joint, waiting_slices
 from planner.errors import InputError
 from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import Assume, JointPlan
+from planner.plan import Assume
+from planner.plan.kueue import JointPlan, Plan
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.kueue.joint.question import ask, ask_of_all
 from planner.solver.kueue.joint.solve import solve_together
@@ -121,5 +122,6 @@ def boost(
     state = of_kueue(state)
     gate_on = state.configuration.gate(BOOST_GATE)
     boosting = state if gate_on else edit(state, [f"configuration.featureGates.{BOOST_GATE}=true"])
-    plan = solve(boosting, pending, objective, time_limit=deadline.half().left())
+    # The plan for a state of Kueue.
+    plan = cast("Plan", solve(boosting, pending, objective, time_limit=deadline.half().left()))
     return find_boosts(boosting, plan, gate_on=gate_on, deadline=deadline)

@@ -16,7 +16,7 @@ from planner.quota.kueue.assignment import read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 
 Object = dict[str, Any]
 NOW = "2026-05-01T13:00:00Z"

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import planner.reader
-from planner.state import State
+from planner.state.kueue import State
 
 
 def read(source: str | os.PathLike[str], **more: Any) -> State:

@@ -16,7 +16,7 @@ from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests.brute_force import Simulation
 from tests.brute_force_fair import FairSimulation
 

@@ -17,7 +17,7 @@ import pytest
 
 from planner.quota.kueue.assignment import Assignment
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests.conftest import ROOT, recorded_root
 
 Line = dict[str, Any]

@@ -13,13 +13,13 @@ import pytest
 
 import planner
 from planner.commands.replay import replay
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quantity import parse_quantity
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored
 from planner.reference.kueue.decision import decide
-from planner.state import State, Workload
+from planner.state.kueue import State, Workload
 from planner.state.kueue_configuration import Configuration
 from planner.state.kueue_workload import WorkloadStatus
 from planner.term import TERMS

@@ -13,7 +13,7 @@ from planner.commands.whatif.edit import edit
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
-from planner.state import State
+from planner.state.kueue import State
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "instances" / "topology"

@@ -14,11 +14,13 @@ import pytest
 
 import planner
 from planner.api import pending_workloads
-from planner.plan import Plan, YuniKornPlan
+from planner.plan.kueue import Plan
+from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored
-from planner.state import State, YuniKornState
+from planner.state.kueue import State
+from planner.state.yunikorn import YuniKornState
 from tests.brute_force import Gone, Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.conftest import ROOT

@@ -13,14 +13,15 @@ import planner
 from planner.commands.audit.record import Audit
 from planner.commands.check.plan import Check
 from planner.commands.explain.kueue.record import Explanation
+from planner.commands.explain.record import CommonExplanation
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
 from planner.commands.lint.lint import Lint
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate.record import Simulation
 from planner.commands.simulate.script import Script
 from planner.commands.whatif.edit import WhatIf
-from planner.plan import YuniKornPlan
 from planner.plan.base import Record
+from planner.plan.yunikorn import YuniKornPlan
 
 HEAD = """# Library
 
@@ -34,9 +35,6 @@ that is returned is frozen and typed, and has `model_dump_json()`. Bad input rai
 exception. [Use it from Python](../how-to/python.md) shows it at work.
 """
 TYPES: Final = (
-    "planner.state.AnyState",
-    "planner.state.YuniKornState",
-    "planner.plan.AnyPlan",
     "planner.plan.Status",
     "planner.errors.UnsupportedError",
     "planner.errors.InternalError",
@@ -49,12 +47,13 @@ TYPES: Final = (
     "planner.reader.source.Loadable",
     "planner.reader.source.MAX_BYTES",
     "planner.reader.Ignored",
-    "planner.state.kueue_release.AUTO",
-    "planner.state.kueue_configuration.RequestsFrom",
+    "planner.state.AUTO",
+    "planner.state.RequestsFrom",
     "planner.solver.start.AssignmentInput",
     "planner.solver.start.RulesInput",
-    "planner.solver.start.Flavors",
-    "planner.plan.Placement",
+    "planner.scheduler.Flavors",
+    "planner.scheduler.OWN",
+    "planner.scheduler.Placement",
     "planner.plan.Assume",
     "planner.report.render.Answer",
     "planner.report.render.Style",
@@ -75,6 +74,7 @@ ANSWERS: Final[tuple[type[Record], ...]] = (
     YuniKornPlan,
     Audit,
     Check,
+    CommonExplanation,
     Explanation,
     Lint,
     Risk,
@@ -94,7 +94,6 @@ fields are made of, by name. In JSON they follow the [schemas](schemas.md).
 def page() -> str:
     """Return a page that asks mkdocstrings for every public name."""
     known = {name: getattr(planner, name) for name in planner.__all__ if name != "__version__"}
-    del known["AnyPlan"]  # a plan of either scheduler: it stands among the types
     functions = [thing for thing in known.values() if isfunction(thing)]
     classes = [thing for thing in known.values() if isclass(thing)]
     parts = [HEAD, "## Functions", *map(_entry, functions), "## Classes", *map(_entry, classes)]

@@ -29,8 +29,8 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from planner.commands.apply.kueue.carry import Carrying
     from planner.commands.apply.record import Applied
-    from planner.plan import Plan
-    from planner.state import State
+    from planner.plan.kueue import Plan
+    from planner.state.kueue import State
 
 SOURCE: Final = "snapshot"
 UNDO_FIRST: Final = "take back what it left behind with --undo, and plan again"
@@ -114,7 +114,7 @@ def command(given: Given) -> int:
 def _plan(given: Given) -> Plan:
     """Read the one plan that is to be carried out."""
     from planner.cli.plan_file import EXPECTED, read_plans
-    from planner.plan import Plan
+    from planner.plan.kueue import Plan
 
     plans = read_plans(given.plan, given.max_size)
     if len(plans) != 1:
@@ -209,8 +209,8 @@ def ended_as_by_hand() -> Iterator[None]:
 def _state(value: object, plan: Plan) -> State:
     """Read the cluster with the clock of the plan, by the rules that it was made by."""
     from planner.reader import read_objects
+    from planner.state import AUTO
     from planner.state.kueue import of_kueue
-    from planner.state.kueue_release import AUTO
 
     release = plan.kueue.release if plan.kueue else AUTO
     how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}

@@ -20,7 +20,7 @@ from planner.cli.exit_code import epilog
 from planner.cli.given import Given
 from planner.cli.main import PlannerCommand
 from planner.cli.main import main as planner
-from planner.state import API_GROUP
+from planner.state.kueue import API_GROUP
 
 if TYPE_CHECKING:
     from planner.state import AnyState

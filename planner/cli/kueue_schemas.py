@@ -11,7 +11,7 @@ from pydantic.json_schema import JsonSchemaMode
 from planner.commands.boost.kueue.find import Boosts
 from planner.commands.explain.kueue.record import PreemptionMessage
 from planner.commands.replay.kueue_live import LiveReplay
-from planner.plan import JointPlan
+from planner.plan.kueue import JointPlan
 from planner.quota.kueue.assignment import Assignment
 
 SCHEMAS: Final[Mapping[str, tuple[str, type[BaseModel], JsonSchemaMode]]] = {

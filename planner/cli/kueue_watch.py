@@ -28,7 +28,7 @@ from planner.kubectl.kueue_resource import WATCHED, watching_role
 if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
     from planner.commands.watch.record import Line
-    from planner.state import State
+    from planner.state.kueue import State
 
 EPILOG: Final = f"""\b
 Examples:

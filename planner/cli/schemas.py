@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any, Final, Union
 
 from pydantic import BaseModel, TypeAdapter
@@ -24,7 +25,7 @@ from planner.commands.watch.record import Watched
 from planner.commands.whatif.edit import WhatIf
 from planner.commands.whatif.settings import Settings
 from planner.plan import AnyPlan, Front
-from planner.reader.kinds import KINDS
+from planner.reader.items import Kind
 from planner.report.catalogue import Catalogue
 from planner.report.checking import Checks
 from planner.report.front import Fronts
@@ -39,6 +40,8 @@ _OLD_FUNGIBILITY: Final = ["Borrow", "Preempt"]
 """What MayStopSearch was called before v1beta2; the reader takes both."""
 
 
+KINDS: Final = Part[Mapping[tuple[str, str], Kind]]("kinds")
+"""The kinds of objects that the states of a scheduler are read from, by API group."""
 OWN_SCHEMAS: Final = Part[Mapping[str, tuple[str, type[BaseModel], JsonSchemaMode]]]("schemas")
 """What only one scheduler has: for each a summary, what it describes, and whether it is read."""
 
@@ -86,7 +89,7 @@ def _input() -> dict[str, Any]:
 
     Objects of other kinds are ignored, and so are fields that no schema names.
     """
-    models = list(dict.fromkeys(kind.model for kind in KINDS.values()))
+    models = list(dict.fromkeys(kind.model for own in KINDS.of_all() for kind in own.values()))
     _, shared = models_json_schema(
         [(model, "validation") for model in models], by_alias=True, ref_template=_REFERENCE
     )
@@ -115,7 +118,7 @@ def _input() -> dict[str, Any]:
 def _object() -> dict[str, Any]:
     """Return the schema of one object: by its kind and version, or anything else."""
     known = []
-    for (group, name), kind in KINDS.items():
+    for (group, name), kind in chain.from_iterable(own.items() for own in KINDS.of_all()):
         versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
         is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
         known.append(

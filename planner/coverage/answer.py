@@ -8,11 +8,11 @@ left with what it leaves out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
-from planner.plan import AnyPlan, Assume, Front, FrontPoint, JointPlan, Uncovered, qualified
+from planner.plan import AnyPlan, Assume, Front, FrontPoint, Uncovered, qualified
 from planner.scheduler import Part, scheduler_of
 from planner.state import AnyState
 
@@ -164,7 +164,7 @@ def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -
     known = covering(state)
     shown: list[FrontPoint] = [*front.points, front.greedy]
     shown += [front.unproved] if front.unproved else []
-    missing = tuple(_once(chain.from_iterable(uncovered(known, one.plan) for one in shown)))
+    missing = tuple(dict.fromkeys(one for each in shown for one in uncovered(known, each.plan)))
     if not missing:
         return front
 
@@ -177,24 +177,3 @@ def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -
         "unproved": told_of(front.unproved) if front.unproved else None,
     }
     return qualified(front.model_copy(update=update), missing, assume)
-
-
-def covered_joint(
-    state: AnyState,
-    plan: JointPlan,
-    assume: Assume | None = None,
-    besides: Iterable[Uncovered] = (),
-) -> JointPlan:
-    """Return a joint plan with what it leaves out of any workload that it is for, and besides."""
-    known = covering(state)
-    each = [known.unmodelled(one.workload) for one in plan.pending]
-    found = _once(one for some in (*each, besides) for one in some)
-    return qualified(plan, tuple(found), assume)
-
-
-def _once(found: Iterable[Uncovered]) -> Iterator[Uncovered]:
-    seen = set()
-    for one in found:
-        if one not in seen:
-            seen.add(one)
-            yield one

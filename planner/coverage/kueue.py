@@ -14,19 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from planner.coverage import kueue_evidence as evidence
 from planner.coverage.kueue_evidence import why_not
 from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
-from planner.plan import Demand, Plan, Uncovered
+from planner.plan import Assume, Uncovered, qualified
 from planner.plan.base import name_some
+from planner.plan.kueue import Demand, JointPlan, Plan
 from planner.quantity import format_units, to_units
 from planner.quota.kueue.activity import Activity, leaves_it_to_workers
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.slices import names_replaced
-from planner.state import ClusterQueue, LocalQueue, State, Workload
+from planner.state.kueue import ClusterQueue, LocalQueue, State, Workload
 from planner.state.kueue_workload import PREEMPTED
 
 OVERTAKEN: Final = "no longer fits after processing another workload"
@@ -365,6 +367,15 @@ class KueueCoverage:
         ]
         if there and self.state.configuration.feature_gates.get("ConfigurablePreemptions", False):
             yield PREEMPTION_CONFIG.found(there, "the gate ConfigurablePreemptions is on")
+
+
+def covered_joint(
+    state: State, plan: JointPlan, assume: Assume | None, besides: Iterable[Uncovered]
+) -> JointPlan:
+    """Return a joint plan with what it leaves out of any workload that it is for, and besides."""
+    known = KueueCoverage(state)
+    each = [known.unmodelled(one.workload) for one in plan.pending]
+    return qualified(plan, tuple(dict.fromkeys(chain(*each, besides))), assume)
 
 
 def waiting_slices(state: State, keys: Iterable[str]) -> Iterator[Uncovered]:

@@ -25,14 +25,15 @@ from planner.coverage.kueue_features import (
     SLICES,
     TOPOLOGY,
 )
-from planner.plan import Demand, Uncovered
+from planner.plan import Uncovered
+from planner.plan.kueue import Demand
 from planner.quantity import QuantityError, format_units, parse_quantity, to_units
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.devices import Charges
 from planner.quota.kueue.request import Defaults, pod_set_requests
 from planner.quota.kueue.slices import names_replaced
-from planner.state import ClusterQueue, LocalQueue, State, Workload
 from planner.state.base import Condition
+from planner.state.kueue import ClusterQueue, LocalQueue, State, Workload
 
 SHORTAGE: Final = re.compile(
     r"insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>\S+), "

@@ -7,8 +7,7 @@ from typing import Final
 
 from planner.coverage.answer import Feature
 from planner.plan import AnyPlan, Uncovered
-from planner.state import YuniKornState
-from planner.state.yunikorn import Application, Ask, Partition, QueueConfig
+from planner.state.yunikorn import Application, Ask, Partition, QueueConfig, YuniKornState
 
 LIMITS: Final = Feature(
     "user-limits",

@@ -33,13 +33,13 @@ from planner.kubectl.kueue_resource import (
 )
 from planner.reader.items import items_of
 from planner.reader.json_text import parse_json
-from planner.reader.kinds import KINDS
+from planner.reader.kueue_kinds import KINDS
 from planner.reader.parse import Document
 from planner.reader.show import shown
 from planner.reader.taken import TAKEN_AT, written
 from planner.reader.unknown import known_part
-from planner.state import PLACED
 from planner.state.base import Metadata
+from planner.state.kueue import PLACED
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl apply keeps a copy of the whole object."""

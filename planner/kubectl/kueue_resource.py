@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from planner.errors import InputError
 from planner.kubectl.call import Answer, last_words
 from planner.reader.show import plain
-from planner.state import API_GROUP
+from planner.state.kueue import API_GROUP
 
 DEVICES: Final = "resource.k8s.io"
 CONFIGURATION: Final = "kueue-system/kueue-manager-config"

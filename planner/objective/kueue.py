@@ -18,7 +18,7 @@ from planner.problem.kueue import Problem
 from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT
-from planner.state import State
+from planner.state.kueue import State
 from planner.term import unit_weight
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from planner.objective.terms import Budget
 from planner.quota.kueue.holding import holding_of
 from planner.quota.kueue.snapshot import Admitted, Snapshot
-from planner.state import PodDisruptionBudget
+from planner.state.kueue import PodDisruptionBudget
 
 
 def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budget]:

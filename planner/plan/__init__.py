@@ -10,43 +10,16 @@ kueue.py     the plan for a pending workload of Kueue, with the tree and the nod
 commands.py
              the calls of kubectl that carry it out
 yunikorn.py  the plan for an ask of YuniKorn
-front.py     the Pareto front of two measures, of either scheduler
+front.py     the Pareto front of two measures, of any scheduler
 """
-
-from typing import Final
 
 from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered, qualified
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
-from planner.plan.kueue import (
-    OWN,
-    Amount,
-    Cascade,
-    Demand,
-    DomainSlots,
-    FlavorChoices,
-    Flavors,
-    GreedyTurn,
-    HeldBack,
-    JointPending,
-    JointPlan,
-    JointSkipped,
-    JointStep,
-    KueueFlavors,
-    KueueRelease,
-    NodesAround,
-    NodeShare,
-    OneByOneAnswer,
-    Place,
-    Placement,
-    Plan,
-    PodSetPlaces,
-    QuotaNode,
-    QuotaUse,
-    Victim,
-)
 from planner.plan.proof import Tree
 from planner.plan.record import (
+    MODEL,
     SCHEMA_VERSION,
+    AnyPlan,
     BoundByRows,
     Cap,
     Certificate,
@@ -61,63 +34,27 @@ from planner.plan.record import (
     Verification,
     WeighedRow,
 )
-from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
-from planner.quota.kueue.assignment import Assignment
-from planner.scheduler import Part
-
-AnyPlan = Plan | YuniKornPlan
-"""A plan of any scheduler."""
-MODEL: Final = Part[type[AnyPlan]]("plan")
-"""What the plans of a scheduler are."""
 
 __all__ = [
     "MODEL",
-    "OWN",
     "SCHEMA_VERSION",
-    "Amount",
     "AnyPlan",
-    "Assignment",
     "Assume",
     "BoundByRows",
     "Cap",
-    "Cascade",
     "Certificate",
     "Covered",
-    "Demand",
-    "DomainSlots",
     "Excess",
-    "FlavorChoices",
-    "Flavors",
     "Front",
     "FrontMeasure",
     "FrontPoint",
     "GreedyPoint",
-    "GreedyTurn",
-    "HeldBack",
-    "JointPending",
-    "JointPlan",
-    "JointSkipped",
-    "JointStep",
-    "KueueFlavors",
-    "KueueRelease",
     "Level",
     "Multiplier",
-    "NodeRoom",
-    "NodeShare",
-    "NodesAround",
-    "OneByOneAnswer",
-    "Place",
-    "Placement",
-    "Plan",
-    "PodSetPlaces",
     "Proof",
     "Proved",
-    "QueueUse",
-    "QuotaNode",
-    "QuotaUse",
     "Reaching",
     "Record",
-    "ResourceAmount",
     "Shown",
     "SolverFreeBound",
     "Status",
@@ -125,9 +62,6 @@ __all__ = [
     "Uncovered",
     "Verdict",
     "Verification",
-    "Victim",
     "WeighedRow",
-    "YuniKornPlan",
-    "YuniKornVictim",
     "qualified",
 ]

@@ -7,9 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered
-from planner.plan.kueue import Plan
-from planner.plan.record import SCHEMA_VERSION, SchedulerId
-from planner.plan.yunikorn import YuniKornPlan
+from planner.plan.record import SCHEMA_VERSION, AnyPlan, SchedulerId
 
 Place = Literal["on", "behind", "outside", "open", "none"]
 """Where the scheduler's own plan is. on: a point has its values. behind: a point is as good in
@@ -37,7 +35,7 @@ class FrontPoint(Record):
     model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
 
     values: tuple[int, int]
-    plan: Plan | YuniKornPlan
+    plan: AnyPlan
 
 
 class GreedyPoint(FrontPoint):

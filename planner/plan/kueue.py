@@ -1,23 +1,22 @@
 """The plans for one pending workload of Kueue, with tree and nodes around it, and for several."""
 
+# pyright: reportIncompatibleVariableOverride=false
+# A frozen record may have fields of a narrower type.
+
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
 from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
 from planner.plan.commands import Commands
-from planner.plan.record import (
-    SCHEMA_VERSION,
-    BesideGreedy,
-    Certificate,
-    Verdict,
-)
+from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate, Verdict
 from planner.quota.kueue.assignment import Assignment
+from planner.scheduler import Placement
+from planner.state import RequestsFrom
 from planner.state.kep83 import Kep83
-from planner.state.kueue_configuration import RequestsFrom
 from planner.state.kueue_release import KnownBy
 
 
@@ -272,15 +271,7 @@ class PodSetPlaces(Record):
     domains: tuple[Place, ...]
 
 
-Placement = Literal["kueue", "any"]
-"""Who places pods on nodes: Kueue itself, or anybody, at will."""
-Flavors = Literal["kueue", "optimal"]
-"""Whose choice of flavors: the scheduler's own, or the best for the objective."""
-OWN: Final = "kueue"
-"""Of either: the scheduler itself."""
-
-
-class Plan(BesideGreedy):
+class Plan(AnyPlan):
     """The answer for one pending workload.
 
     ``algorithm`` is ``kueue`` for the scheduler's own greedy answer and ``optimum`` for the
@@ -353,11 +344,6 @@ class Plan(BesideGreedy):
     commands: Commands | None = None
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """The victims as namespace/name, in the order of the plan."""
-        return tuple(victim.workload for victim in self.victims)
-
-    @property
     def reading(self) -> dict[str, str]:
         """With which release and requests its state is read again."""
         release = {} if self.kueue is None else {"release": self.kueue.release}
@@ -375,11 +361,6 @@ class Plan(BesideGreedy):
             pods.name: {"/".join(one.values): one.count for one in pods.domains}
             for pods in self.places
         }
-
-    @property
-    def preemptor_name(self) -> str:
-        """What people call the preemptor."""
-        return self.preemptor
 
     @property
     def preemptor_queue(self) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
-from typing import Annotated, Any, Final, Literal, Self
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
-from pydantic import Field, computed_field, model_validator
+from pydantic import Field, GetCoreSchemaHandler, computed_field, model_validator
 
-from planner.plan.base import Evicting, Record
+from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
 from planner.plan.proof import Tree
-from planner.scheduler import schedulers
+from planner.scheduler import Part, schedulers
 
 SCHEMA_VERSION: Final = "planner/v1"
 SchedulerId = Annotated[
@@ -239,24 +241,101 @@ class Excess(Record):
     priority: int | None = None
 
 
-class BesideGreedy(Evicting):
-    """A plan for one preemptor, with the scheduler's own beside it in ``greedy``."""
+class AnyPlan(Evicting):
+    """A plan for one preemptor, with the scheduler's own beside it in ``greedy``.
+
+    It is a ``Plan`` of Kueue, a ``YuniKornPlan``, or one of another scheduler that is registered.
+    """
+
+    if TYPE_CHECKING:  # the fields themselves stand in each plan, in their place in its JSON
+        scheduler: str
+        rules: str
+        algorithm: str
+        objective: str
+        status: Status
+        proved: Proved | None
+        coverage: tuple[Uncovered, ...]
+        assume: Assume | None
+        explanation: str
+        preemptor: str
+        priority: int
+        now: datetime
+        victims: tuple[Any, ...]
+        terms: dict[str, int]
+        outside_rules: tuple[str, ...]
+        certificate: Certificate | None
+        greedy: AnyPlan | None
+        notes: tuple[str, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the victims, in the order of the plan."""
+        return tuple(victim.key for victim in self.victims)
+
+    @property
+    @abstractmethod
+    def where(self) -> dict[str, dict[str, int]]:
+        """The pods that go to each node or other leaf."""
+
+    @property
+    def preemptor_name(self) -> str:
+        """What people call the preemptor."""
+        return self.preemptor
+
+    @property
+    @abstractmethod
+    def preemptor_queue(self) -> str:
+        """The queue it waits in."""
+
+    @property
+    def never_comes(self) -> bool:
+        """Whether the scheduler does not come to the preemptor in the next cycle, or never."""
+        return False
+
+    @property
+    @abstractmethod
+    def requested(self) -> dict[tuple[str, str], int]:
+        """What the preemptor asks for, by flavor and resource; without flavors they are empty."""
+
+    @property
+    @abstractmethod
+    def short(self) -> frozenset[tuple[str, str]]:
+        """The flavors and resources of which there may not be enough."""
+
+    @property
+    @abstractmethod
+    def freed(self) -> list[tuple[tuple[str, str], int]]:
+        """What victims hold by flavor and resource, what is being evicted already left out."""
+
+    @property
+    def attempt(self) -> str:
+        """Which of several attempts it belongs to; empty where there is one only."""
+        return ""
+
+    @property
+    def rule_options(self) -> str:
+        """What is said of the rules besides their name; empty if nothing is."""
+        return ""
+
+    @property
+    @abstractmethod
+    def priorities(self) -> list[int]:
+        """The priorities of the victims, what is being evicted already left out."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def more_than_greedy(self) -> tuple[Excess, ...]:
         """What this plan takes more of than the scheduler's own, where that evicts anybody."""
-        plan: Any = self
-        greedy = plan.greedy
+        greedy = self.greedy
         if greedy is None or not greedy.keys:
             return ()
         found = []
         for measure, term in _TERMS:
-            ours, theirs = plan.terms.get(term, 0), greedy.terms.get(term, 0)
+            ours, theirs = self.terms.get(term, 0), greedy.terms.get(term, 0)
             if ours > theirs:
                 found.append(Excess(measure=measure, plan=ours, greedy=theirs))
-        highest = max([*plan.priorities, *greedy.priorities], default=0)
-        ours, theirs = plan.priorities.count(highest), greedy.priorities.count(highest)
+        highest = max([*self.priorities, *greedy.priorities], default=0)
+        ours, theirs = self.priorities.count(highest), greedy.priorities.count(highest)
         if ours > theirs:
             found.append(
                 Excess(measure="highest_priority", plan=ours, greedy=theirs, priority=highest)
@@ -272,8 +351,32 @@ class BesideGreedy(Evicting):
 
     @model_validator(mode="after")
     def _greedy_stands_beside_optimum(self) -> Self:
-        plan: Any = self
-        if plan.algorithm != "optimum" and plan.greedy is not None:
+        if self.algorithm != "optimum" and self.greedy is not None:
             message = "a greedy plan has no greedy plan beside it"
             raise ValueError(message)
         return self
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+        """Read and write a plan of any scheduler as one of those that are registered."""
+        if cls is AnyPlan:
+            return handler.generate_schema(Union[tuple(MODEL.of_all())])  # noqa: UP007 - of a list
+        return super().__get_pydantic_core_schema__(source, handler)
+
+
+def names_of(*plans: AnyPlan) -> dict[str, str]:
+    """Return what people call preemptors and victims whose keys are no names, by their keys."""
+    pairs = [(plan.preemptor, plan.preemptor_name) for plan in plans]
+    pairs += [(victim.key, victim.name) for plan in plans for victim in plan.victims]
+    return {key: name for key, name in pairs if name != key}
+
+
+def resources_of(*plans: AnyPlan) -> tuple[str, ...]:
+    """Return the resources that plans ask for and that their victims hold."""
+    return tuple(
+        sorted({name for plan in plans for _, name in (*plan.requested, *dict(plan.freed))})
+    )
+
+
+MODEL: Final = Part[type[AnyPlan]]("plan")
+"""What the plans of a scheduler are."""

@@ -1,5 +1,8 @@
 """The plan for an ask of YuniKorn."""
 
+# pyright: reportIncompatibleVariableOverride=false
+# A frozen record may have fields of a narrower type.
+
 from __future__ import annotations
 
 from datetime import datetime
@@ -9,7 +12,7 @@ from pydantic import Field
 
 from planner.laws.yunikorn import Spared
 from planner.plan.base import Assume, Proved, Record, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, BesideGreedy, Certificate
+from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate
 
 
 class ResourceAmount(Record):
@@ -97,7 +100,7 @@ class QueueUse(Record):
     after: int
 
 
-class YuniKornPlan(BesideGreedy):
+class YuniKornPlan(AnyPlan):
     """The answer for one ask.
 
     ``rules`` names the side taken where the written laws and the core differ: ``design`` or
@@ -145,11 +148,6 @@ class YuniKornPlan(BesideGreedy):
         return spare == "nobody" or not any(victim.opted_out for victim in self.victims)
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """The allocation keys of the victims, in the order of the plan."""
-        return tuple(victim.allocation for victim in self.victims)
-
-    @property
     def where(self) -> dict[str, dict[str, int]]:
         """The node of its only pod."""
         return {} if self.node is None else {self.preemptor_name: {self.node: 1}}
@@ -165,11 +163,6 @@ class YuniKornPlan(BesideGreedy):
         return self.queue
 
     @property
-    def never_comes(self) -> bool:
-        """Whether the core would never come to the ask: it comes to every one."""
-        return False
-
-    @property
     def requested(self) -> dict[tuple[str, str], int]:
         """What the preemptor asks for by resource; there are no flavors."""
         return {("", one.resource): one.asked for one in self.room if one.asked}
@@ -183,16 +176,6 @@ class YuniKornPlan(BesideGreedy):
     def freed(self) -> list[tuple[tuple[str, str], int]]:
         """What victims hold by resource."""
         return [(("", one.resource), one.units) for victim in self.victims for one in victim.usage]
-
-    @property
-    def attempt(self) -> str:
-        """Which of several attempts it belongs to: there is one only."""
-        return ""
-
-    @property
-    def rule_options(self) -> str:
-        """What is said of the rules besides their name: nothing."""
-        return ""
 
     @property
     def priorities(self) -> list[int]:

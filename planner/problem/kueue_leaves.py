@@ -11,7 +11,7 @@ from typing import Final
 
 from planner.quota.kueue.placing import Pods
 from planner.quota.kueue.topology_tree import FlavorTree
-from planner.state import Node
+from planner.state.kueue import Node
 from planner.state.pods import NodeSelectorTerm, SelectorRequirement, Taint, Toleration
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")

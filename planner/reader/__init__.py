@@ -3,12 +3,16 @@
 source.py      bytes from files, directories and standard input, within bounds
 bound.py       how many values may be made of them
 parse.py       bytes to documents: json_text.py or yaml_text.py
-quick.py       a large list of them, fast: workloads become facts; structs.py: the schema for it
+quick.py       a large list of them, fast: its objects are left as text
 settings.py    what a state is called, and what the user says of it
 items.py       documents to single objects: lists are opened
-kinds.py       the kinds that are read; checked.py makes objects of them
+checked.py     values to objects of the schema
 complaint.py   what is wrong with one, and where; show.py: values and paths in messages
 kueue.py       objects of Kueue to one state: the clock, priorities, the configuration
+kueue_kinds.py
+               the kinds that are read of it
+kueue_facts.py
+               workloads that were left as text to facts; structs.py: the schema for it
 kueue_collect.py
                single objects to checked ones
 kueue_release.py

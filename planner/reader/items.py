@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from planner.errors import SchemaError
 from planner.reader.parse import EXPECTED, Document
-from planner.reader.quick import quick_facts, read_item
+from planner.reader.quick import read_item
 from planner.reader.show import Path, place, shown
-from planner.state import Facts
+from planner.state.base import Schema
+
+
+class Kind(NamedTuple):
+    """A kind of object which the planner reads."""
+
+    name: str
+    model: type[Schema]
+    versions: tuple[str, ...]
+    namespaced: bool = False
+
+
+class Facts(Protocol):
+    """What a scheduler wants to know of an object instead of its value."""
+
+    @property
+    def text(self) -> Any:  # noqa: ANN401 - bytes, or a part of them
+        """The JSON text of the object."""
+        ...
 
 
 class Item(NamedTuple):
     """A JSON object that claims to be a Kubernetes object, and where it stands.
 
-    Of a workload there may be ``facts`` instead of the value.
+    There may be ``facts`` instead of the value.
     """
 
     root: str
@@ -38,8 +56,14 @@ class Item(NamedTuple):
         return Item(self.root, self.path, value) if isinstance(value, dict) else self
 
 
-def items_of(document: Document, path: Path = ()) -> Iterator[Item]:
+def items_of(
+    document: Document,
+    path: Path = (),
+    facts_of: Callable[[msgspec.Raw], Facts | None] = lambda _: None,
+) -> Iterator[Item]:
     """Yield the objects of a document in order; lists, also nested ones, are opened.
+
+    ``facts_of`` tells the facts of an object that was left as text, if they are enough.
 
     Raises
     ------
@@ -53,7 +77,7 @@ def items_of(document: Document, path: Path = ()) -> Iterator[Item]:
         for at, listed in todo[-1]:
             value = listed
             if isinstance(value, msgspec.Raw):
-                facts = quick_facts(value)
+                facts = facts_of(value)
                 if facts is not None:
                     yield Item(root, at, {}, facts)
                     continue

@@ -11,24 +11,16 @@ from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.reader.items import items_of
 from planner.reader.kueue_collect import Collection
+from planner.reader.kueue_facts import quick_facts, read_workload
 from planner.reader.kueue_release import settle, signs_of
 from planner.reader.parse import EXPECTED, Document
-from planner.reader.quick import read_workload
 from planner.reader.settings import Settings, canonical_digest
 from planner.reader.show import Path, shown
 from planner.reader.taken import clock_of, given_moment, moment_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.stage import going_on
-from planner.state import (
-    AUTO,
-    Configuration,
-    Facts,
-    PriorityClass,
-    RequestsFrom,
-    State,
-    Workload,
-    Workloads,
-)
+from planner.state import AUTO, RequestsFrom
+from planner.state.kueue import Configuration, Facts, PriorityClass, State, Workload, Workloads
 from planner.state.kueue_configuration import FairSharing
 
 Known = TypeVar("Known", Workload, Workload | Facts)
@@ -92,7 +84,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         instances += body is not document
         if instances > 1:
             raise _several_instances(document.where)
-        for number, item in enumerate(items_of(body, path)):
+        for number, item in enumerate(items_of(body, path, quick_facts)):
             collection.add(item)
             if number % _SOME == 0:
                 going_on()

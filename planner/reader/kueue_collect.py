@@ -9,12 +9,12 @@ from pydantic import ValidationError
 
 from planner.errors import ParseError, SchemaError
 from planner.reader.complaint import schema_error
-from planner.reader.items import Item
-from planner.reader.kinds import CONFIG, KINDS, WORKLOAD, Kind
+from planner.reader.items import Item, Kind
+from planner.reader.kueue_kinds import CONFIG, KINDS, WORKLOAD
 from planner.reader.kueue_release import Labelled
 from planner.reader.show import Path, place, plain, shown
-from planner.state import API_GROUP, Node, Pod, Workload
 from planner.state.base import Schema
+from planner.state.kueue import API_GROUP, Node, Pod, Workload
 from planner.state.kueue_workloads import Facts
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
@@ -63,7 +63,7 @@ class Collection:
 
     def add(self, item: Item) -> None:
         """Check an object and keep it if its kind matters; otherwise count it."""
-        if item.facts is not None:
+        if isinstance(item.facts, Facts):
             namespace = item.facts.namespace
             name = item.facts.key[len(namespace) + 1 :]
             self._keep_checked(WORKLOAD, item, namespace, name, item.facts)

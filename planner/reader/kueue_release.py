@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from planner.errors import InputError
-from planner.state import Configuration, Deployment
+from planner.state import AUTO
+from planner.state.kueue import Configuration, Deployment
 from planner.state.kueue_release import (
-    AUTO,
     MAIN,
     KnownBy,
     Release,

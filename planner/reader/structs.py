@@ -30,7 +30,6 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from planner.state import WorkloadSpec
 from planner.state.base import Amount, Quantity, Time
 
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)\Z"
@@ -60,13 +59,6 @@ _READ_BY: Final[Mapping[Any, Any]] = {
     _validator(Quantity): _QUANTITY,
     _validator(Time): _TIME,
 }
-_MORE: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
-    WorkloadSpec: {
-        "priorityClassName": Annotated[str, msgspec.Meta(max_length=253)],
-        "priorityClassSource": str,
-    },
-}
-"""Fields that a validator of a model takes, so that no field of its own shows them."""
 _KNOWN: Final = frozenset({"_null_means_absent"})
 """Validators of models that the types of fields stand for."""
 _HARMLESS: Final = frozenset({"planner.state.base", "planner.state.sharing"})
@@ -84,7 +76,8 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     """
     validators = model.__pydantic_decorators__.model_validators.keys() - _KNOWN
     wrong: Callable[[Any], bool] | None = getattr(model, "wrong_as_a_whole", None)
-    if validators and model not in _MORE and wrong is None:
+    more: Mapping[str, Any] = getattr(model, "also_read", {})
+    if validators and not more and wrong is None:
         raise TypeError(model)
     fields: list[tuple[str, Any, Any]] = []
     names: dict[str, str] = {}
@@ -100,7 +93,7 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
             trap = f"other_{len(fields)}"
             fields.append((trap, _TRAP, ""))
             names[trap] = other
-    fields += [(name, kind, "") for name, kind in _MORE.get(model, {}).items()]
+    fields += [(name, _checked(kind), "") for name, kind in more.items()]
     after = {"__post_init__": _refusing(wrong)} if wrong is not None else {}
     name = f"{model.__name__}Text"
     # JSON has no circles, so the garbage collector need not look at what is read of it.

@@ -11,17 +11,11 @@ from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
-from planner.reader.items import Item
-from planner.reader.kinds import Kind
+from planner.reader.items import Item, Kind
 from planner.reader.show import plain
-from planner.state import WorkloadSpec
 from planner.state.base import Metadata
 
 _ALWAYS: Final = frozenset({"apiVersion", "kind"})
-_OTHER_NAMES: Final[dict[type[BaseModel], frozenset[str]]] = {
-    WorkloadSpec: frozenset({"priorityClassName", "priorityClassSource"}),
-}
-"""Names that a validator of the schema takes, so that no field shows them."""
 
 
 @dataclass
@@ -90,7 +84,7 @@ def _known(model: type[BaseModel]) -> _Known:
         below = _model_in(info.annotation)
         below = None if below is Metadata else below
         names |= dict.fromkeys({name, *_aliases(info)}, below)
-    return _Known(names, _ALWAYS | _OTHER_NAMES.get(model, frozenset()))
+    return _Known(names, _ALWAYS.union(getattr(model, "also_read", ())))
 
 
 def _aliases(info: FieldInfo) -> Iterator[str]:

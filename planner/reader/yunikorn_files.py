@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
-
-import msgspec
+from typing import TYPE_CHECKING, Final
 
 from planner.errors import SchemaError, UnsupportedError
 from planner.reader.items import Item, items_of
-from planner.reader.kinds import CONFIG
+from planner.reader.kueue_kinds import CONFIG
 from planner.reader.parse import Document
-from planner.reader.quick import read_item
 from planner.reader.settings import Settings
 from planner.reader.show import plain
 from planner.reader.unknown import Ignored
-from planner.state import API_GROUP, AUTO, YuniKornState
+from planner.state import AUTO
+from planner.state.kueue import API_GROUP
+
+if TYPE_CHECKING:
+    from planner.state.yunikorn import YuniKornState
 
 QUEUES_KEY: Final = "queues.yaml"
 GET_DUMP: Final = (
@@ -92,7 +93,7 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     for one in documents:
         if id(one) not in named:
             # Nothing is used up yet: these may turn out to be Kueue's after all.
-            items += items_of(_unpacked(one))
+            items += items_of(Document(one.where, one.value))
     kueue = next((item for item in items if _is_of_kueue(item)), None)
     if not dumps:
         if kueue is not None and all("kind" in item.value for item in items):
@@ -103,16 +104,6 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     if len(dumps) > 1:
         raise _second(dumps[0].where, dumps[1].where, "state dump")
     return _sorted(dumps[0], items)
-
-
-def _unpacked(document: Document) -> Document:
-    """Return a document with the items of a list parsed."""
-    value = document.value
-    listed = value.get("items") if isinstance(value, dict) else None
-    if isinstance(value, dict) and isinstance(listed, list):
-        items = [read_item(one) if isinstance(one, msgspec.Raw) else one for one in listed]
-        value = {**value, "items": items}
-    return Document(document.where, value)
 
 
 def _is_dump(value: object) -> bool:

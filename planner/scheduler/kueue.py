@@ -1,8 +1,15 @@
 """Kueue."""
 
-from typing import Final
+from typing import Final, Literal
 
 from planner.scheduler.record import Scheduler, Words
+
+Placement = Literal["kueue", "any"]
+"""Who places pods on nodes: Kueue itself, or anybody, at will."""
+Flavors = Literal["kueue", "optimal"]
+"""Whose choice of flavors: the scheduler's own, or the best for the objective."""
+OWN: Final = "kueue"
+"""Of either: the scheduler itself."""
 
 KUEUE: Final = Scheduler(
     id="kueue",
@@ -38,7 +45,8 @@ KUEUE: Final = Scheduler(
     parts={
         "laws": "planner.laws.kueue:LAWS",
         "reader": "planner.reader.kueue:assemble",
-        "plan": "planner.plan:Plan",
+        "kinds": "planner.reader.kueue_kinds:KINDS",
+        "plan": "planner.plan.kueue:Plan",
         "planning": "planner.solver.kueue.start",
         "verifier": "planner.verifier.kueue.plan:verify_plan",
         "features": "planner.coverage.kueue_features:FEATURES",

@@ -36,7 +36,7 @@ YUNIKORN: Final = Scheduler(
     parts={
         "laws": "planner.laws.yunikorn:LAWS",
         "reader": "planner.reader.yunikorn_files:read",
-        "plan": "planner.plan:YuniKornPlan",
+        "plan": "planner.plan.yunikorn:YuniKornPlan",
         "planning": "planner.solver.yunikorn.start",
         "verifier": "planner.verifier.yunikorn:verify_yunikorn_plan",
         "features": "planner.coverage.yunikorn:FEATURES",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, TypeVar, cast
+from typing import Literal, Protocol, TypeVar
 
 from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
@@ -56,7 +56,7 @@ def accept(
         return plan
     found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
     certificate = plan.certificate.model_copy(update=found)
-    told = cast("PlanT", plan.model_copy(update={"certificate": certificate}))
+    told = plan.model_copy(update={"certificate": certificate})
     # With the verdicts in it: that is the certificate that goes out.
     untrue = broken(check_claims(told))
     if untrue:

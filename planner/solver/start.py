@@ -10,15 +10,17 @@ from typing import Any, Final, NamedTuple, Protocol
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
-from planner.plan import OWN, AnyPlan, Assignment, Flavors, Placement
+from planner.plan import AnyPlan
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
-from planner.scheduler import Part
+from planner.scheduler import OWN, Flavors, Part, Placement
 from planner.solver.deadline import Deadline, Trees
 from planner.state import TIMESTAMP, AnyState, parse_time
+from planner.state.base import Schema
 from planner.state.kep83 import Kep83
 
-AssignmentInput = Assignment | Mapping[str, Any]
+AssignmentInput = Schema | Mapping[str, Any]
+"""Flavors to use: the ``assignment`` of a plan of Kueue, or a mapping in one of its forms."""
 RulesInput = Kep83 | str
 """Rules to plan by: options of KEP-83's, or text that holds them; ``strict``, Kueue's own with
 documented precedence; ``design``, ``written`` or ``code`` for YuniKorn's."""

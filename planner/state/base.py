@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Final, Self
@@ -55,6 +55,8 @@ class Schema(BaseModel):
 
     wrong_as_a_whole: ClassVar[Callable[[Any], bool] | None] = None
     """What says that an object is refused though each of its fields is right, if anything does."""
+    also_read: ClassVar[Mapping[str, Any]] = {}
+    """Names that a validator takes, so that no field shows them, each with its type."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature

@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
 from planner.state.kueue_release import NEWEST, KnownBy, Release, Rules
 from planner.state.pods import DeviceSelector
+from planner.state.record import RequestsFrom
 
 FEATURE_GATES: Final[dict[str, bool]] = {
     "AdmissionFairSharing": True,
@@ -154,12 +155,6 @@ def _is_switched_off(key: str, item: object) -> bool:
     if key not in {"fairSharing", "waitForPodsReady"} or not isinstance(item, dict):
         return False
     return item.get("enable") is None or item["enable"] is False
-
-
-RequestsFrom = Literal["template", "recorded"]
-"""Where the requests of pending workloads come from. template: their pods, with all that the
-Configuration and the namespace make of them. recorded: what Kueue itself wrote down in
-``status.resourceRequests`` when it last looked at the workload, where it did for every podset."""
 
 
 class Configuration(KubernetesObject):

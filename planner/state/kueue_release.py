@@ -15,9 +15,6 @@ from typing import Final, Literal, NamedTuple
 MAIN: Final = "main"
 """The pinned commit ff69552e of August 2026, the code that became 0.20."""
 
-AUTO: Final = "auto"
-"""Stands for the release that a dump tells, or else the newest rules."""
-
 _SERIES: Final = (15, 16, 17, 18, 19, 20)
 _LAST: Final = (8, 9, 8, 6, 2, 0)
 """The last patch of each series that was looked at."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from planner.state.base import (
     Amount,
@@ -25,13 +25,12 @@ from planner.state.base import (
 )
 from planner.state.kueue_topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
 from planner.state.pods import PodTemplate, ResourceList
+from planner.state.record import ANNOTATIONS, Remarks
 from planner.state.sharing import shared
 
 API_GROUP: Final = "kueue.x-k8s.io"
 MAIN_POD_SET: Final = "main"
 """The name of a podset without one."""
-ANNOTATIONS: Final = "preemption-planner.io/"
-"""How the annotations begin that tell the planner something."""
 BOOST_ANNOTATION: Final = f"{API_GROUP}/priority-boost"
 BOOST_GATE: Final = "PriorityBoost"
 """The feature gate without which boosts do not count."""
@@ -54,19 +53,6 @@ def preemptor_uid(message: str) -> str:
     """
     whom = _FOR_WHOM.search(message)
     return whom["uid"] if whom else ""
-
-
-class Remarks(NamedTuple):
-    """What is noted on a workload that counts in what its eviction costs.
-
-    ``annotations`` are those that begin with `ANNOTATIONS`; ``preemptions`` counts how often it was
-    preempted before; ``grace_s`` is how long its pods are given to stop, the shortest counts.
-    """
-
-    key: str
-    annotations: Mapping[str, str]
-    preemptions: int
-    grace_s: int
 
 
 def remarks_of(
@@ -162,6 +148,10 @@ class WorkloadSpec(Schema):
     priority_class: PriorityClassRef | None = Field(default=None, alias="priorityClassRef")
     active: Bool = True
     preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
+    also_read: ClassVar[Mapping[str, Any]] = {
+        "priorityClassName": Annotated[str, StringConstraints(max_length=253)],
+        "priorityClassSource": str,
+    }
 
     @model_validator(mode="before")
     @classmethod

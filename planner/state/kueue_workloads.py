@@ -19,7 +19,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from planner.errors import InputError, LookupFailed
 from planner.quantity import to_units
-from planner.state.kueue_workload import Remarks, Workload
+from planner.state.kueue_workload import Workload
+from planner.state.record import Remarks
 
 Text = Any
 """The JSON text of an object: bytes, or a part of them."""

@@ -28,6 +28,7 @@ from pydantic_core import PydanticCustomError
 
 from planner.quantity import MAX_INT64
 from planner.state.base import Bool, Int32, Int64, KubernetesObject, Metadata, Schema
+from planner.state.record import AnyState
 
 VCORE: Final = "vcore"
 MILLI: Final = 1000
@@ -450,7 +451,7 @@ class Partition(Schema):
         return ((one, ask) for one in self.applications for ask in one.requests)
 
 
-class YuniKornState(Schema):
+class YuniKornState(AnyState):
     """Everything that was read of a YuniKorn cluster.
 
     ``now`` is the clock of the decision in nanoseconds; ``digest`` names the input (SHA-256).

@@ -23,7 +23,8 @@ from planner.laws.kep83 import (
     K83_WITHIN_COHORT,
     K83_WITHOUT_BORROWING,
 )
-from planner.plan import Plan, Verdict
+from planner.plan import Verdict
+from planner.plan.kueue import Plan
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage

@@ -6,7 +6,7 @@ import random
 from functools import cache
 from typing import TypedDict
 
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import Object, cohort, fair_sharing, pending, queue, running, state_of
 
 SIZES = (100, 1_000, 10_000)

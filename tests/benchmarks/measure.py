@@ -24,7 +24,7 @@ from planner.reader import read
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start
-from planner.state import State
+from planner.state.kueue import State
 
 ROUNDS = 5
 """How often the reference decides; its median is what counts, as for Kueue's own times."""

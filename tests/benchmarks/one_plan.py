@@ -48,7 +48,7 @@ def measured(file: Path) -> Times:
         import planner.solver.kueue.start  # noqa: PLC0415
         from planner.quota.kueue.snapshot import take_snapshot  # noqa: PLC0415
         from planner.reader import read  # noqa: PLC0415
-        from planner.state import State  # noqa: PLC0415
+        from planner.state.kueue import State  # noqa: PLC0415
     with stage("read"):
         state = read(file, max_bytes=_MAX_BYTES)
     if not isinstance(state, State):

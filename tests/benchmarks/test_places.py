@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING, Object
 from tests.reference.topology.racks import (
     RACK,

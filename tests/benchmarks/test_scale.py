@@ -8,7 +8,7 @@ import pytest
 
 import planner
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests.benchmarks.clusters import NOW, Form, cluster
 from tests.cluster import PENDING
 

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 import planner
 from planner.cli import solve as proof
 from planner.cli.schemas import schema_text
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from tests.cli.running import another_pending, call, cluster, environment, listed, process, write
 from tests.cluster import pending, queue, running
 from tests.conftest import ROOT

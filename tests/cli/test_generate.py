@@ -9,7 +9,7 @@ import planner
 from planner.commands.generate import PRESETS, generate, knobs_of
 from planner.commands.generate.kueue.layout import KueueKnobs
 from planner.commands.generate.yunikorn.dump import YuniKornKnobs
-from planner.state import State
+from planner.state.kueue import State
 from tests.cli.running import call
 
 SMALL = ("generate", "small", "--seed", "3")

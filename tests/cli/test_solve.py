@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from planner import api
 from planner.cli.schemas import schema_text
 from planner.errors import InputError
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from tests.cli.running import BIG, SMALL, UNHURRIED, another_pending, call, cluster, write
 from tests.cluster import NOW
 from tests.report.factory import make_greedy, make_plan

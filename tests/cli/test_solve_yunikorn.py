@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 import planner
 from planner.cli.schemas import schema_text
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call, cluster, write
 from tests.conftest import ROOT
 from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue

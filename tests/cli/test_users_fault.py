@@ -18,7 +18,7 @@ from planner.commands.replay import replay_line
 from planner.errors import SchemaError
 from planner.quota.yunikorn.queue import build_tree
 from planner.reader import read_objects
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call, cluster, write
 from tests.conftest import ROOT
 

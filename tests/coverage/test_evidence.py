@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 import planner
-from planner.plan import Plan
+from planner.plan import AnyPlan, Front
+from planner.plan.kueue import JointPlan, Plan
 from tests.cluster import PENDING, at, configuration, dump_of, pending, queue, running
 from tests.kueue_state import read_objects
 
@@ -241,7 +242,9 @@ def test_fronts_and_joint_plans_ask_it_too(text: str, *, contradicts: bool) -> N
     expected = [("quota", "contradiction")] if contradicts else []
     status = "conditional" if contradicts else "optimal"
     front, joint = planner.front(state, PENDING), planner.solve_joint(state)
-    for answer in (front, joint, *(point.plan for point in front.points)):
+    points = [point.plan for point in front.points]
+    answers: list[AnyPlan | Front | JointPlan] = [front, joint, *points]
+    for answer in answers:
         assert [(one.feature, one.kind) for one in answer.coverage] == expected
         assert answer.status == status
     assert [(one.feature, one.kind) for one in front.greedy.plan.coverage] == expected

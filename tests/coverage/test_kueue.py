@@ -7,9 +7,10 @@ from pydantic import ValidationError
 
 import planner
 from planner.commands.compare import compare
-from planner.plan import Plan, qualified
+from planner.plan import qualified
+from planner.plan.kueue import Plan
 from planner.report.plan import render
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING, configuration, dump_of, pending, queue, running, state_of
 from tests.kueue_state import read_objects
 from tests.reference.topology import racks

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.plan import YuniKornPlan
+from planner.plan.yunikorn import YuniKornPlan
 from tests.conftest import ROOT
 
 QUICKSTART = ROOT / "instances" / "yunikorn" / "quickstart"

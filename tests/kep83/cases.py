@@ -16,8 +16,8 @@ from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.quota.kueue.assignment import Assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
-from planner.state import State
 from planner.state.kep83 import Kep83
+from planner.state.kueue import State
 from planner.verifier.kep83 import CHECKS, Kep83Case, Kep83Setting, kep83_setting_of
 from planner.verifier.kueue.case import setting_of
 from tests.cluster import PENDING, preempt

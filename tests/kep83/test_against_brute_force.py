@@ -14,7 +14,7 @@ import planner
 from planner.models.kep83 import eligible, relax
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.shared.classes import Relaxation
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.problem.array import IntArray
 from planner.reference.kep83 import decide_kep83
 from planner.solver.kueue.start import start

@@ -8,8 +8,8 @@ import pytest
 
 import planner
 from planner.errors import InputError, SchemaError, UnsupportedError
-from planner.state import State
 from planner.state.kep83 import Kep83, parse_rules
+from planner.state.kueue import State
 from planner.state.queues import Preemption
 from tests.cluster import PENDING, fair_sharing, pending, queue, running, state_of
 from tests.conftest import ROOT

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 import planner
 from planner.laws import RULE_SETS
-from planner.plan import Plan
-from planner.state import State
+from planner.plan.kueue import Plan
 from planner.state.kep83 import Kep83
+from planner.state.kueue import State
 from planner.verifier.kueue.plan import verify_plan
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 

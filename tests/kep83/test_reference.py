@@ -8,8 +8,8 @@ from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kep83 import decide_kep83
-from planner.state import State
 from planner.state.kep83 import Kep83
+from planner.state.kueue import State
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 
 

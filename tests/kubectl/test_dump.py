@@ -10,9 +10,9 @@ from planner.kubectl.call import AT_ONCE, Kubectl
 from planner.kubectl.kueue_dump import Dump, present, take_dump
 from planner.kubectl.kueue_resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
-from planner.reader.kinds import KINDS
+from planner.reader.kueue_kinds import KINDS
 from planner.reader.taken import TAKEN_AT, written
-from planner.state import State
+from planner.state.kueue import State
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
 from tests.kubectl import stand_in

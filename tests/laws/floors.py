@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
 
-from planner.plan import Plan, Verdict
+from planner.plan import Verdict
+from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.snapshot import Admitted
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import Placing
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.plan import verify_plan
 from tests import admitted
 from tests.cluster import PENDING, Object

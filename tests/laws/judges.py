@@ -21,7 +21,7 @@ from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_sna
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.search import search
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.case import Case as Matched
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of

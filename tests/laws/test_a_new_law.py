@@ -14,7 +14,8 @@ import pytest
 import planner
 from planner.laws import RULE_SETS, Law
 from planner.models.yunikorn.candidates import EXCLUSIONS
-from planner.plan import Verdict, YuniKornPlan
+from planner.plan import Verdict
+from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.state.yunikorn import YuniKornState

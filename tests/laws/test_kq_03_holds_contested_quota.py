@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import (
     cohort,
     pending,

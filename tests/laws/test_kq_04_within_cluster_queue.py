@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.models.kueue.laws import within_cluster_queue
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.queues import WithinPolicy
 from tests.cluster import pending, problem_of, queue, running, state_of
 from tests.laws.cases import WITHIN_CLUSTER_QUEUE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.plan import Verdict
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import Object, cohort, pending, queue, running, state_of
 from tests.laws.judges import OWN, RECLAIM, Case, broken, judge, sets
 from tests.verifier.cases import all_assigned, plan_of, verdicts

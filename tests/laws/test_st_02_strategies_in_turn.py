@@ -6,7 +6,7 @@ large one it would borrow nothing: only LessThanInitialShare permits that.
 
 from __future__ import annotations
 
-from planner.state import State
+from planner.state.kueue import State
 from tests.verifier.cases import (
     BY_SHARE,
     cluster,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.state import State
+from planner.state.kueue import State
 from tests.verifier.cases import (
     BY_SHARE,
     Json,

@@ -7,7 +7,7 @@ goes, which leaves mine with 100, and in the second pass all of queue other woul
 
 from __future__ import annotations
 
-from planner.state import State
+from planner.state.kueue import State
 from tests.verifier.cases import (
     BY_SHARE,
     OWN,

@@ -10,7 +10,7 @@ import pytest
 import planner
 from planner.objective.profiles import Profile
 from planner.objective.sums import SUMS, Losses
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.problem.array import IntArray
 from planner.term import TERMS, Term
 from tests.cli.running import call

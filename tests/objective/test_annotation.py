@@ -10,8 +10,9 @@ import pytest
 from planner.errors import SchemaError
 from planner.objective.annotation import PREFIX, Disruption, read_disruption
 from planner.quota.kueue.holding import started_at
-from planner.state import Workload, parse_time
+from planner.state import parse_time
 from planner.state.clock import seconds_since
+from planner.state.kueue import Workload
 from tests.cluster import NOW, at, running
 
 CLOCK = parse_time(NOW)

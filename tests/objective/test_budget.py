@@ -11,7 +11,7 @@ import pytest
 import planner
 from planner.errors import InputError
 from planner.objective.profiles import Profile
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import NOW, PENDING, pending, queue, running, state_of
 from tests.yunikorn.building import state_of as yunikorn_state_of
 from tests.yunikorn.random_clusters import random_cluster

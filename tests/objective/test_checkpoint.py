@@ -13,7 +13,7 @@ from planner.objective.applied import median_age
 from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING, at, pending, queue, running, state_of
 from tests.oracle.cluster import Cluster
 from tests.oracle.objectives import Enumeration, legal_sets

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 
 Json = dict[str, Any]
 Path = tuple[str | int, ...]

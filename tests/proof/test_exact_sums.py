@@ -9,7 +9,7 @@ import pytest
 
 import planner
 from planner.proof.box import Box, Row, add_up
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import pending, queue, running, state_of
 
 MANY = 8

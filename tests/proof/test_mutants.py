@@ -19,13 +19,14 @@ import planner
 from planner.errors import InputError, InternalError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import Measure, measure_id, with_names
-from planner.plan import Cap, Level, Plan
+from planner.plan import Cap, Level
+from planner.plan.kueue import Plan
 from planner.plan.kueue import Plan as KueuePlan
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
-from planner.state import State
+from planner.state.kueue import State
 from tests.conftest import TEST_ALL
 from tests.oracle.cluster import UnsupportedError
 from tests.oracle.objectives import Enumeration

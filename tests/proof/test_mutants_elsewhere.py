@@ -19,12 +19,13 @@ import planner
 from planner.errors import InputError, InternalError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
-from planner.plan import Level, Plan
+from planner.plan import Level
+from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
-from planner.state import State
 from planner.state.kep83 import Kep83
+from planner.state.kueue import State
 from tests import recorded as lines_of
 from tests.cluster import PENDING
 from tests.conftest import ROOT, TEST_ALL

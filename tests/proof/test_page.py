@@ -11,11 +11,11 @@ import pytest
 from pydantic import TypeAdapter
 
 import planner
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.plan.proof import CaseSplit, Step
 from planner.proof.kueue.rules import KueueRules
 from planner.proof.question import Question
-from planner.state import State
+from planner.state.kueue import State
 from tests.cli.running import call
 from tests.conftest import ROOT
 from tests.page import blocks

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import pytest
 
 import planner
-from planner.plan import AnyPlan, BoundByRows, Certificate, Plan, Reaching, Shown, WeighedRow
+from planner.plan import AnyPlan, BoundByRows, Certificate, Reaching, Shown, WeighedRow
+from planner.plan.kueue import Plan
 from planner.plan.proof import ByRows, CountSplit
 from planner.proof.question import bound_by_rows
-from planner.state import State
+from planner.state.kueue import State
 from tests.conftest import ROOT, TEST_ALL
 from tests.proof.recheck import recorded
 from tests.recorded import lines, state_of

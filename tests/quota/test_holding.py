@@ -19,7 +19,8 @@ from planner.quota.kueue.holding import (
     queue_order_time,
 )
 from planner.quota.kueue.tree import FlavorResource
-from planner.state import Configuration, Workload, parse_time
+from planner.state import parse_time
+from planner.state.kueue import Configuration, Workload
 from planner.state.kueue_release import find_release
 from tests.cluster import at
 

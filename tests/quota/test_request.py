@@ -8,7 +8,7 @@ import pytest
 
 from planner.quantity import MAX_INT64, NANO
 from planner.quota.kueue.request import Defaults, pod_request, pod_set_requests
-from planner.state import Configuration, LimitRange, RuntimeClass, Workload
+from planner.state.kueue import Configuration, LimitRange, RuntimeClass, Workload
 from planner.state.pods import PodSpec
 
 NONE = Defaults()

@@ -8,7 +8,7 @@ from planner.quantity import MAX_INT64
 from planner.quota.kueue.holding import holding_of
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import Usage
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import queue, running, state_of
 from tests.random_trees import Instance, instances
 

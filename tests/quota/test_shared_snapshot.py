@@ -18,7 +18,7 @@ from planner.api import pending_workloads
 from planner.quota.kueue import snapshot as snapshots
 from planner.quota.kueue.snapshot import Admitted, Snapshot, take_snapshot
 from planner.quota.kueue.tree import FlavorResource, Usage
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.recorded import lines

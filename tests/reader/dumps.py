@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.state import State
+from planner.state.kueue import State
 from tests.kueue_state import read_objects
 
 Object = dict[str, Any]

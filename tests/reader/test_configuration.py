@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from planner.reader import Ignored
-from planner.state import Configuration
+from planner.state.kueue import Configuration
 from tests.kueue_state import read_objects
 from tests.reader.dumps import CONFIG, NOW, Object, cluster_queue, refused, state_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.kueue_configuration import BOTH_STRATEGIES, FEATURE_GATES
 from tests.reader.dumps import CONFIG, Object, cluster_queue, kueue, quota_of, state_of, workload
 

@@ -14,7 +14,7 @@ import yaml
 
 from planner.errors import InputError
 from planner.reader import read as read_any
-from planner.state import State
+from planner.state.kueue import State
 from tests.kueue_state import read, read_objects
 from tests.reader.dumps import (
     NOW,

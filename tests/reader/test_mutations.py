@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from planner.errors import InputError
 from planner.reader import Ignored, read, read_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests.reader.dumps import write
 from tests.recorded import path_of
 
@@ -97,6 +97,7 @@ def test_damaged_objects(seed: int, times: int) -> None:
     except InputError as error:
         check(error)
     else:
+        assert isinstance(state, State)
         assert State.model_validate_json(state.model_dump_json()).now == state.now
 
 

@@ -26,7 +26,7 @@ from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
 from planner.reader.structs import struct_of
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.state import Changes, State, Workloads
+from planner.state.kueue import Changes, State, Workloads
 from planner.state.kueue_workloads import Facts
 from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT

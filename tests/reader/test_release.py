@@ -6,7 +6,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.reader import read_objects
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.kueue_release import KnownBy
 from tests.cli.running import cluster
 from tests.cluster import configuration

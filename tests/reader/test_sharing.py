@@ -6,8 +6,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from planner.reader.kueue import read_kueue_objects
-from planner.state import Workload
 from planner.state.base import Metadata
+from planner.state.kueue import Workload
 from planner.state.sharing import shared
 from tests.cli.running import listed
 from tests.cluster import NOW, pending, queue, running

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planner.state import State
+from planner.state.kueue import State
 from tests.reader.dumps import (
     CONFIG,
     KUEUE,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from planner.errors import InputError
 from planner.quota.yunikorn.cluster import prepare
 from planner.reader import Ignored, read, read_objects
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 from tests.reader.dumps import write
 from tests.reader.test_mutations import INTERESTING, check, places
 from tests.reader.yunikorn_dumps import (

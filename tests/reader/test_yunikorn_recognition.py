@@ -19,8 +19,8 @@ from planner.reader.kueue import read_kueue_objects
 from planner.reader.parse import Document
 from planner.reader.yunikorn import CONFIG_DIFFERS, LIMITS_IGNORED
 from planner.reader.yunikorn_files import yunikorn_files
-from planner.state import State, YuniKornState
-from planner.state.yunikorn import QueueConfig
+from planner.state.kueue import State
+from planner.state.yunikorn import QueueConfig, YuniKornState
 from tests.reader.dumps import cluster_queue, error_of, listed, workload, write
 from tests.reader.yunikorn_dumps import (
     NOW,

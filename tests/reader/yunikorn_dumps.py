@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.reader import read, read_objects
-from planner.state import YuniKornState
-from planner.state.yunikorn import Claim
+from planner.state.yunikorn import Claim, YuniKornState
 from tests.reader.dumps import write
 
 Json = dict[str, Any]

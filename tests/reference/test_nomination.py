@@ -14,7 +14,7 @@ from planner.quota.kueue.preemptor import as_preemptor, find_workload
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.nomination import NotNominated, why_held_back
 from planner.reference.kueue.decision import decide
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import KUEUE, Object, configuration, queue, running, state_of
 from tests.reference.cycles import condition, names, ran, story, strict, waits, with_pod, with_spec
 

@@ -14,7 +14,7 @@ from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.reference.kueue.decision import Decision, decide, outcomes
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import (
     KUEUE,
     PENDING,

@@ -7,22 +7,16 @@ from datetime import UTC, datetime
 
 from planner.laws import RULE_SETS
 from planner.plan import (
-    Amount,
     BoundByRows,
     Certificate,
-    Demand,
     Level,
     Multiplier,
-    NodeShare,
-    Plan,
-    QuotaNode,
-    QuotaUse,
     Reaching,
     SolverFreeBound,
     Verdict,
-    Victim,
     WeighedRow,
 )
+from planner.plan.kueue import Amount, Demand, NodeShare, Plan, QuotaNode, QuotaUse, Victim
 from planner.plan.proof import ByRows, Tree
 from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavors

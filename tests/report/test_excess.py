@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import planner
-from planner.plan import Excess, Plan
+from planner.plan import Excess
+from planner.plan.kueue import Plan
 from tests.recorded import lines, state_of
 from tests.report.factory import make_greedy, make_plan, make_victim
 from tests.report.rendering import as_json, html, markdown, plain, table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.plan import FlavorChoices, KueueFlavors, Plan
+from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.quota.kueue.assignment import Assignment
 from tests.report.factory import GPU, make_infeasible, make_plan
 from tests.report.rendering import plain, table

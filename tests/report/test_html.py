@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.plan import AnyPlan, Plan
+from planner.plan import AnyPlan
+from planner.plan.kueue import Plan
 from planner.report.measures import ALL_TERMS
 from tests.conftest import FOR_EVER_S
 from tests.report.factory import (

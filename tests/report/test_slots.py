@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import planner
 from planner.commands.explain.kueue.picture import MOST_LISTED, nodes_around
-from planner.plan import DomainSlots, NodesAround, Plan
+from planner.plan.kueue import DomainSlots, NodesAround, Plan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide

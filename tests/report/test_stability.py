@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.plan import Cascade, Plan
+from planner.plan.kueue import Cascade, Plan
 from planner.report.document import MAX_NAMES as MAX_SHOWN
 from planner.report.kueue.plan import STABLE
 from planner.report.kueue.plan import cascades_in_words as in_words

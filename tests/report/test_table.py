@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from planner.plan import Amount, Plan
+from planner.plan.kueue import Amount, Plan
 from planner.report.text import cells as cell_len
 from tests.report.factory import (
     OUTSIDE,

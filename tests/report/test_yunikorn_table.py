@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner.plan import YuniKornVictim
+from planner.plan.yunikorn import YuniKornVictim
 from planner.report.text import cells as cell_len
 from planner.report.words import cautions
 from tests.report.factory import make_plan

@@ -5,18 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from planner.laws import RULE_SETS
-from planner.plan import (
-    Certificate,
-    Level,
-    Multiplier,
-    NodeRoom,
-    QueueUse,
-    ResourceAmount,
-    SolverFreeBound,
-    Verdict,
-    YuniKornPlan,
-    YuniKornVictim,
-)
+from planner.plan import Certificate, Level, Multiplier, SolverFreeBound, Verdict
+from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
 
 NOW = datetime(2026, 3, 8, 21, 6, tzinfo=UTC)
 GPU = "nvidia.com/gpu"

@@ -13,8 +13,8 @@ import pytest
 
 from planner.reader import read, read_objects
 from planner.rest import yunikorn_dump
-from planner.state import YuniKornState
 from planner.state.clock import from_nanoseconds
+from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call
 from tests.conftest import ROOT, recorded_root
 from tests.rest.service import Answer, Said, as_json, core, error, serving

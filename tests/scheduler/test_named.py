@@ -1,7 +1,6 @@
-"""Who names a scheduler: its own folders and modules, and what still_named.txt lists, no more.
+"""Who names a scheduler: its own folders and modules, the registry and the face; nobody else.
 
-Only code counts: names, imports, and texts that are no docstrings. A file may leave the list once
-it names none; none may be added.
+Only code counts: names, imports, and texts that are no docstrings.
 """
 
 import ast
@@ -16,8 +15,6 @@ OWN = ("kueue", "yunikorn", "kep83")
 REGISTRY = ROOT / "planner" / "scheduler"
 FACE = ROOT / "planner" / "__init__.py"
 """It lists what is public, of each scheduler, too."""
-
-STILL = frozenset((ROOT / "tests" / "scheduler" / "still_named.txt").read_text("ascii").split())
 
 
 def shared() -> Iterator[Path]:
@@ -74,9 +71,8 @@ def names_one(text: str) -> bool:
 
 
 def test_nobody_else_names_a_scheduler() -> None:
-    found = {str(path.relative_to(ROOT)) for path in shared() if names_one(path.read_text("utf-8"))}
-    assert not found - STILL, "ask the registry instead: Part(...).of, or scheduler_of(...).words"
-    assert not STILL - found, "these name none any more: take them off the list"
+    found = [str(path.relative_to(ROOT)) for path in shared() if names_one(path.read_text("utf-8"))]
+    assert not found, "ask the registry instead: Part(...).of, or scheduler_of(...).words"
 
 
 def test_nobody_else_asks_whose_it_is() -> None:

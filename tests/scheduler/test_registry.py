@@ -102,7 +102,7 @@ def test_what_only_one_has() -> None:
     """Precedence is documented of Kueue alone; it also has boosts, joint plans, and commands."""
     own = {"precedence", "nodes", "at-will", "renderer", "schemas", "live replay", "commands"}
     own |= {"comparison", "texts about preemption", "joint plans", "hypothetical workloads"}
-    own |= {"families"}
+    own |= {"families", "kinds"}
     own |= {f"planner {command}" for command in ("apply", "boost", "import", "snapshot", "watch")}
     assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import Object, cohort, pending, queue, running, state_of
 
 OWN = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from tests.cluster import PENDING, preempt
 from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.second_engine.flat import FlatCase, Held, random_case

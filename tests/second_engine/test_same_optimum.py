@@ -14,7 +14,8 @@ from typing import Final
 import pytest
 
 from planner.objective.profiles import PROFILES
-from planner.plan import AnyPlan, YuniKornPlan
+from planner.plan import AnyPlan
+from planner.plan.yunikorn import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning

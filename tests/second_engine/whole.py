@@ -24,7 +24,8 @@ from planner.models.yunikorn.formulation import build_classes as build_yunikorn_
 from planner.models.yunikorn.laws import assemble as assemble_yunikorn
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
-from planner.plan import AnyPlan, YuniKornPlan
+from planner.plan import AnyPlan
+from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.array import IntArray
 from planner.solver.deadline import Deadline
 from planner.solver.engine import satisfies

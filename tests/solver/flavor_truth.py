@@ -16,7 +16,7 @@ import planner
 from planner.models.kueue.laws import eligible
 from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.problem.kueue import build_problem
 from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import (
@@ -29,7 +29,7 @@ from planner.quota.kueue.assignment import (
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.queues import ResourceGroup
 from planner.verifier.kueue_topology.leaves import obstacle_between
 from tests.brute_force import Gone, Simulation

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import planner
 from planner.errors import InputError
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects
 from tests.oracle.cluster import Cluster
 from tests.oracle.greedy import kueue

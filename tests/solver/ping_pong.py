@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Any
 
 import planner
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 
 Dump = dict[str, Any]
 CascadeReplay = dict[str, tuple[str, ...]]

@@ -10,12 +10,12 @@ import pytest
 import planner
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import Measure
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.solver import tie_break
 from planner.solver.deadline import Deadline
 from planner.solver.engine import ATTEMPTS, Attempt, Outcome, run, within
 from planner.solver.search import RowOverClasses, Search
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING, fair_sharing, preempt
 from tests.solver.test_core import crowd, outcome
 

@@ -13,9 +13,9 @@ import planner
 from planner.commands.check.plan import check
 from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests.conftest import TEST_ALL
 from tests.oracle.objectives import Enumeration
 from tests.oracle.random_states import NOW, PENDING, RandomState, random_state

@@ -6,7 +6,7 @@ from typing import Final
 
 import planner
 from planner.objective.profiles import Profile
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.solver.yunikorn_truth import Victims, YuniKornTruth, truths
 from tests.yunikorn.legality import SMALL

@@ -13,7 +13,7 @@ from planner.models.kueue.formulation import Columns
 from planner.models.kueue.relaxation import relax
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Relaxation
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.reader import read
 from planner.solver import levels as core
@@ -22,7 +22,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.engine import ATTEMPTS, Attempt, Run, run
 from planner.solver.kueue import rules
 from planner.solver.proving import settle
-from planner.state import State
+from planner.state.kueue import State
 from tests.benchmarks.clusters import Form, cluster
 from tests.cluster import (
     PENDING,

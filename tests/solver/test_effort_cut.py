@@ -29,7 +29,8 @@ from planner.solver.search import Search
 from planner.solver.start import Given, solve, start
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import prepare_ask, settled_ask
-from planner.state import AnyState, State
+from planner.state import AnyState
+from planner.state.kueue import State
 from tests import cluster
 from tests.cluster import PENDING, cohort, fair_sharing, pending, preempt, queue, running
 from tests.conftest import TEST_ALL

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from planner.objective.profiles import PROFILES
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests import recorded
 from tests.conftest import TEST_ALL, recorded_root
 from tests.solver.flavor_truth import FlavorTruth, TooLargeError

@@ -11,9 +11,9 @@ import planner
 from planner.errors import InputError
 from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.reference.kueue import permitted
-from planner.state import State
+from planner.state.kueue import State
 from tests.flavored import (
     GPU,
     Object,

@@ -6,7 +6,8 @@ import pytest
 
 import planner
 from planner.objective.profiles import Profile
-from planner.plan import Certificate, Plan
+from planner.plan import Certificate
+from planner.plan.kueue import Plan
 from planner.solver import mathopt
 from planner.solver.answer import bind
 from planner.solver.deadline import Deadline
@@ -18,7 +19,7 @@ from planner.solver.levels import Answer, find_any
 from planner.solver.mathopt import MipAnswer
 from planner.solver.proving.grow import Grown
 from planner.solver.start import Given, start
-from planner.state import State
+from planner.state.kueue import State
 from tests.flavored import flavor, group, pending, podset, queue, running, state_of
 from tests.solver.test_flavors_by_hand import LEAST, chosen, two_small_or_one
 

@@ -10,7 +10,7 @@ import pytest
 
 import planner
 from planner.objective.profiles import PROFILES, Profile
-from planner.plan import JointPlan
+from planner.plan.kueue import JointPlan
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.kueue.joint import solve as joint_solve
 from planner.solver.kueue.joint.question import Question, ask

@@ -11,10 +11,10 @@ import pytest
 import planner
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.objective.profile_file import find_profile
-from planner.plan import JointPlan
+from planner.plan.kueue import JointPlan
 from planner.solver.kueue.joint import question as joint_question
 from planner.solver.kueue.joint import solve as joint_solve
-from planner.state import State
+from planner.state.kueue import State
 from tests.conftest import ROOT
 from tests.flavored import flavor, group, podset, queue, running, state_of
 from tests.flavored import waiting as one_waiting

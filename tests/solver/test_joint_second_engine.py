@@ -9,7 +9,7 @@ import pytest
 
 import planner
 from planner.errors import InternalError
-from planner.plan import JointPlan
+from planner.plan.kueue import JointPlan
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver import mathopt
 from planner.solver.deadline import Deadline
@@ -20,7 +20,7 @@ from planner.solver.kueue.joint.rules import JointRules
 from planner.solver.levels import Answer, Least, LevelResult, solve_levels
 from planner.solver.mathopt import MipAnswer
 from planner.solver.search import Search
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_status
 from tests.flavored import flavor, group, podset, queue, running, state_of
 from tests.flavored import waiting as one_waiting

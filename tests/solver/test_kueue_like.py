@@ -10,8 +10,10 @@ import planner
 from planner.errors import SchemaError
 from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile
-from planner.plan import AnyPlan, Plan, YuniKornPlan
-from planner.state import State
+from planner.plan import AnyPlan
+from planner.plan.kueue import Plan
+from planner.plan.yunikorn import YuniKornPlan
+from planner.state.kueue import State
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.yunikorn.building import state_of as yunikorn_state_of
 from tests.yunikorn.random_clusters import random_cluster

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.state import State
+from planner.state.kueue import State
 from tests import recorded
 from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.oracle.cluster import Cluster

@@ -17,7 +17,7 @@ from itertools import takewhile
 import pytest
 
 import planner
-from planner.plan import JointPlan
+from planner.plan.kueue import JointPlan
 from planner.reader.kueue import read_kueue_objects
 from tests.cluster import cohort, dump_of, fair_sharing, pending, queue, running
 from tests.conftest import FOR_EVER_S, TEST_ALL

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 import planner
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects
 from tests.conftest import TEST_ALL
 from tests.oracle.cluster import Cluster, key_of

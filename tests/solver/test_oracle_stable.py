@@ -16,7 +16,7 @@ from functools import partial
 import pytest
 
 import planner
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects
 from tests.cluster import cohort, pending, queue, running, state_of
 from tests.conftest import TEST_ALL

@@ -12,7 +12,7 @@ import pytest
 
 import planner
 from planner.objective.profiles import PROFILES, measure_id
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.solver import answer as comparison
 from tests.solver.truth import Measured, Truth, truths, value_of
 

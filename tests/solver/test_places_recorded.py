@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
 from planner.verifier.kueue.plan import verify_plan

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import planner
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide

@@ -15,7 +15,7 @@ from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.objective.annotation import PREFIX
 from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import KUEUE, cohort, pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.solver.truth import Truth, Victims, truths, value_of
@@ -252,14 +252,14 @@ def test_yunikorn_keeps_them_too() -> None:
     levels = PROFILES["least-disruption"].levels
     free = planner.solve(state, objective=Profile("mine", "", levels))
     assert free.victims
-    (queue_of, *_) = sorted({victim.queue for victim in free.victims})  # type: ignore[union-attr]
+    (queue_of, *_) = sorted({victim.queue for victim in free.victims})
     for group in (f"queue/{queue_of}", "queue/root"):
         profile = Profile("mine", "", levels, wishes=Wishes(budget={group: 0}))
         plan = planner.solve(state, objective=profile)
         if plan.status == "infeasible":
             assert "none keeps the wishes of mine: evictions in queue " in plan.explanation
         else:
-            assert queue_of not in {victim.queue for victim in plan.victims}  # type: ignore[union-attr]
+            assert queue_of not in {victim.queue for victim in plan.victims}
             assert value_of(plan.terms, ("D2",)) >= value_of(free.terms, ("D2",))
     assert plan.status == "infeasible"
 
@@ -269,7 +269,7 @@ def test_yunikorn_protects_softly_and_knows_its_groups() -> None:
     levels = (("early",), *PROFILES["least-disruption"].levels)
     free = planner.solve(state, objective=Profile("mine", "", levels))
     assert free.terms["early"] == 0  # a dump does not tell what pods ask for
-    ages = {victim.allocation: victim.age_s for victim in free.victims}  # type: ignore[union-attr]
+    ages = {victim.allocation: victim.age_s for victim in free.victims}
     window = max(ages.values()) + 60
     soft = Wishes(soft_runtime_s={"queue/root": window})
     plan = planner.solve(state, objective=Profile("mine", "", levels, wishes=soft))

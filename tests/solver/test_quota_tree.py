@@ -3,9 +3,9 @@
 from typing import Literal
 
 from planner import api
-from planner.plan import Plan, QuotaNode, QuotaUse
+from planner.plan.kueue import Plan, QuotaNode, QuotaUse
 from planner.solver.kueue.describe import MAX_SIBLINGS
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import FLAVOR, PENDING, cohort, pending, queue, running, state_of
 
 STATE = state_of(

@@ -7,7 +7,7 @@ import pytest
 import planner
 from planner.api import pending_workloads
 from planner.errors import InputError, LookupFailed
-from planner.plan import Cascade, Plan
+from planner.plan.kueue import Cascade, Plan
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.stability import cascades_of

@@ -10,7 +10,8 @@ import pytest
 import planner
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
-from planner.plan import Level, Plan
+from planner.plan import Level
+from planner.plan.kueue import Plan
 from planner.solver.deadline import Deadline
 from planner.solver.kueue import solve as kueue_solve
 from planner.solver.kueue.planning import Planning

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import planner
-from planner.plan import Cascade, Plan
+from planner.plan.kueue import Cascade, Plan
 from planner.solver import deadline
 from planner.solver.kueue import aftermath
 from planner.solver.kueue.aftermath import cascade
 from planner.solver.kueue.stability import NOT_KNOWN
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING, pending, queue, running, state_of
 
 LIMIT = 3

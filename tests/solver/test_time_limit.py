@@ -9,7 +9,7 @@ import pytest
 import planner
 from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.solver import search
 from planner.solver.deadline import Deadline
 from planner.solver.engine import ATTEMPTS, Attempt, Run, run

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from tests.cluster import Object, queue, running, state_of
 from tests.reference.cycles import strict, waits
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.plan import YuniKornPlan
+from planner.plan.yunikorn import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from tests.solver.yunikorn_truth import SAMPLE
 from tests.yunikorn.legality import SMALL

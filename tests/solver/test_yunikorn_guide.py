@@ -8,10 +8,9 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.plan import YuniKornPlan
+from planner.plan.yunikorn import YuniKornPlan
 from planner.solver.yunikorn.planning import pending_asks
-from planner.state import YuniKornState
-from planner.state.yunikorn import Allocation, Application, Ask
+from planner.state.yunikorn import Allocation, Application, Ask, YuniKornState
 from tests.yunikorn.test_guide import DOCUMENTED, GUIDE, in_use, pods_in, read_folder
 
 Amounts = dict[str, int]

@@ -11,7 +11,8 @@ from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.yunikorn import yunikorn_term_table
-from planner.plan import Level, YuniKornPlan
+from planner.plan import Level
+from planner.plan.yunikorn import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.answer import describe_levels
 from planner.solver.deadline import Deadline

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 
-from planner.state import Workload, Workloads, base, yunikorn
+from planner.state import base, yunikorn
+from planner.state.kueue import Workload, Workloads
 
 Strategy = st.SearchStrategy[Any]
 

@@ -15,7 +15,8 @@ import planner.cli.schemas  # every class of output is loaded then
 from planner.plan.base import Record
 from planner.quantity import format_quantity, parse_quantity
 from planner.quota.kueue.assignment import Assignment
-from planner.state import State, YuniKornState
+from planner.state.kueue import State
+from planner.state.yunikorn import YuniKornState
 from tests.conftest import ROOT
 from tests.state.strategies import objects
 

@@ -9,8 +9,8 @@ from itertools import combinations, product
 import pytest
 
 import planner
-from planner.plan import Plan
-from planner.state import State
+from planner.plan.kueue import Plan
+from planner.state.kueue import State
 from tests.cluster import PENDING, pending, queue, running, state_of
 
 Sets = Sequence[frozenset[int]]

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from planner.plan import Plan, Verdict, Victim
+from planner.plan import Verdict
+from planner.plan.kueue import Plan, Victim
 from planner.quota.kueue.assignment import Assignment
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.plan import match_plan, verify_plan
 from planner.verifier.kueue_strict import judge_strictly
 from tests.cluster import PENDING, preempt

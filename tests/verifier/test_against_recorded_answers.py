@@ -15,11 +15,11 @@ from dataclasses import replace
 
 import pytest
 
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Admitted, Snapshot, take_snapshot
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.case import Case, setting_of
 from planner.verifier.kueue.plan import verify_case, verify_plan
 from planner.verifier.kueue.setting import Setting

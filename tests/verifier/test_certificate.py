@@ -7,16 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.plan import (
-    Amount,
-    Certificate,
-    Demand,
-    Level,
-    Multiplier,
-    Plan,
-    SolverFreeBound,
-    Verdict,
-)
+from planner.plan import Certificate, Level, Multiplier, SolverFreeBound, Verdict
+from planner.plan.kueue import Amount, Demand, Plan
 from planner.verifier.kueue.certificate import (
     check_certificate,
     check_levels,

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from planner.plan import Certificate, Multiplier, NodeShare, Plan, SolverFreeBound
+from planner.plan import Certificate, Multiplier, SolverFreeBound
+from planner.plan.kueue import NodeShare, Plan
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan
 from tests.verifier.cases import (

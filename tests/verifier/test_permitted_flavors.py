@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import planner
 from planner.laws.kueue import KF_PERMITTED
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
-from planner.state import ResourceFlavor, State
+from planner.state.kueue import ResourceFlavor, State
 from planner.state.pods import PodSpec
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.flavors import permitted_flavors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.laws import of_precedence
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.plan import match_plan
 from planner.verifier.kueue_strict import judge_strictly
 from tests.verifier.cases import (

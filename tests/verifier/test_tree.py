@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planner import api
-from planner.plan import Plan, QuotaNode
+from planner.plan.kueue import Plan, QuotaNode
 from planner.verifier.kueue.certificate import check_facts
 from planner.verifier.kueue.plan import match_plan
 from tests.cluster import PENDING

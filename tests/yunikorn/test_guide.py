@@ -17,8 +17,7 @@ import planner
 from planner.quota.yunikorn.cluster import Cluster, NodeRoom, find_ask, prepare
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Flow, run_flow
-from planner.state import YuniKornState
-from planner.state.yunikorn import Allocation, Application
+from planner.state.yunikorn import Allocation, Application, YuniKornState
 from tests.conftest import ROOT
 from tests.yunikorn.recorded import NAMES, lines
 

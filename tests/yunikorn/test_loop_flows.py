@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.reader import read_objects
 from planner.reference.yunikorn.flow import Step, run_flow
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 from tests.yunikorn.building import (
     SECOND,
     Json,

@@ -25,7 +25,7 @@ from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
-from planner.plan.base import names_of, resources_of
+from planner.plan.record import names_of, resources_of
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.start import AnyPlanning, Given, solve, start

@@ -8,7 +8,7 @@ from typing import Final
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import Precedence
 from planner.objective.profiles import PROFILES
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.start import STRICT

@@ -16,7 +16,8 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
-from planner.plan import Cap, Certificate, Plan, Verdict, Victim
+from planner.plan import Cap, Certificate, Verdict
+from planner.plan.kueue import Plan, Victim
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
@@ -29,7 +30,7 @@ from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision, decide
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate, check_facts
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan

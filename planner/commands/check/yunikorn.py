@@ -20,14 +20,15 @@ from planner.objective.yunikorn import (
     refuse_annotated,
     yunikorn_term_table,
 )
-from planner.plan import Cap, Verdict, YuniKornPlan
+from planner.plan import Cap, Verdict
+from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import LAST_RESORT, Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import compare, judge
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.case import LAST_TIER

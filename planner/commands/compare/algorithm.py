@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from planner.objective.profiles import Profile
-from planner.plan import OWN, AnyPlan, Placement
-from planner.scheduler import Part
+from planner.plan import AnyPlan
+from planner.scheduler import OWN, Part, Placement
 from planner.solver.start import AnyPlanning, RulesInput
 from planner.state import AnyState
 

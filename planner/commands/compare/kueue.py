@@ -26,12 +26,12 @@ from functools import partial
 from typing import Final
 
 from planner.commands.compare.algorithm import OPTIMUM, Algorithm
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.solver.kueue.planning import Planning
-from planner.state import State
 from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83, parse_rules
+from planner.state.kueue import State
 from planner.state.kueue_configuration import BOTH_STRATEGIES, FairSharing
 
 _AT_WILL: Final = f"any/{OPTIMUM}"

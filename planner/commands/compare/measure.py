@@ -27,7 +27,7 @@ from planner.errors import InternalError, PlannerError, SchemaError, Unsupported
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, Assume
-from planner.plan.base import names_of, resources_of
+from planner.plan.record import names_of, resources_of
 from planner.scheduler import schedulers
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start

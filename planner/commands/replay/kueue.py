@@ -41,9 +41,9 @@ from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, ByChance, Decision, decide
 from planner.reference.kueue.target import Target
 from planner.reference.kueue.topology.find import Placement
-from planner.state import Cohort, State, Workload, parse_time
-from planner.state.kueue_configuration import RequestsFrom
-from planner.state.kueue_release import AUTO, MAIN, NEWEST
+from planner.state import AUTO, RequestsFrom, parse_time
+from planner.state.kueue import Cohort, State, Workload
+from planner.state.kueue_release import MAIN, NEWEST
 
 _DEFERRED: Final = "DeferredFit"
 _STATUS: Final[Mapping[Outcome, str]] = {

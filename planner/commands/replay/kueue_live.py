@@ -22,7 +22,8 @@ from planner.plan import Record, Uncovered
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.decision import decide
-from planner.state import AnyState, State
+from planner.state import AnyState
+from planner.state.kueue import State
 from planner.state.kueue_workload import preemptor_uid
 
 

@@ -12,7 +12,7 @@ from planner.quota.kueue.holding import effective_priority
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.kueue.planning import Planning
-from planner.state import State, Workload
+from planner.state.kueue import State, Workload
 
 _NAMES: Final = {"__all__": {"name"}}
 _NO_SHAPE: Final[Any] = {

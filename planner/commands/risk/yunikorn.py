@@ -11,8 +11,7 @@ from planner.quota.yunikorn.cluster import prepare
 from planner.solver.start import Given
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import start
-from planner.state import YuniKornState
-from planner.state.yunikorn import Allocation, Application, Ask, Partition
+from planner.state.yunikorn import Allocation, Application, Ask, Partition, YuniKornState
 
 
 class _Held(NamedTuple):

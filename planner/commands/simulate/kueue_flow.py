@@ -27,9 +27,9 @@ from planner.quota.kueue.tree import QuotaTree, Usage
 from planner.reference.kueue.cycle.record import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.solver.kueue.aftermath import NOWHERE, admit
-from planner.state import State, Workload
 from planner.state.base import Condition
 from planner.state.clock import seconds_since
+from planner.state.kueue import State, Workload
 from planner.state.kueue_workload import WorkloadStatus
 from planner.term import unit_weight
 

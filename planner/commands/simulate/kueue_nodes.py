@@ -17,7 +17,7 @@ from planner.plan.base import Uncovered
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.solver.kueue.placement import not_replayed
-from planner.state import ClusterQueue, State
+from planner.state.kueue import ClusterQueue, State
 
 
 def places_pods(state: State) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import Trial
 from planner.commands.simulate.simulate import BOOST, STABLE, Asked, Unproved
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.chance import Chance
@@ -21,8 +21,8 @@ from planner.solver.kueue.placement import concerns, unknown
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import best_stable
-from planner.state import State
 from planner.state.clock import seconds_since
+from planner.state.kueue import State
 
 
 class KueueOptimum:

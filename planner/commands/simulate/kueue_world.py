@@ -65,7 +65,8 @@ from planner.reference.kueue.cycle.waiting import (
 )
 from planner.reference.kueue.decision import decide
 from planner.solver.kueue.aftermath import evicted, evicting
-from planner.state import ClusterQueue, State, Workload, kueue_workloads
+from planner.state import kueue_workloads
+from planner.state.kueue import ClusterQueue, State, Workload
 
 INSTEAD = (OPTIMUM, STABLE, BOOST)
 AT_ONCE: Final = Leaving()

@@ -13,7 +13,7 @@ from planner.reference.yunikorn.decision import Decision, decide
 from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import YuniKornPlanning, side_of
 from planner.solver.yunikorn.start import solve
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 
 
 class YuniKornOptimum:

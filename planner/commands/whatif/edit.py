@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError
 
@@ -168,7 +168,7 @@ def edit(state: StateT, assignments: Sequence[str]) -> StateT:
     for text in assignments:
         state = edits.edited(state, _setting(text, edits.EXAMPLE))
     digest = hashlib.sha256("\n".join((state.digest, *assignments)).encode()).hexdigest()
-    return cast("StateT", state.model_copy(update={"digest": digest}))
+    return state.model_copy(update={"digest": digest})
 
 
 def _setting(text: str, example: str) -> Setting:

@@ -37,8 +37,8 @@ from pydantic import ValidationError
 from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
-from planner.state import HOST, ClusterQueue, Cohort, Configuration, Node, State, Workload
 from planner.state.base import KubernetesObject
+from planner.state.kueue import HOST, ClusterQueue, Cohort, Configuration, Node, State, Workload
 from planner.state.kueue_configuration import FEATURE_GATES, FairSharing
 from planner.state.kueue_topology import NodeStatus
 from planner.state.pods import Taint

@@ -28,8 +28,8 @@ from planner.reader.kueue import resolve_priorities
 from planner.reader.parse import Document, parse
 from planner.reader.show import Path, path_text, place, plain, shown
 from planner.reader.source import load
-from planner.state import API_GROUP, State, Workload
 from planner.state.base import Count, KubernetesObject, Metadata, Schema, Time
+from planner.state.kueue import API_GROUP, State, Workload
 from planner.state.kueue_workload import PodSet, PriorityClassRef, WorkloadSpec
 from planner.state.pods import Container, PodSpec, PodTemplate
 

@@ -9,7 +9,7 @@ from planner.commands.whatif.edit import ABSENT
 from planner.commands.whatif.kueue_edit import QUOTA
 from planner.commands.whatif.settings import Editable, Settable, Waiting
 from planner.quantity import format_quantity, format_units, from_units, to_quota
-from planner.state import ClusterQueue, Cohort, State
+from planner.state.kueue import ClusterQueue, Cohort, State
 from planner.state.queues import ResourceGroup
 
 PREEMPTION: Final = "Preemption"

@@ -29,7 +29,6 @@ from typing import Any, Final, TypeVar
 from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
 from planner.quota.yunikorn import properties
 from planner.reader.yunikorn_queues import paths_of
-from planner.state import YuniKornState
 from planner.state.clock import parse_duration
 from planner.state.yunikorn import (
     ROOT,
@@ -39,6 +38,7 @@ from planner.state.yunikorn import (
     Partition,
     QueueConfig,
     Resource,
+    YuniKornState,
     parse_yunikorn_quantity,
 )
 

@@ -9,8 +9,14 @@ from planner.commands.whatif.edit import ABSENT
 from planner.commands.whatif.settings import Editable, Settable, Waiting
 from planner.commands.whatif.yunikorn_edit import LIMITS, POLICIES
 from planner.quota.yunikorn import properties
-from planner.state import YuniKornState
-from planner.state.yunikorn import ROOT, Allocation, Ask, QueueConfig, format_yunikorn_quantity
+from planner.state.yunikorn import (
+    ROOT,
+    Allocation,
+    Ask,
+    QueueConfig,
+    YuniKornState,
+    format_yunikorn_quantity,
+)
 
 PROPERTIES: Final = (
     properties.PREEMPTION_POLICY,

@@ -20,7 +20,7 @@ from typing import Final
 from planner.quantity import MAX_INT64, NANO, to_units
 from planner.quota.kueue.amount import add, multiply
 from planner.quota.kueue.request import Charge, Defaults, with_defaults
-from planner.state import (
+from planner.state.kueue import (
     Configuration,
     DeviceClass,
     LimitRange,

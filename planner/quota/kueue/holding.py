@@ -18,7 +18,7 @@ from planner.quantity import MAX_INT64, MIN_INT64
 from planner.quota.kueue.amount import Arithmetic, arithmetic_of, divide
 from planner.quota.kueue.request import counts_after_reclaim
 from planner.quota.kueue.tree import FlavorResource
-from planner.state import ClusterQueue, Configuration, Workload
+from planner.state.kueue import ClusterQueue, Configuration, Workload
 from planner.state.kueue_workload import BOOST_GATE
 from planner.state.kueue_workloads import Entry, Facts, Layout
 

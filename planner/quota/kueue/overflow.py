@@ -12,7 +12,7 @@ from typing import Final
 from planner.quantity import MAX_INT64, format_quantity, to_quota, to_units
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import QuotaTree
-from planner.state import ClusterQueue, Cohort, State
+from planner.state.kueue import ClusterQueue, Cohort, State
 
 _FIELDS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 

@@ -18,7 +18,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from planner.quantity import approximate
-from planner.state import ClusterQueue, LocalQueue, State
+from planner.state.kueue import ClusterQueue, LocalQueue, State
 
 USAGE_BASED: Final = "UsageBasedAdmissionFairSharing"
 

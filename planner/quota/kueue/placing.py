@@ -14,7 +14,7 @@ from typing import NamedTuple
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.quota.kueue.topology_tree import PODS, FlavorTree
-from planner.state import Workload
+from planner.state.kueue import Workload
 from planner.state.kueue_workload import PodSet, SliceConstraint, TopologyRequest
 from planner.state.pods import PodSpec, Toleration
 

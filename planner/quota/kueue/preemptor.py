@@ -10,7 +10,7 @@ from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.quota.kueue.holding import effective_priority, queue_order_time
 from planner.quota.kueue.request import Defaults, pod_set_requests
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.state import State, Workload
+from planner.state.kueue import State, Workload
 
 
 def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:

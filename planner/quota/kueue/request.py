@@ -12,7 +12,7 @@ from typing import Final
 
 from planner.quantity import MIN_INT64, NANO
 from planner.quota.kueue.amount import SATURATING, Arithmetic, arithmetic_of, divide
-from planner.state import Configuration, LimitRange, RuntimeClass, Workload
+from planner.state.kueue import Configuration, LimitRange, RuntimeClass, Workload
 from planner.state.kueue_configuration import Transformation
 from planner.state.kueue_release import Rules
 from planner.state.kueue_workload import PodSet

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from planner.quota.kueue.holding import Holding, holding_by_facts, holding_of, of_layout
 from planner.quota.kueue.tree import FlavorResource
-from planner.state import Configuration, Workload
+from planner.state.kueue import Configuration, Workload
 from planner.state.kueue_workloads import Entry, Facts, Layout
 
 _Key = tuple[object, ...]

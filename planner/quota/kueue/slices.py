@@ -15,7 +15,7 @@ from planner.quota.kueue.amount import Arithmetic
 from planner.quota.kueue.holding import PodSetHolding, pod_set_holdings
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
-from planner.state import Configuration, State, Workload
+from planner.state.kueue import Configuration, State, Workload
 
 REPLACEMENT_FOR: Final = "kueue.x-k8s.io/workload-slice-replacement-for"
 _GATE: Final = "ElasticJobsViaWorkloadSlices"

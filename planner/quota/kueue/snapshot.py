@@ -30,7 +30,9 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.shape import Shape, Shapes, Unsettled
 from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
-from planner.state import (
+from planner.state import Remarks
+from planner.state.clock import seconds_since
+from planner.state.kueue import (
     ClusterQueue,
     Configuration,
     PodDisruptionBudget,
@@ -38,8 +40,6 @@ from planner.state import (
     State,
     Workload,
 )
-from planner.state.clock import seconds_since
-from planner.state.kueue_workload import Remarks
 from planner.state.kueue_workloads import Entry, Facts, Workloads
 from planner.state.queues import ResourceGroup
 

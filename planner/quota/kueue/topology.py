@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Protocol
 from planner.quota.kueue.activity import PROVISIONING, leaves_it_to_workers
 from planner.quota.kueue.request import Defaults, pod_request
 from planner.quota.kueue.topology_tree import PODS, FlavorTree, Machines, tree_of, units_of
-from planner.state import (
+from planner.state.kueue import (
     AdmissionCheck,
     ClusterQueue,
     Configuration,

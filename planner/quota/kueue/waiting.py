@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from planner.state import Workload
 from planner.state.clock import seconds_since
+from planner.state.kueue import Workload
 
 ATTEMPTED: Final = ("Admitted", "QuotaReserved")
 """The conditions that are False from the first attempt on; KEP-83 names the first, and Kueue

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from planner.state import ResourceFlavor
+from planner.state.kueue import ResourceFlavor
 from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
 
 HARD_EFFECTS = {"NoSchedule", "NoExecute"}

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from planner.quota.kueue.assignment import Mode
-from planner.state import Configuration
+from planner.state.kueue import Configuration
 from planner.state.queues import FlavorFungibility
 
 

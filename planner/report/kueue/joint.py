@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from planner.plan import JointPending, JointPlan, Victim
+from planner.plan.kueue import JointPending, JointPlan, Victim
 from planner.report.covered import answer_in_words, assumed, uncovered_lines
 from planner.report.document import (
     NOTHING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.plan import DomainSlots, NodesAround
+from planner.plan.kueue import DomainSlots, NodesAround
 from planner.report.document import Only, SlotRow, Slots
 from planner.report.text import short
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from planner.commands.boost.kueue.find import Boosts
 from planner.commands.explain.kueue.record import PreemptionMessage
 from planner.commands.replay.kueue_live import LiveReplay
-from planner.plan import JointPlan
+from planner.plan.kueue import JointPlan
 from planner.report.kueue import boost, explanation, joint, live
 from planner.report.style import Renderer
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from planner import laws
-from planner.plan import (
+from planner.plan.commands import Command, Commands
+from planner.plan.kueue import (
     Cascade,
     Demand,
     FlavorChoices,
@@ -19,7 +20,6 @@ from planner.plan import (
     QuotaUse,
     Victim,
 )
-from planner.plan.commands import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
 from planner.report.document import (
     MAX_NAMES,

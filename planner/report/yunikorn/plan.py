@@ -20,7 +20,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Final
 
-from planner.plan import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
+from planner.plan.yunikorn import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
 from planner.report.document import (
     MAX_NAMES,
     NONE,

@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from planner.objective.cascading import Cut
-from planner.plan import Cascade
+from planner.plan.kueue import Cascade
 from planner.quantity import from_units
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import as_preemptor
@@ -36,8 +36,8 @@ from planner.reference.kueue.candidates import satisfies_policy
 from planner.reference.kueue.decision import decide
 from planner.reference.kueue.topology.find import Placement
 from planner.solver.deadline import OutOfTime, never
-from planner.state import State, Workload
 from planner.state.base import Condition
+from planner.state.kueue import State, Workload
 from planner.state.kueue_topology import AssignedDomain, TopologyAssignment
 from planner.state.kueue_workload import (
     PREEMPTED,

@@ -10,18 +10,16 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from planner.objective.terms import TermTable
-from planner.plan import (
+from planner.plan import Certificate, Status
+from planner.plan.kueue import (
     Amount,
-    Certificate,
     Demand,
     HeldBack,
     KueueRelease,
     NodeShare,
-    Placement,
     Plan,
     QuotaNode,
     QuotaUse,
-    Status,
     Victim,
 )
 from planner.problem.array import BoolArray
@@ -35,6 +33,7 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.reference.kueue.preference import Possibility
+from planner.scheduler import Placement
 from planner.state.kep83 import Kep83
 from planner.state.kueue_configuration import Configuration
 from planner.state.queues import ResourceGroup

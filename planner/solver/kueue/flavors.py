@@ -23,7 +23,8 @@ from typing import Final
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
-from planner.plan import Certificate, FlavorChoices, KueueFlavors, Plan
+from planner.plan import Certificate
+from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
 from planner.proof.claims import Claims, Stated

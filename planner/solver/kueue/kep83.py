@@ -26,8 +26,8 @@ from planner.solver.bound import Bound, linear_programming_bound
 from planner.solver.kueue.describe import Subject
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
-from planner.state import State
 from planner.state.kep83 import Kep83
+from planner.state.kueue import State
 
 
 @dataclass(frozen=True)

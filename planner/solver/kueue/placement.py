@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from planner.plan import Placement
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.quota.kueue.tree import FlavorResource
-from planner.state import ClusterQueue, State
+from planner.scheduler import Placement
+from planner.state.kueue import ClusterQueue, State
 from planner.state.kueue_release import NEWEST
 
 LEFT_OUT: Final = ("TASBalancedPlacement", "TASRespectNodeAffinityPreferred")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from planner.plan import Place, Plan, PodSetPlaces
+from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.quota.kueue.placing import Group
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.solver.kueue.placement import LEFT_OUT

@@ -22,16 +22,8 @@ from planner.models.kueue.laws import (
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
-from planner.plan import (
-    Cascade,
-    HeldBack,
-    Placement,
-    Plan,
-    Status,
-    Verdict,
-    Verification,
-    Victim,
-)
+from planner.plan import Status, Verdict, Verification
+from planner.plan.kueue import Cascade, HeldBack, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
@@ -42,6 +34,7 @@ from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
+from planner.scheduler import Placement
 from planner.solver.answer import accept, broken, refuse_illegal
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
@@ -57,7 +50,7 @@ from planner.solver.kueue.placement import concerns
 from planner.solver.kueue.remarks import remarks
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting

@@ -10,8 +10,8 @@ from typing import Final
 
 from planner.errors import PlannerError
 from planner.objective.profiles import Profile
-from planner.plan import Plan
 from planner.plan.base import name_some
+from planner.plan.kueue import Plan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, build_snapshot
 from planner.solver.deadline import Deadline

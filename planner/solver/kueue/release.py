@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from planner.errors import PlannerError, UnsupportedError
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.overflow import misread, overflowing
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.request import ambiguous_resources
@@ -18,7 +18,7 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.kueue_release import newest_first
 
 MOST: Final = 300

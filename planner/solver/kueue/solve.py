@@ -14,7 +14,8 @@ from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import Classes, Row, told_apart
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
-from planner.plan import Multiplier, Plan, SolverFreeBound, Status
+from planner.plan import Multiplier, SolverFreeBound, Status
+from planner.plan.kueue import Plan
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units

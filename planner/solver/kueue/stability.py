@@ -15,12 +15,12 @@ from typing import Final
 
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, Profile
-from planner.plan import Cascade, Plan
+from planner.plan.kueue import Cascade, Plan
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.kueue.aftermath import cascades
 from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.queues import BorrowWithinCohort
 from planner.term import RATED, in_order
 

@@ -8,12 +8,13 @@ from typing import Final, get_args
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
-from planner.plan import Flavors, Placement, Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.slices import without_slices
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
+from planner.scheduler import Flavors, Placement
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.placement import snapshot_for
@@ -25,8 +26,8 @@ from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.kueue.unplaced import with_placement
 from planner.solver.start import Given, Wanted, clock_of, only_pending
 from planner.stage import begin
-from planner.state import State
 from planner.state.kep83 import read_rules
+from planner.state.kueue import State
 
 STRICT: Final = "strict"
 """Kueue's own rules with the precedence that it documents."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.solver.answer import broken
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules

@@ -5,8 +5,8 @@ Source: docs/semantics/kueue-topology.md §3 and §6.
 
 from __future__ import annotations
 
-from planner.plan import Plan
 from planner.plan.base import name_some
+from planner.plan.kueue import Plan
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.decision import Decision, decide

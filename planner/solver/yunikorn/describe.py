@@ -9,15 +9,8 @@ from typing import Literal
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.relaxation import node_rows
 from planner.objective.terms import TermTable
-from planner.plan import (
-    Certificate,
-    NodeRoom,
-    QueueUse,
-    ResourceAmount,
-    Status,
-    YuniKornPlan,
-    YuniKornVictim,
-)
+from planner.plan import Certificate, Status
+from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster

@@ -27,7 +27,8 @@ from planner.objective.yunikorn import (
     refuse_annotated,
     yunikorn_term_table,
 )
-from planner.plan import Verdict, Verification, YuniKornPlan
+from planner.plan import Verdict, Verification
+from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
@@ -40,8 +41,8 @@ from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import Trees
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
-from planner.state import YuniKornState
 from planner.state.clock import to_nanoseconds
+from planner.state.yunikorn import YuniKornState
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
 

@@ -22,7 +22,8 @@ from planner.models.yunikorn.laws import spared_by
 from planner.objective.profiles import Measure, Profile
 from planner.objective.wishes import NO_WISHES
 from planner.objective.yunikorn import chosen_node
-from planner.plan import Proof, Status, Tree, YuniKornPlan
+from planner.plan import Proof, Status, Tree
+from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, Claims
@@ -39,7 +40,7 @@ from planner.solver.yunikorn.describe import (
 )
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, pending_asks, plan_ask
 from planner.stage import begin
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 
 LAST_TIER: Final[Measure] = ("D0",)
 

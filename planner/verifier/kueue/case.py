@@ -32,7 +32,7 @@ from functools import cached_property
 
 from planner.errors import LookupFailed
 from planner.laws.kueue import KQ_FITS, KQ_HOLDS_CONTESTED
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import (
     Assignment,
@@ -45,7 +45,7 @@ from planner.quota.kueue.assignment import (
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
-from planner.state import Configuration
+from planner.state.kueue import Configuration
 from planner.verifier.kueue.setting import Setting, say_amount, say_node
 from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import say_some

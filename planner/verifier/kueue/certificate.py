@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.laws import Law
-from planner.plan import Amount, AnyPlan, JointPlan, Plan, QuotaUse, SolverFreeBound, Verdict
+from planner.plan import AnyPlan, SolverFreeBound, Verdict
+from planner.plan.kueue import Amount, JointPlan, Plan, QuotaUse
 from planner.quantity import UNLIMITED, format_units
 from planner.quota.kueue.share import Shares
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Usage

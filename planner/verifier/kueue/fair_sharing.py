@@ -50,7 +50,8 @@ from planner.laws.kueue import (
     FS_SHARES,
     FS_WITHIN_CLUSTER_QUEUE,
 )
-from planner.plan import Plan, Verdict
+from planner.plan import Verdict
+from planner.plan.kueue import Plan
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage

@@ -8,13 +8,14 @@ from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
 from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT
 from planner.laws.kueue_topology import KT_PLACEMENT
-from planner.plan import Plan, Verdict, Verification
+from planner.plan import Verdict, Verification
+from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment, flavor_resources
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.slices import without_slices
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
-from planner.state import State
 from planner.state.kep83 import Kep83
+from planner.state.kueue import State
 from planner.verifier import kueue_topology
 from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
 from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of

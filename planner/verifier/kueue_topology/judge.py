@@ -15,7 +15,8 @@ from typing import Final
 
 from planner.laws import Register
 from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
-from planner.plan import PodSetPlaces, Verdict
+from planner.plan import Verdict
+from planner.plan.kueue import PodSetPlaces
 from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.topology import OVERLAPPING

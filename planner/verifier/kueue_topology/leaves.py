@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.topology_tree import FlavorTree
-from planner.state import Node, ResourceFlavor
+from planner.state.kueue import Node, ResourceFlavor
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Taint, Toleration
 
 # How many values Kubernetes accepts of each operator; another number is a selector it refuses.

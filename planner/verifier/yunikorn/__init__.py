@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from planner.laws import RULE_SETS
 from planner.laws.yunikorn import YK_MAY_PREEMPT
-from planner.plan import Verification, YuniKornPlan
+from planner.plan import Verification
+from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.cluster import Cluster
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import judge

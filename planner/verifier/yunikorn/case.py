@@ -27,7 +27,8 @@ from functools import cached_property
 from typing import Final
 
 from planner.laws.yunikorn import YK_FITS_NODE, YK_PREEMPTABLE, Spared
-from planner.plan import Proof, YuniKornPlan
+from planner.plan import Proof
+from planner.plan.yunikorn import YuniKornPlan
 from planner.quantity import format_units
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue

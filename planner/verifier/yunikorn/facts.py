@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Final
 
 from planner.laws import Law
-from planner.plan import ResourceAmount, Verdict, YuniKornPlan, YuniKornVictim
+from planner.plan import Verdict
+from planner.plan.yunikorn import ResourceAmount, YuniKornPlan, YuniKornVictim
 from planner.quota.yunikorn.resource import Resource, plus
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity

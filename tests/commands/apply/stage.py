@@ -20,7 +20,7 @@ from planner.commands.apply.kueue.carry import Carrying, Patience
 from planner.commands.apply.kueue.cluster import Cluster
 from planner.commands.apply.kueue.ways import Evictions, Treatment
 from planner.kubectl.call import Answer, Kubectl
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects
 from tests.cluster import NOW, PENDING, Object, at
 from tests.conftest import FOR_EVER_S

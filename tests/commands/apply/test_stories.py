@@ -20,7 +20,7 @@ from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities, mark_o
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.state.kueue_workload import BOOST_ANNOTATION
 from tests.cli.running import BIG, SMALL, call, cluster
 from tests.cluster import PENDING, Object, running

@@ -16,7 +16,7 @@ from planner.plan import AnyPlan
 from planner.report.audit import render
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, solve
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING
 from tests.conftest import ROOT
 from tests.reference.topology.racks import LOADER, SMALL, TRAIN, best_fit, state_of

@@ -19,7 +19,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline
-from planner.state import State
+from planner.state.kueue import State
 from tests.conftest import recorded_root
 from tests.recorded import lines, state_of
 

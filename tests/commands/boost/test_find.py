@@ -5,13 +5,13 @@ from typing import Self
 
 import pytest
 
-from planner import api
+import planner
 from planner.commands.boost.kueue.find import Boosts, find_boosts
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import StateTrial, annotated
 from planner.commands.whatif.edit import edit
 from planner.solver.deadline import Deadline
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import Object as Objects
 from tests.cluster import cohort, configuration, pending, queue, running, state_of
 
@@ -24,7 +24,7 @@ JUST_NOW = {"preemption-planner.io/last-checkpoint": "2026-05-01T12:59:59Z"}
 def answered(
     state: State, objective: str = "min-lost-work", deadline: Deadline = FOREVER
 ) -> Boosts:
-    plan = api.solve(state, objective=objective)
+    plan = planner.solve(state, objective=objective)
     return find_boosts(state, plan, gate_on=True, deadline=deadline)
 
 
@@ -77,7 +77,7 @@ def test_ties_are_used() -> None:
     """The newer victim needs the other's priority only, no lower one."""
     victim = running("victim", "borrower", 4, 5, minute=9, annotations=JUST_NOW)
     state = borrowers(victim, running("old", "borrower", 4, 2, minute=1))
-    plan = api.solve(state, objective="min-cost", costs={"ns/old": 5})
+    plan = planner.solve(state, objective="min-cost", costs={"ns/old": 5})
     assert plan.keys == ("ns/victim",)
     answer = find_boosts(state, plan, gate_on=True, deadline=FOREVER)
     (boost,) = answer.boosts
@@ -97,11 +97,11 @@ def test_boost_of_today_is_replaced() -> None:
 def test_boosted_state_makes_kueue_do_it() -> None:
     state = borrowers(big(), running("new", "borrower", 4, minute=2))
     answer = answered(state)
-    assert api.greedy(state).keys == ("ns/new",)
+    assert planner.greedy(state).keys == ("ns/new",)
     boosted = annotated(state, {one.workload: one.boost for one in answer.boosts})
-    assert api.greedy(boosted).keys == ("ns/big",)
+    assert planner.greedy(boosted).keys == ("ns/big",)
     off = edit(boosted, ["configuration.featureGates.PriorityBoost=false"])
-    assert api.greedy(off).keys == ("ns/new",)
+    assert planner.greedy(off).keys == ("ns/new",)
 
 
 def test_other_queues_come_first_whatever_the_boost() -> None:
@@ -115,7 +115,7 @@ def test_other_queues_come_first_whatever_the_boost() -> None:
         running("other", "borrower", 4, minute=2),
         pending("lender", 4),
     )
-    plan = api.solve(state, objective="min-lost-work")
+    plan = planner.solve(state, objective="min-lost-work")
     assert plan.keys == ("ns/own",)
     answer = find_boosts(state, plan, gate_on=True, deadline=FOREVER)
     assert (answer.status, answer.boosts, answer.orders) == ("impossible", (), 1)

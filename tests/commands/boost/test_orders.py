@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner import api
+import planner
 from planner.commands.boost.kueue.search import Search, count_orders, every_order, priorities_for
 from planner.commands.boost.kueue.trial import StateTrial
 from planner.solver.deadline import Deadline
@@ -34,7 +34,7 @@ def search_for(*victims: str, borrowing: bool = False, threshold: int | None = N
         running("own", "mine", 2, 9, minute=4),
         pending("mine", 6),
     )
-    plan = api.greedy(state)
+    plan = planner.greedy(state)
     return Search(StateTrial(state, PENDING, plan.assignment, frozenset(victims)), Deadline())
 
 

@@ -16,10 +16,11 @@ import planner
 from planner.commands.check.facts import GREEDY
 from planner.commands.check.plan import Check
 from planner.objective.profiles import PROFILES
-from planner.plan import Placement, Plan
+from planner.plan.kueue import Plan
+from planner.scheduler import Placement
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
 from tests.cluster import PENDING, Object
 from tests.laws.test_kt_02_placement import FIRST, SECOND

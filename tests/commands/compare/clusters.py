@@ -1,7 +1,7 @@
 """Small clusters on which algorithms differ, with the numbers worked out by hand."""
 
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests.cli.running import cluster
 from tests.cluster import NOW, Object, cohort, pending, queue, running, state_of
 

@@ -16,8 +16,8 @@ from planner.commands.compare import (
     find_algorithms,
 )
 from planner.errors import InputError
-from planner.plan import Plan
-from planner.state import State
+from planner.plan.kueue import Plan
+from planner.state.kueue import State
 from tests import recorded
 from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do, two_borrowers

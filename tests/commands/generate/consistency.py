@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from planner.objective.annotation import PREFIX
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
-from planner.state import State, YuniKornState, parse_time
-from planner.state.yunikorn import QueueConfig, Resource
+from planner.state import parse_time
+from planner.state.kueue import State
+from planner.state.yunikorn import QueueConfig, Resource, YuniKornState
 
 
 def complaints(state: State, *, overfull: bool = False) -> list[str]:

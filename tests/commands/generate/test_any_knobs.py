@@ -11,7 +11,9 @@ from planner.commands.generate.kueue.layout import KueueKnobs
 from planner.commands.generate.yunikorn.dump import YuniKornKnobs
 from planner.errors import InputError
 from planner.solver.start import pending_workloads
-from planner.state import AnyState, State, YuniKornState
+from planner.state import AnyState
+from planner.state.kueue import State
+from planner.state.yunikorn import YuniKornState
 from tests.commands.generate.consistency import complaints, yunikorn_complaints
 
 LARGEST = {

@@ -6,7 +6,8 @@ import pytest
 
 import planner
 from planner.commands.generate import generate
-from planner.state import State, YuniKornState
+from planner.state.kueue import State
+from planner.state.yunikorn import YuniKornState
 
 SEEDS = range(20) if os.environ.get("PLANNER_TEST_ALL") else range(1, 2)
 

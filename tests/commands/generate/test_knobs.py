@@ -14,8 +14,8 @@ from planner.commands.generate.yunikorn.dump import YuniKornKnobs
 from planner.errors import InputError
 from planner.objective.annotation import PREFIX
 from planner.quota.kueue.snapshot import Admitted, take_snapshot
-from planner.state import State, Workload, YuniKornState
-from planner.state.yunikorn import QueueConfig
+from planner.state.kueue import State, Workload
+from planner.state.yunikorn import QueueConfig, YuniKornState
 from tests.commands.generate.consistency import complaints, yunikorn_complaints
 
 Measure = Callable[[State], float]

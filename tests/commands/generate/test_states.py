@@ -14,7 +14,8 @@ from planner.dump import as_json, as_yaml
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored, read_objects
 from planner.solver.start import pending_workloads
-from planner.state import State, YuniKornState
+from planner.state.kueue import State
+from planner.state.yunikorn import YuniKornState
 from tests.commands.generate.consistency import complaints, yunikorn_complaints
 from tests.hash_seeds import printed
 
@@ -38,8 +39,11 @@ SEEDS = range(200) if os.environ.get("PLANNER_TEST_ALL") else range(2)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_states_are_consistent_and_need_preemption(preset: str, seed: int) -> None:
     state = generate(preset, seed, **SIZES.get(preset, {}))
-    found = complaints(state) if isinstance(state, State) else yunikorn_complaints(state)
-    assert found == []
+    if isinstance(state, State):
+        assert complaints(state) == []
+    else:
+        assert isinstance(state, YuniKornState)
+        assert yunikorn_complaints(state) == []
     (pending,) = pending_workloads(state)
     plan = planner.greedy(state, pending)
     if isinstance(state, State):

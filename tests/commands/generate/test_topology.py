@@ -14,7 +14,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
-from planner.state import HOST
+from planner.state.kueue import HOST
 
 RACK = "topology.example/rack"
 

@@ -12,7 +12,8 @@ import planner
 from planner.commands.import_ import Philly
 from planner.commands.import_.kueue_knobs import Knobs
 from planner.errors import InputError
-from planner.state import State, parse_time
+from planner.state import parse_time
+from planner.state.kueue import State
 from tests.cli.running import call
 from tests.commands.import_.files import (
     PHILLY,

@@ -16,7 +16,8 @@ from planner.commands.import_.sample import Outline
 from planner.dump.kueue import Policies
 from planner.errors import InputError
 from planner.reader import Ignored, read_objects
-from planner.state import State, parse_time
+from planner.state import parse_time
+from planner.state.kueue import State
 from tests.commands.import_.files import (
     PHILLY,
     PHILLY_HEADER,

@@ -15,7 +15,9 @@ from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submi
 from planner.errors import InputError, LookupFailed
 from planner.reader import read_objects
 from planner.reader.yaml_text import parse_yaml
-from planner.state import State, YuniKornState, parse_time
+from planner.state import parse_time
+from planner.state.kueue import State
+from planner.state.yunikorn import YuniKornState
 from tests.benchmarks.large import large
 from tests.cli.running import BIG, SMALL, cluster
 from tests.cluster import NOW, cohort, pending, queue, running, state_of

@@ -6,7 +6,8 @@ import pytest
 
 from planner.commands.risk.measure import preemptors
 from planner.commands.whatif.edit import edit
-from planner.state import State, YuniKornState
+from planner.state.kueue import State
+from planner.state.yunikorn import YuniKornState
 from tests.cluster import Object, configuration, pending, queue, running, state_of
 from tests.yunikorn.building import (
     NOW,

@@ -10,7 +10,7 @@ from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Leaving
 from planner.commands.simulate.world import World
 from planner.reference.kueue.decision import decide
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import Object, state_of
 
 

@@ -11,11 +11,11 @@ from planner.commands.simulate import Simulation, kueue_optimum, simulate
 from planner.commands.whatif.edit import edit
 from planner.errors import InputError
 from planner.objective.profiles import Profile
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.commands.boost.test_find import JUST_NOW, big, borrowers
 from tests.solver.test_stability import third_party

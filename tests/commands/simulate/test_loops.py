@@ -16,7 +16,7 @@ from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.run import Watch
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import Object, cohort, configuration, queue, running, state_of
 from tests.commands.simulate.driving import drive, told, went, world_of
 from tests.commands.simulate.week import WEEK_S, week

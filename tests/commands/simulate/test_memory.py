@@ -10,7 +10,7 @@ from planner.commands.generate import generate
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Script
 from planner.reference.kueue.decision import Decision, decide
-from planner.state import State
+from planner.state.kueue import State
 from tests.commands.simulate.driving import drive
 
 _KNOBS: dict[str, Any] = {"queues": 8, "workloads": 120, "pending": 30}

@@ -20,7 +20,7 @@ from planner.errors import UnsupportedError
 from planner.objective.profiles import PROFILES
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.decision import Decision, decide
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
 from tests.cluster import KUEUE, PENDING, Object, configuration
 from tests.commands.simulate.driving import drive, told, world_of

@@ -16,7 +16,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.reader import read_objects
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 from tests.commands.simulate.driving import told
 from tests.yunikorn.building import (
     Json,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from planner.reader.kueue import read_kueue_objects
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import KUEUE, Object, dump_of, fair_sharing, quotas
 
 WEEK_S: Final = 7 * 86_400

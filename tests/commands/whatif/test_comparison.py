@@ -5,7 +5,7 @@ import pytest
 from planner import api
 from planner.commands.whatif.edit import Move, WhatIf, compare, edit
 from planner.report.whatif import render
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import cohort, pending, queue, running, state_of
 from tests.reference.topology import racks
 

@@ -4,7 +4,7 @@ import pytest
 
 from planner.commands.whatif.edit import edit
 from planner.errors import SchemaError
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 
 GIGA = 10**9

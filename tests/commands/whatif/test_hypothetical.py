@@ -14,7 +14,7 @@ from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedErr
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.items import Item
-from planner.state import State, Workload
+from planner.state.kueue import State, Workload
 from tests.cluster import KUEUE, Object, cohort, pending, queue, running, state_of
 
 QUEUE = {"kueue.x-k8s.io/queue-name": "team"}

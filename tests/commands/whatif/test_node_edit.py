@@ -9,7 +9,7 @@ from planner.errors import SchemaError
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
-from planner.state import HOST, State
+from planner.state.kueue import HOST, State
 from tests.cluster import PENDING
 from tests.reference.topology.racks import (
     RACK,

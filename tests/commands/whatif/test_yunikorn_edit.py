@@ -7,8 +7,7 @@ import pytest
 from planner import api
 from planner.commands.whatif.edit import compare, edit
 from planner.errors import SchemaError
-from planner.state import YuniKornState
-from planner.state.yunikorn import Claim, QueueConfig
+from planner.state.yunikorn import Claim, QueueConfig, YuniKornState
 from tests.yunikorn.building import (
     allocation,
     application,

@@ -11,7 +11,7 @@ from typing import Any
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import Decision, decide
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
 from tests.cluster import FLAVOR, KUEUE, NOW, PENDING, Object, at, queue
 from tests.kueue_state import read_objects

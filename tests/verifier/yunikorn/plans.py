@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from planner.plan import Verdict, YuniKornPlan, YuniKornVictim
+from planner.plan import Verdict
+from planner.plan.yunikorn import YuniKornPlan, YuniKornVictim
 from planner.quota.yunikorn.cluster import Cluster, prepare
 from planner.state.yunikorn import Allocation, Application, YuniKornState
 from planner.verifier.yunikorn import verify_yunikorn_plan

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from planner.plan import YuniKornPlan
+from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.yunikorn import verify_yunikorn_case, verify_yunikorn_plan

@@ -7,16 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.plan import (
-    Certificate,
-    Level,
-    Multiplier,
-    NodeRoom,
-    QueueUse,
-    ResourceAmount,
-    SolverFreeBound,
-    YuniKornPlan,
-)
+from planner.plan import Certificate, Level, Multiplier, SolverFreeBound
+from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan
 from planner.quota.yunikorn.cluster import prepare
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate

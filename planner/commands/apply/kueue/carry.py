@@ -31,7 +31,7 @@ from planner.commands.apply.record import Applied, ApplyStatus, Step
 from planner.errors import InputError
 from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 
 HELD: Final = "preemption-planner.io/held-for"
 """The annotation of a LocalQueue that is held for a plan: for which, and for whom."""

@@ -14,7 +14,7 @@ from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
 from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS, is_forbidden, is_missing
 from planner.reader.json_text import parse_json
-from planner.state import API_GROUP
+from planner.state.kueue import API_GROUP
 
 LOCAL_QUEUES: Final = f"localqueues.{API_GROUP}"
 OPEN: Final = "None"

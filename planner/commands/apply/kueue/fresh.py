@@ -11,8 +11,8 @@ from planner.commands.apply.record import Way
 from planner.commands.check.plan import check
 from planner.errors import InputError
 from planner.objective.profiles import Profile
-from planner.plan import Plan, Victim
-from planner.state import State
+from planner.plan.kueue import Plan, Victim
+from planner.state.kueue import State
 
 MAX_CHANGES: Final = 8
 SAME: Final = "Kueue evicts just these by itself"

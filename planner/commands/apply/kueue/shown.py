@@ -10,9 +10,9 @@ from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_
 from planner.commands.apply.kueue.ways import Evictions, Surprise
 from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
-from planner.plan import Plan
 from planner.plan.commands import Command, Commands
-from planner.state import LocalQueue, State, Workload
+from planner.plan.kueue import Plan
+from planner.state.kueue import LocalQueue, State, Workload
 
 
 class Dumped(Cluster):

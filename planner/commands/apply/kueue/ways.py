@@ -12,7 +12,7 @@ from planner.commands.apply.record import Way
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.state.kueue_workload import BOOST_ANNOTATION
 
 BOOSTED: Final = "preemption-planner.io/boosted-for"

@@ -9,10 +9,11 @@ from pydantic import ConfigDict, Field
 
 from planner.commands.boost.kueue.search import Choice, Found, Search
 from planner.commands.boost.kueue.trial import StateTrial
-from planner.plan import Plan, Record
+from planner.plan import Record
+from planner.plan.kueue import Plan
 from planner.plan.record import SCHEMA_VERSION
 from planner.solver.deadline import Deadline
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
 
 BoostStatus = Literal["smallest", "found", "impossible", "unknown"]

@@ -10,7 +10,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.stage import begin
-from planner.state import State, Workload
+from planner.state.kueue import State, Workload
 from planner.state.kueue_workload import BOOST_ANNOTATION
 
 

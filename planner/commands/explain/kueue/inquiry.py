@@ -22,7 +22,7 @@ from planner.errors import InputError, InternalError, LookupFailed
 from planner.laws import Law, Register, law_behind
 from planner.laws import kueue as laws
 from planner.objective.profiles import Profile
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.kueue.preemptor import find_workload
@@ -33,7 +33,7 @@ from planner.solver.kueue.solve import Prepared, prepare, settled, solve_plannin
 from planner.solver.kueue.start import in_words, start, who_is_in_the_way
 from planner.solver.search import Counts
 from planner.solver.start import Given
-from planner.state import State
+from planner.state.kueue import State
 
 WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()
 """What a law says of a workload that it forbids, by the law's id."""

@@ -14,8 +14,8 @@ from typing import Final, Literal
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
-from planner.plan import Place, PodSetPlaces
 from planner.plan.base import name_some
+from planner.plan.kueue import Place, PodSetPlaces
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology import Taken

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from planner.plan import DomainSlots, NodesAround, Plan
+from planner.plan.kueue import DomainSlots, NodesAround, Plan
 from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
@@ -20,7 +20,7 @@ from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.slots import LeafCounts, Qualification
 from planner.solver.kueue.placement import may_be_placed
-from planner.state import HOST, State
+from planner.state.kueue import HOST, State
 from planner.state.kueue_release import NEWEST
 
 MOST_LISTED: Final = 200

@@ -26,8 +26,9 @@ from planner.commands.explain.record import (
 )
 from planner.errors import ParseError
 from planner.laws import law_behind
-from planner.plan import SCHEMA_VERSION, Amount, NodesAround, PodSetPlaces, Record
-from planner.state import State
+from planner.plan import SCHEMA_VERSION, Record
+from planner.plan.kueue import Amount, NodesAround, PodSetPlaces
+from planner.state.kueue import State
 
 
 class Standing(CommonStanding):

@@ -19,7 +19,7 @@ from planner.models.yunikorn.candidates import (
     used,
 )
 from planner.models.yunikorn.laws import spared_by
-from planner.plan import ResourceAmount
+from planner.plan.yunikorn import ResourceAmount
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import fits, share_type

@@ -33,7 +33,7 @@ from planner.laws.yunikorn import YK_UNDER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_guaranteed, used
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
-from planner.plan import YuniKornPlan
+from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
 from planner.solver.deadline import Deadline
@@ -50,8 +50,7 @@ from planner.solver.yunikorn.start import (
     solve,
     start,
 )
-from planner.state import YuniKornState
-from planner.state.yunikorn import QueueConfig, format_yunikorn_quantity
+from planner.state.yunikorn import QueueConfig, YuniKornState, format_yunikorn_quantity
 
 HIGHEST: Final = 2**31 - 1
 """Priorities and offsets are 32-bit integers."""

@@ -13,7 +13,7 @@ from planner.commands.explain.record import (
     CommonShortfall,
     CommonStanding,
 )
-from planner.plan import ResourceAmount
+from planner.plan.yunikorn import ResourceAmount
 
 
 class YuniKornStanding(CommonStanding):

@@ -42,7 +42,7 @@ from planner.quota.kueue.topology import Occupancy, Taken, Topologies
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.find import Placement, Placer
 from planner.stage import begin, going_on
-from planner.state import HOST, Node, ResourceFlavor, Topology
+from planner.state.kueue import HOST, Node, ResourceFlavor, Topology
 from planner.state.kueue_workload import TopologyRequest
 from planner.state.pods import PodSpec
 

@@ -19,7 +19,7 @@ from planner.commands.lint.kueue import cycles, nodes, settings
 from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.lint import Finding
 from planner.stage import begin
-from planner.state import State
+from planner.state.kueue import State
 
 RULES: Final = (
     cycles.borrower_and_lender,

@@ -30,7 +30,7 @@ from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.room import Wanted
-from planner.state import Node
+from planner.state.kueue import Node
 from planner.state.kueue_release import NEWEST
 
 MOST_SHAPES: Final = 300

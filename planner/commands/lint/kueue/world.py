@@ -15,7 +15,7 @@ from planner.quota.kueue.holding import effective_priority
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import NO_PARENT
 from planner.quota.kueue.tree import Quota as NodeQuota
-from planner.state import State
+from planner.state.kueue import State
 from planner.state.queues import Preemption
 
 _OF_KUBERNETES: Final = "system-"

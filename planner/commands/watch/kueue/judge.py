@@ -23,7 +23,7 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.waiting import heads, waiting_queues
 from planner.reference.kueue.decision import decide
-from planner.state import State
+from planner.state.kueue import State
 
 AGAIN_S: Final = 300.0
 """After so long a decision in a tree that changes is judged again, though its victims are not

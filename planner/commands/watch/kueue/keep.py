@@ -18,8 +18,7 @@ from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.kubectl.watch import Told
 from planner.reader import read
-from planner.state import Changes, Facts, State
-from planner.state.kueue import of_kueue
+from planner.state.kueue import Changes, Facts, State, of_kueue
 from planner.state.kueue_workloads import Entry
 
 SETTLED_S: Final = 3.0

@@ -19,7 +19,7 @@ from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump
 from planner.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing, watching_role
 from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, Told, reason
-from planner.state import Changes, State
+from planner.state.kueue import Changes, State
 
 SHARE: Final = 0.15
 """The share of one core that all of it may take, over time: judging has what is left of it."""

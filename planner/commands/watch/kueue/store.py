@@ -14,7 +14,7 @@ from planner.commands.watch.record import Preemption
 from planner.dump import as_json, listed
 from planner.errors import InputError
 from planner.reader.taken import TAKEN_AT, written
-from planner.state import API_GROUP, Facts, State
+from planner.state.kueue import API_GROUP, Facts, State
 
 MOST: Final = 100
 """Recordings that are kept of each outcome: then the oldest goes."""

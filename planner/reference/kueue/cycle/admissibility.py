@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from planner.quantity import to_units
 from planner.quota.kueue.request import Defaults, pod_request, with_defaults
-from planner.state import ClusterQueue, LimitRange, State, Workload
+from planner.state.kueue import ClusterQueue, LimitRange, State, Workload
 from planner.state.pods import Container, PodSpec
 
 _FAILED: Final = frozenset({"Retry", "Rejected"})

@@ -29,7 +29,7 @@ from planner.reference.kueue.cycle.waiting import (
     queue_order,
 )
 from planner.reference.kueue.decision import Decision
-from planner.state import State, Workload
+from planner.state.kueue import State, Workload
 
 Why = Literal["notQueued", "backOff", "clusterQueueInactive", "notHead", "inadmissible"]
 """The first filter that says no.

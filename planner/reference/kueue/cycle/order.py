@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from planner.reference.kueue.cycle.record import Nominee
-from planner.state import Configuration
+from planner.state.kueue import Configuration
 
 
 def classical_order(nominees: Iterable[Nominee], configuration: Configuration) -> list[Nominee]:

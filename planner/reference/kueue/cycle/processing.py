@@ -19,7 +19,7 @@ from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcom
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Search, Target
 from planner.reference.kueue.topology.find import still_fits
-from planner.state import ClusterQueue, Configuration, Workload
+from planner.state.kueue import ClusterQueue, Configuration, Workload
 from planner.state.queues import ConcurrentAdmissionPolicy
 
 _WAITING = "WaitingForQuota"

@@ -11,7 +11,7 @@ from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Target
-from planner.state import Configuration
+from planner.state.kueue import Configuration
 
 Outcome = Literal[
     "admitted",

@@ -11,7 +11,7 @@ from typing import Final
 
 from planner.reference.kueue.cycle.record import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Progress, Waiting
-from planner.state import Configuration
+from planner.state.kueue import Configuration
 
 _AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped", "migrating"})
 """Outcomes after which a workload of a BestEffortFIFO queue is tried again in the next cycle."""

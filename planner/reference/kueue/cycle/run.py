@@ -29,7 +29,7 @@ from planner.reference.kueue.cycle.waiting import (
 )
 from planner.reference.kueue.decision import decide
 from planner.reference.kueue.topology.assigning import occupied
-from planner.state import Configuration, State
+from planner.state.kueue import Configuration, State
 
 
 def run_cycle(

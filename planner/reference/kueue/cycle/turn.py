@@ -16,7 +16,7 @@ from planner.quota.kueue.snapshot import Snapshot
 from planner.reference.kueue.cycle.record import Schedule
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import Pending, Waiting, heads, waiting_queues
-from planner.state import State
+from planner.state.kueue import State
 
 MOST_CYCLES: Final = 200
 """Cycles after which nothing is said: as a rule two tell."""

@@ -21,7 +21,7 @@ from planner.quota.kueue.request import Defaults
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assigned import LAST, Tried
 from planner.reference.kueue.cycle.equivalence import Class, equivalence_class
-from planner.state import Configuration, State, Workload
+from planner.state.kueue import Configuration, State, Workload
 
 LeadingTo = Mapping[tuple[str, str], str]
 

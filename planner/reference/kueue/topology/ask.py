@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from planner.quota.kueue.topology_tree import PODS, FlavorTree
-from planner.state import Workload
+from planner.state.kueue import Workload
 from planner.state.kueue_workload import SliceConstraint, TopologyRequest
 from planner.state.pods import PodSpec
 

@@ -18,7 +18,7 @@ from planner.reference.kueue.eligibility import (
     meets,
 )
 from planner.reference.kueue.topology.ask import Ask
-from planner.state import Node
+from planner.state.kueue import Node
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Toleration
 
 MOST: Final = 2**31 - 1

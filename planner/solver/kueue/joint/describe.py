@@ -9,15 +9,8 @@ from typing import Literal
 from planner.errors import InternalError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
-from planner.plan import (
-    Certificate,
-    GreedyTurn,
-    JointPending,
-    JointPlan,
-    JointStep,
-    OneByOneAnswer,
-    Status,
-)
+from planner.plan import Certificate, Status
+from planner.plan.kueue import GreedyTurn, JointPending, JointPlan, JointStep, OneByOneAnswer
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.solver.answer import broken, certify
 from planner.solver.kueue.describe import release_of, victims_in_words

@@ -24,7 +24,7 @@ from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
 from planner.objective.kueue import term_table
 from planner.objective.terms import TermTable
-from planner.plan import Demand, JointSkipped
+from planner.plan.kueue import Demand, JointSkipped
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
 from planner.problem.kueue_holders import Holders
@@ -37,7 +37,7 @@ from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import refuse_overflow
 from planner.solver.start import pending_workloads
-from planner.state import State
+from planner.state.kueue import State
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 
 from planner.models.kueue.laws import attempts
 from planner.objective.profiles import Profile
-from planner.plan import Plan, Verification
+from planner.plan import Verification
+from planner.plan.kueue import Plan
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled, solve_planning
-from planner.state import State
+from planner.state.kueue import State
 from planner.verifier.kueue.plan import verify_plan
 
 Step = tuple[Preemptor, Sequence[str]]

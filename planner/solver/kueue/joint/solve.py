@@ -26,7 +26,8 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.objective.terms import TermTable
-from planner.plan import JointPlan, Proof
+from planner.plan import Proof
+from planner.plan.kueue import JointPlan
 from planner.solver.answer import bind, dropped_in_words, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome

@@ -10,7 +10,7 @@ import planner
 from planner.commands.explain.kueue.record import Clash
 from planner.commands.whatif.edit import edit
 from planner.objective.profiles import PROFILES
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import (
     PENDING,
     Object,

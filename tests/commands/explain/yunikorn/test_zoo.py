@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.state import YuniKornState
+from planner.state.yunikorn import YuniKornState
 from tests.conftest import ROOT
 
 ZOO = ROOT / "instances" / "regressions"

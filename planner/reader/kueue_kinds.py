@@ -1,10 +1,11 @@
-"""The kinds of objects which the planner reads, by API group."""
+"""The kinds of objects which the planner reads of Kueue and its cluster, by API group."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
-from planner.state import (
+from planner.reader.items import Kind
+from planner.state.kueue import (
     API_GROUP,
     AdmissionCheck,
     ClusterQueue,
@@ -27,19 +28,9 @@ from planner.state import (
     Topology,
     Workload,
 )
-from planner.state.base import Schema
 
 CONFIG: Final = f"config.{API_GROUP}"
 DEVICES: Final = "resource.k8s.io"
-
-
-class Kind(NamedTuple):
-    """A kind of object which the planner reads."""
-
-    name: str
-    model: type[Schema]
-    versions: tuple[str, ...]
-    namespaced: bool = False
 
 
 _VERSIONS: Final = ("v1alpha1", "v1beta1", "v1beta2")
