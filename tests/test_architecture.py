@@ -80,7 +80,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/bench commands/explain commands/risk commands/compare commands/simulate"
         " commands/lint commands/replay commands/apply commands/watch scheduler",
-        "api": "coverage errors quantity laws commands/check state reader quota reference"
+        "api": "garbage coverage errors quantity laws commands/check state reader quota reference"
         " problem objective models plan verifier solver commands/replay commands/explain"
         " commands/whatif scheduler",
         "kueue_verbs": "api commands/boost commands/whatif stage coverage errors objective plan"
