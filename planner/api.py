@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, get_args, overload
 
-from planner.commands.explain import DEFAULT_LIMIT
-from planner.commands.explain.picture import PICTURE
+from planner.commands.explain import DEFAULT_LIMIT, PICTURE
 from planner.coverage.answer import covered, covered_front, covering, uncovered
 from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs as _checked_costs

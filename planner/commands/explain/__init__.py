@@ -5,7 +5,7 @@ inquiry.py         a pending workload and its plan, as questions are put to it; 
                    laws that leave no plan; one value of a state changed
 answer.py          a question to its answer, in a few sentences; the best plan that spares a victim,
                    or that takes one; all optimal plans
-picture.py         what a plan does to the nodes
+
 kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """
@@ -17,6 +17,8 @@ from planner.scheduler import Part
 
 MESSAGES: Final = Part[Callable[[str, Any], Any]]("texts about preemption")
 """Takes apart what a scheduler itself writes about a preemption, with a state to look names up."""
+PICTURE: Final = Part[Callable[..., Any]]("nodes")
+"""What adds the nodes around it to a plan; made of the state and the plan."""
 LONGEST: Final = 16_384
 """How many characters of it are read."""
 DEFAULT_LIMIT: Final = 10

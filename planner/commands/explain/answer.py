@@ -79,7 +79,10 @@ def alternative(inquiry: Inquiry, position: int, condition: Condition) -> Altern
     It keeps to the caps of the objective, and spares the last tier, if any such plan does.
     """
     try:
-        bounds, asked, outcome = _first_solved(inquiry, position, condition)
+        for bounds in inquiry.bounds:  # the strictest that permit a plan, or else the last ones
+            asked, outcome = _solved(inquiry, position, condition, bounds)
+            if outcome != "infeasible":
+                break
     except OutOfTime:  # what the objective counts was not found out
         key = inquiry.key(position)
         return Alternative(condition=condition, victim=key, status="unknown", within_caps=True)
@@ -121,18 +124,6 @@ def differences(inquiry: Inquiry, other: AnyPlan) -> tuple[TermDifference, ...]:
         )
         for term, value in inquiry.plan.terms.items()
     )
-
-
-def _first_solved(
-    inquiry: Inquiry, position: int, condition: Condition
-) -> tuple[Bounds, Asked, Outcome]:
-    """Solve within the strictest bounds that permit a plan, or else within the last ones."""
-    *strict, last = inquiry.bounds
-    for bounds in strict:
-        asked, outcome = _solved(inquiry, position, condition, bounds)
-        if outcome != "infeasible":
-            return bounds, asked, outcome
-    return last, *_solved(inquiry, position, condition, last)
 
 
 def _solved(
@@ -217,9 +208,8 @@ def _chosen(parts: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, .
 
 def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optima | None) -> str:
     """Say what the plan is, how many of its victims are necessary, and how many plans equal it."""
-    if plan.status == "unknown" or not standings:
-        return plan.explanation
-    if optima is None or any(place.necessary is None for place in standings):
+    unknown = plan.status == "unknown" or any(place.necessary is None for place in standings)
+    if unknown or not standings or optima is None:
         return plan.explanation
     needed = sum(bool(place.necessary) for place in standings)
     text = f"{plan.explanation}; {needed} of {len(standings)} victims are in every optimal plan"
@@ -290,11 +280,8 @@ def about_nothing(plan: AnyPlan, clash: CommonClash[Any]) -> str:
         text = "No plan exists: " + "; ".join(f"{law.law} {law.text}" for law in clash.laws)
     if clash.changes:
         return f"{text}. A plan would exist with {clash.changes[0].text}"
-    return (
-        f"{text}. No single change of those tried would make a plan exist"
-        if (clash.tried_all)
-        else text
-    )
+    none = ". No single change of those tried would make a plan exist"
+    return f"{text}{none if clash.tried_all else ''}"
 
 
 INQUIRY: Final = Part[Callable[..., Explainer[Any, Any, Any]]]("explanation")

@@ -73,11 +73,7 @@ def in_words(
     """
     clashing = sorted((law for law in laws if law.id in ids), key=lambda law: law.id)
     return tuple(
-        LawInWords(
-            law=law.id,
-            title=law.title,
-            text=words[law.id](problem) if law.id in words else law.title,
-        )
+        LawInWords.of(law, words[law.id](problem) if law.id in words else law.title)
         for law in clashing
     )
 
@@ -193,14 +189,22 @@ class Inquiry(ABC):
     A position is one in the problem's workloads or allocations.
     """
 
-    def __init__(self, profile: Profile, deadline: Deadline) -> None:
+    def __init__(
+        self, plan: AnyPlan, keys: Iterable[str], profile: Profile, deadline: Deadline
+    ) -> None:
+        self.plan = plan
         self.profile = profile
         self.deadline = deadline
+        self._keys = tuple(keys)
+        self._positions = {key: position for position, key in enumerate(self._keys)}
 
-    @property
-    @abstractmethod
-    def plan(self) -> AnyPlan:
-        """The optimal plan."""
+    def position(self, key: str) -> int | None:
+        """Return where a key stands in the problem, ``None`` if it is not in it."""
+        return self._positions.get(key)
+
+    def key(self, position: int) -> str:
+        """Return the key at a position."""
+        return self._keys[position]
 
     @property
     @abstractmethod
@@ -211,14 +215,6 @@ class Inquiry(ABC):
     @abstractmethod
     def bounds(self) -> Sequence[Bounds]:
         """What alternatives keep to, the strictest first: the next where none keeps to it."""
-
-    @abstractmethod
-    def position(self, key: str) -> int | None:
-        """Return where a key stands in the problem, ``None`` if it is not in it."""
-
-    @abstractmethod
-    def key(self, position: int) -> str:
-        """Return the key at a position."""
 
     @abstractmethod
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
@@ -260,9 +256,9 @@ class Explainer(Inquiry, Generic[StandingT, ClashT, ExplanationT]):
     """What the project of the scheduler calls a victim's fate."""
 
     @property
-    @abstractmethod
     def preemptor(self) -> str:
         """What people call the preemptor."""
+        return self.plan.preemptor_name
 
     @abstractmethod
     def find(self, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import gcd
@@ -27,7 +28,7 @@ from planner.solver.kueue.solve import prepare, settled, solve_planning
 from planner.solver.kueue.start import start
 from planner.solver.levels import find_any
 from planner.solver.start import Given
-from planner.state.queues import Preemption, ResourceQuota
+from planner.state.queues import Preemption
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 """What a law says of a problem, with its numbers, by the law's id."""
@@ -80,45 +81,47 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
     problem = planning.problem
     found = []
     for fr in problem.requested:
-        available = max(0, problem.available[fr])
-        short = problem.request[fr] - problem.available[fr]
-        if problem.request[fr] > available:
+        if problem.request[fr] > max(0, problem.available[fr]):
             held = sum(problem.holding[planning.eligible, fr].tolist())
             index = planning.snapshot.fr(*problem.frs[fr])
             most = planning.snapshot.tree.potential(planning.preemptor.queue, index)
-            found.append(
-                _shortfall(problem.frs[fr], problem.request[fr], available, short, held, most)
-            )
+            left = problem.available[fr]
+            found.append(_shortfall(problem.frs[fr], problem.request[fr], left, held, most))
     return tuple(found)
 
 
 def _of_no_flavor(planning: Planning) -> tuple[Shortfall, ...]:
     snapshot = planning.snapshot
     queue = planning.preemptor.queue
-    asked: dict[str, int] = {}
-    for request in planning.preemptor.pod_sets:
-        for resource, amount in request.totals.items():
-            asked[resource] = asked.get(resource, 0) + amount
+    asked = _asked(planning)
     found = []
     for group in snapshot.queues[queue].spec.resource_groups:
         for flavor in group.flavors:
             for resource in group.covered_resources:
                 index = snapshot.fr_or_none(flavor.name, resource)
-                if index is None or not asked.get(resource):
+                if index is None or not asked[resource]:
                     continue
-                available = max(0, snapshot.usage.available(queue, index))
-                short = asked[resource] - snapshot.usage.available(queue, index)
-                if short > 0:
+                left = snapshot.usage.available(queue, index)
+                if left < asked[resource]:
                     most = snapshot.tree.potential(queue, index)
                     fr = snapshot.tree.frs[index]
-                    found.append(_shortfall(fr, asked[resource], available, short, None, most))
+                    found.append(_shortfall(fr, asked[resource], left, None, most))
     return tuple(found)
 
 
-def _shortfall(  # noqa: PLR0913, PLR0917 - one number each
-    fr: tuple[str, str], requested: int, available: int, short: int, held: int | None, most: int
+def _asked(planning: Planning) -> Counter[str]:
+    """Return what all podsets together ask for."""
+    asked: Counter[str] = Counter()
+    for request in planning.preemptor.pod_sets:
+        asked.update(request.totals)
+    return asked
+
+
+def _shortfall(
+    fr: tuple[str, str], requested: int, left: int, held: int | None, most: int
 ) -> Shortfall:
     flavor, resource = fr
+    available, short = max(0, left), requested - left
     text = (
         f"{format_units(requested, resource)} {resource} asked in flavor {flavor}, "
         f"{format_units(available, resource)} available, {format_units(short, resource)} short; "
@@ -178,18 +181,17 @@ def _fair_or(problem: Problem, fair: Law, classical: Law) -> str:
 @WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _within(problem: Problem) -> str:
     law = _fair_or(problem, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_WITHIN_CLUSTER_QUEUE)
-    value = problem.policy.within_cluster_queue
-    mine = problem.preemptor_priority
-    text = _policy("withinClusterQueue", value, _protected(problem, law))
-    return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
+    return _by_priority(problem, "withinClusterQueue", problem.policy.within_cluster_queue, law)
 
 
 @WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
 def _reclaim(problem: Problem) -> str:
     law = _fair_or(problem, laws.FS_RECLAIM, laws.KQ_RECLAIM)
-    value = problem.policy.reclaim_within_cohort
-    mine = problem.preemptor_priority
-    text = _policy("reclaimWithinCohort", value, _protected(problem, law))
+    return _by_priority(problem, "reclaimWithinCohort", problem.policy.reclaim_within_cohort, law)
+
+
+def _by_priority(problem: Problem, field: str, value: str, law: str) -> str:
+    text, mine = _policy(field, value, _protected(problem, law)), problem.preemptor_priority
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
@@ -351,86 +353,56 @@ def _gates(trial: KueueTrial) -> Iterator[Edit]:
 
 def _quotas(trial: KueueTrial) -> Iterator[Edit]:
     """Yield the smallest higher limit or quota of each flavor-resource that works."""
-    queue = trial.planning.subject.cluster_queue
-    for flavor, quota, asked in _asked(trial):
-        for name, nano in (
-            ("borrowingLimit", quota.borrowing_limit),
-            ("nominal", quota.nominal_quota),
-        ):
-            if nano is not None:
-                path = f"clusterqueue/{queue}.quota.{flavor}/{quota.name}.{name}"
-                one = _Number(trial, path, flavor, quota.name, nano).smallest(asked)
-                if one is not None:
-                    yield one
-
-
-def _asked(trial: KueueTrial) -> Iterator[tuple[str, ResourceQuota, int]]:
-    """Yield the quotas of the queue for what the workload asks, and how much that is."""
     planning = trial.planning
-    asked: dict[str, int] = {}
-    for request in planning.preemptor.pod_sets:
-        for resource, amount in request.totals.items():
-            asked[resource] = asked.get(resource, 0) + amount
+    queue, asked = planning.subject.cluster_queue, _asked(planning)
     for group in planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups:
         for flavor in group.flavors:
             for quota in flavor.resources:
-                if asked.get(quota.name):
-                    yield flavor.name, quota, asked[quota.name]
+                fr = planning.snapshot.fr_or_none(flavor.name, quota.name)
+                if fr is None or not asked[quota.name]:
+                    continue
+                path = f"clusterqueue/{queue}.quota.{flavor.name}/{quota.name}"
+                limit, nominal = quota.borrowing_limit, quota.nominal_quota
+                if limit is not None:
+                    yield from _raised(trial, f"{path}.borrowingLimit", fr, limit)
+                if nominal is not None:
+                    yield from _raised(trial, f"{path}.nominal", fr, nominal)
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """One number of the preemptor's queue in nano-units, to be raised by whole units."""
+def _raised(trial: KueueTrial, path: str, fr: int, nano: int) -> Iterator[Edit]:
+    """Yield the smallest step up of a number of nano-units that works while one unit less does not.
 
-    trial: KueueTrial
-    path: str
-    flavor: str
-    resource: str
-    nano: int
+    Without fair sharing, what the rules compare changes only at multiples of what all amounts
+    have in common, so those are searched first.
+    """
+    planning = trial.planning
+    resource = planning.snapshot.tree.frs[fr].resource
+    asked, unit = _asked(planning)[resource], 10**6 if is_milli(resource) else NANO
+    grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
 
-    def smallest(self, asked: int) -> Edit | None:
-        """Return the smallest step up that works while one unit less does not.
-
-        Without fair sharing, what the rules compare changes only at multiples of what all
-        amounts have in common, so those are searched first.
-        """
-        planning = self.trial.planning
-        fr = planning.snapshot.fr_or_none(self.flavor, self.resource)
-        if fr is None:
-            return None
-        grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
-        # More quota than all that is used and asked for together changes nothing.
-        queue, used = planning.preemptor.queue, planning.snapshot.usage.amount
-        root = planning.snapshot.tree.path(queue)[-1]
-        most = -(-(asked + used[root][fr] + used[queue][fr]) // grain)
-        coarse = first(lambda k: self._works(k * grain), most)
-        if coarse is None or self.trial.deadline.passed:
-            return None
-        # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
-        just_above = (coarse - 1) * grain + 1
-        return self._edit(just_above if self._works(just_above) else coarse * grain)
-
-    def _works(self, units: int) -> bool:
-        return self.trial.makes_plan(self._edit(units).text)
-
-    def _edit(self, units: int) -> Edit:
-        step = 10**6 if is_milli(self.resource) else NANO
+    def at(units: int) -> Edit:
         before, after = (
-            format_units(nano // step, self.resource) if nano % step == 0 else f"{nano}n"
-            for nano in (self.nano, self.nano + units * step)
+            format_units(amount // unit, resource) if amount % unit == 0 else f"{amount}n"
+            for amount in (nano, nano + units * unit)
         )
-        return Edit(self.path, before, after, f"+{format_units(units, self.resource)}")
+        return Edit(path, before, after, f"+{format_units(units, resource)}")
+
+    # More quota than all that is used and asked for together changes nothing.
+    queue, used = planning.preemptor.queue, planning.snapshot.usage.amount
+    root = planning.snapshot.tree.path(queue)[-1]
+    most = -(-(asked + used[root][fr] + used[queue][fr]) // grain)
+    coarse = first(lambda k: trial.makes_plan(at(k * grain).text), most)
+    if coarse is not None and not trial.deadline.passed:
+        # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
+        just_above = at((coarse - 1) * grain + 1)
+        yield just_above if trial.makes_plan(just_above.text) else at(coarse * grain)
 
 
 def _grain(planning: Planning, fr: int, asked: int) -> int:
     """Return the greatest common divisor of all amounts of a flavor-resource."""
     snapshot = planning.snapshot
-    grain = asked
+    amounts = [asked]
     for node, entry in enumerate(snapshot.tree.nodes):
-        quota = entry.quotas.get(fr)
-        for amount in quota or ():
-            if amount is not None and amount != UNLIMITED:
-                grain = gcd(grain, amount)
-        for workload in snapshot.admitted.get(node, ()):
-            grain = gcd(grain, workload.usage.get(fr, 0))
-    return max(1, grain)
+        amounts += (n for n in entry.quotas.get(fr) or () if n is not None and n != UNLIMITED)
+        amounts += (one.usage.get(fr, 0) for one in snapshot.admitted.get(node, ()))
+    return max(1, gcd(*amounts))

@@ -332,7 +332,11 @@ class _Search:
             ahead = self._best_ahead[place]
             if any(b + left * a < self._need for b, a in zip(base, ahead, strict=True)):
                 return None
-            self._step(place)
+            count = len(self._running[place].freed)
+            self._left -= count
+            self._steps.take(count)
+            if self._left < 0 or self._steps.left < 0 or self._steps.late():
+                raise _OutOfSteps
             self._move(place, 1)
             gain = self._gains[place]
             rest = self._of_size(
@@ -343,13 +347,6 @@ class _Search:
                 return [place, *rest]
             place = self._alike[place]
         return None
-
-    def _step(self, place: int) -> None:
-        count = len(self._running[place].freed)
-        self._left -= count
-        self._steps.take(count)
-        if self._left < 0 or self._steps.left < 0 or self._steps.late():
-            raise _OutOfSteps
 
     def _move(self, place: int, sign: int) -> None:
         for leaf, amounts in self._running[place].freed.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from math import gcd
 from typing import Final
 
@@ -34,7 +34,6 @@ from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_gua
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan
-from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
 from planner.solver.deadline import Deadline
 from planner.solver.levels import find_any
@@ -127,20 +126,17 @@ def _has_own_queues(trial: YuniKornTrial) -> bool:
 
 def _permissions(trial: YuniKornTrial) -> Iterator[Edit]:
     """Yield what permits the ask to preempt at all, if something forbids it (YK-11)."""
-    planning = trial.planning
-    partition = planning.cluster.partition
+    partition = trial.planning.cluster.partition
     if not partition.preemption.enabled:
-        yield from _if_works(
-            trial, Edit(f"partition/{partition.name}.preemption.enabled", "false", "true")
-        )
-    if not planning.asking.ask.x.allow_preempt_other:
+        path = f"partition/{partition.name}.preemption.enabled"
+        yield from _if_works(trial, Edit(path, "false", "true"))
+    if not trial.planning.asking.ask.x.allow_preempt_other:
         yield from _if_works(trial, Edit(f"{trial.ask}.allowPreemptOther", "false", "true"))
 
 
 def _priorities(trial: YuniKornTrial) -> Iterator[Edit]:
     """Yield the smallest higher priority of the ask that works."""
-    now = trial.planning.problem.ask.priority
-    yield from _raised(trial, f"{trial.ask}.priority", now)
+    yield from _raised(trial, f"{trial.ask}.priority", trial.planning.problem.ask.priority)
 
 
 def _offsets(trial: YuniKornTrial) -> Iterator[Edit]:
@@ -238,7 +234,13 @@ def _enlarged(
     What the laws compare changes only at multiples of what all amounts of the type have in
     common.
     """
-    grain = _grain(trial.planning.problem, t)
+    problem = trial.planning.problem
+    amounts = [problem.ask.resource.get(t, 0)]
+    amounts += [allocation.resource.get(t, 0) for allocation in problem.allocations]
+    for facts in problem.queues:
+        known = (facts.guaranteed, facts.max, facts.allocated, facts.preempting)
+        amounts += [resource.get(t, 0) for resource in known if resource]
+    grain = max(1, gcd(*amounts))
 
     def at(number: int) -> Edit:
         before = ABSENT if now is None else format_yunikorn_quantity(now, t)
@@ -248,16 +250,6 @@ def _enlarged(
     found = first(lambda number: trial.makes_plan(at(number).text), -(-most // grain))
     if found is not None:
         yield at(found)
-
-
-def _grain(problem: YuniKornProblem, t: str) -> int:
-    """Return the greatest common divisor of all amounts of a type."""
-    amounts = [problem.ask.resource.get(t, 0)]
-    amounts += [allocation.resource.get(t, 0) for allocation in problem.allocations]
-    for facts in problem.queues:
-        known = (facts.guaranteed, facts.max, facts.allocated, facts.preempting)
-        amounts += [resource.get(t, 0) for resource in known if resource]
-    return max(1, gcd(*amounts))
 
 
 def _if_works(trial: YuniKornTrial, one: Edit) -> Iterator[Edit]:
@@ -282,22 +274,13 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         deadline: Deadline,
     ) -> None:
         self.planning = start(state, given, costs)
-        self._plan = solve(self.planning, profile, deadline)
-        super().__init__(self.planning.set_objective(profile), deadline)
-        self.greedy = self._plan.greedy or self.planning.greedy_plan()
+        self._plan = plan = solve(self.planning, profile, deadline)
+        keys = (one.allocation_key for one in self.planning.problem.allocations)
+        super().__init__(plan, keys, self.planning.set_objective(profile), deadline)
+        self.greedy = plan.greedy or self.planning.greedy_plan()
         # By name from here on: in a changed state it need not be the only one that is pending.
-        named = replace(given, pending=self._plan.preemptor)
+        named = replace(given, pending=plan.preemptor)
         self._trial = YuniKornTrial(self.planning, named, costs, profile, deadline)
-
-    @property
-    def plan(self) -> YuniKornPlan:
-        """The optimal plan."""
-        return self._plan
-
-    @property
-    def preemptor(self) -> str:
-        """What people call the ask."""
-        return self._plan.pod or self._plan.preemptor
 
     @property
     def searched(self) -> bool:
@@ -346,18 +329,6 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         shown = ", ".join(known[:_SHOWN]) or "there are none"
         expected = f"an allocation key, or the namespace/name of its pod: {shown}"
         raise LookupFailed(self.planning.state.source, found, expected)
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {one.allocation_key: i for i, one in enumerate(self.planning.problem.allocations)}
-
-    def position(self, key: str) -> int | None:
-        """Return where an allocation stands in the problem, ``None`` if it is not in it."""
-        return self._positions.get(key)
-
-    def key(self, position: int) -> str:
-        """Return the key of the allocation at a position."""
-        return self.planning.problem.allocations[position].allocation_key
 
     def name(self, key: str) -> str:
         """Return the pod of an allocation, or its key where no pod is known."""
@@ -410,6 +381,14 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
     def explanation(self, answer: Answer[YuniKornStanding, YuniKornClash]) -> YuniKornExplanation:
         """Put an answer together."""
         plan = self._plan
+        keys = [*plan.keys, *(one.allocation for one in answer.standings)]
+        if answer.other is not None:
+            keys += answer.other.victims
+        for each in answer.optima.plans if answer.optima else ():
+            keys += each
+        for change in answer.clash.changes if answer.clash else ():
+            keys += change.victims
+        named = {key: self.name(key) for key in dict.fromkeys(keys)}
         return YuniKornExplanation(
             rules=plan.rules,
             question=answer.question,
@@ -427,20 +406,8 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
             alternative=answer.other,
             optima=answer.optima,
             clash=answer.clash,
-            pods=self._pods(answer),
+            pods={key: name for key, name in named.items() if name != key},
         )
-
-    def _pods(self, answer: Answer[YuniKornStanding, YuniKornClash]) -> dict[str, str]:
-        """Return the pods of all allocations that an answer names."""
-        keys = [*self._plan.keys, *(one.allocation for one in answer.standings)]
-        if answer.other is not None:
-            keys += answer.other.victims
-        for plan in answer.optima.plans if answer.optima else ():
-            keys += plan
-        for change in answer.clash.changes if answer.clash else ():
-            keys += change.victims
-        named = {key: self.name(key) for key in dict.fromkeys(keys)}
-        return {key: name for key, name in named.items() if name != key}
 
     def _plan_of(self, search: Search, counts: Counts, proved: bool) -> YuniKornPlan:  # noqa: FBT001
         """Return class counts as a plan that the verifier accepted.
