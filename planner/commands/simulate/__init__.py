@@ -6,8 +6,7 @@ run.py              the loop: what is due happens, the scheduler runs, the clock
 world.py            what the loop asks of a cluster; what is to happen, what became of everybody
 kueue_world.py      a cluster of Kueue in which time passes
 kueue_memory.py     what Kueue decided, until something changes
-kueue_nodes.py      whether pods are placed on nodes in it, who shares these, and what is left out
-kueue_flow.py       who comes and goes in it, what is in use, what tells two moments apart
+kueue_flow.py       who comes and goes in it, and on which nodes; what tells two moments apart
 yunikorn_world.py   a cluster of YuniKorn in which time passes
 kueue_optimum.py, yunikorn_optimum.py
                     the least disruptive plan in the place of the scheduler's own victims

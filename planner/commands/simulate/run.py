@@ -178,12 +178,6 @@ class Watch:
         return tuple(sorted(found, key=lambda one: (-one.evictions, one.workload)))
 
 
-def evicting_trees(trees: Sequence[int], events: Sequence[Event]) -> set[int]:
-    """Return the trees, given one for each event, in which somebody was evicted."""
-    pairs = zip(trees, events, strict=True)
-    return {tree for tree, event in pairs if event.kind == "preempted"}
-
-
 CYCLE_S: Final = 1
 
 Report = Callable[[int, int], None]
@@ -229,7 +223,8 @@ class _Run:
         self._note(self.world.happen(self.at_s))
         events, moved = self.world.cycle(self.at_s)
         trees = self._note(events)
-        for tree in sorted(evicting_trees(trees, events)):
+        pairs = zip(trees, events, strict=True)
+        for tree in sorted({tree for tree, event in pairs if event.kind == "preempted"}):
             mark = self.world.mark(tree, self.at_s)
             self.watch.look(tree, mark, self.world.cycles, self.at_s)
         return moved

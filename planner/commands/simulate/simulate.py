@@ -60,17 +60,14 @@ class Simulated(Protocol):
 
     def check(self, state: AnyState, asked: Asked) -> None:
         """Refuse what cannot be simulated."""
-        ...
 
-    def own_world(self, state: AnyState, script: Script, leaving: Leaving) -> World:
-        """Return a cluster in which the scheduler chooses the victims itself."""
-        ...
-
-    def planned_world(
+    def world(
         self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
     ) -> World:
-        """Return a cluster in which plans say who goes; what is not proved of them is noted."""
-        ...
+        """Return a cluster in which the scheduler chooses the victims itself, or plans do.
+
+        What is not proved of plans is noted.
+        """
 
 
 SIMULATED: Final = Part[Simulated]("simulation")
@@ -138,20 +135,20 @@ def simulate(  # noqa: PLR0913 - the public signature
         raise SchemaError("simulate", "a limit is out of range", expected)
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     simulated = SIMULATED.of(state)
-    asked = Asked(_chosen(state, simulated, decider), profile, time_limit, rules)
+    asked = Asked(decider or state.scheduler, profile, time_limit, rules)
+    known = (state.scheduler, *simulated.INSTEAD)
+    if asked.decider not in known:
+        found = f'"{asked.decider}" does not decide in this cluster'
+        raise InputError("decider", found, " or ".join(known))
     simulated.check(state, asked)
     leaving, unproved = Leaving(eviction_s, apart_s), Unproved()
-    planned = asked.decider != state.scheduler
-    if planned:
-        world = simulated.planned_world(state, script, leaving, asked, unproved)
-    else:
-        world = simulated.own_world(state, script, leaving)
+    world = simulated.world(state, script, leaving, asked, unproved)
     outcome = run(world, Limits(until_s, cycles, storm), report)
     fates = outcome.tally.fates(outcome.at_s)
     return Simulation(
         scheduler=state.scheduler,
         decider=asked.decider,
-        objective=profile.name if planned else None,
+        objective=None if asked.decider == state.scheduler else profile.name,
         digest=state.digest,
         start=world.start,
         duration_s=outcome.at_s,
@@ -171,14 +168,3 @@ def simulate(  # noqa: PLR0913 - the public signature
         workloads=fates,
         timeline=tuple(outcome.timeline),
     )
-
-
-def _chosen(state: AnyState, simulated: Simulated, decider: str | None) -> str:
-    """Return who decides in a cluster: its scheduler, unless somebody else is to."""
-    chosen = decider or state.scheduler
-    known = (state.scheduler, *simulated.INSTEAD)
-    if chosen not in known:
-        raise InputError(
-            "decider", f'"{chosen}" does not decide in this cluster', " or ".join(known)
-        )
-    return chosen

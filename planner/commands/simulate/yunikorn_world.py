@@ -60,7 +60,7 @@ class Coming(NamedTuple):
     key: str
     at_s: int
     tree: int
-    application: str
+    application: Application
     ask: Ask
 
 
@@ -83,10 +83,13 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
             raise SchemaError("arrival", f"{coming.key} is there already", hint="copy another one")
         found[coming.key] = coming
     gone = {one.key for one in later}
+
+    def now(application: Application) -> Application:
+        kept = tuple(ask for ask in application.requests if ask.allocation_key not in gone)
+        return application.model_copy(update={"requests": kept})
+
     partitions = tuple(
-        one.model_copy(
-            update={"applications": tuple(_without_asks(each, gone) for each in one.applications)}
-        )
+        one.model_copy(update={"applications": tuple(map(now, one.applications))})
         for one in state.partitions
     )
     return state.model_copy(update={"partitions": partitions}), found
@@ -99,17 +102,12 @@ def _claims(state: YuniKornState) -> Iterator[tuple[int, Application, Claim]]:
                 yield tree, application, claim
 
 
-def _without_asks(application: Application, gone: set[str]) -> Application:
-    kept = tuple(ask for ask in application.requests if ask.allocation_key not in gone)
-    return application.model_copy(update={"requests": kept})
-
-
 def _later(state: YuniKornState, script: Script) -> Iterator[Coming]:
     for tree, application, claim in _claims(state):
         at_s = script.arrive_s(claim.allocation_key, claim.pod or "")
         if isinstance(claim, Ask) and at_s is not None:
             ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
-            yield Coming(ask.allocation_key, at_s, tree, application.application_id, ask)
+            yield Coming(ask.allocation_key, at_s, tree, application, ask)
 
 
 def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
@@ -125,7 +123,7 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
         if claim.pod:
             tags = claim.allocation_tags | {POD_NAME_TAG: f"{claim.pod.partition('/')[2]}-{number}"}
             ask = ask.model_copy(update={"allocation_tags": tags})
-        yield Coming(key, at_s, tree, application.application_id, ask)
+        yield Coming(key, at_s, tree, application, ask)
 
 
 def state_mark(cluster: Cluster, kept: Mapping[str, int]) -> Text:
@@ -264,8 +262,14 @@ class YuniKornWorld:
         partition = self._state.partitions[due.tree]
         if due.due is Due.ARRIVE:
             coming = self._coming.pop(due.key)
-            self._put(due.tree, _with_ask(partition, coming), at_s)
-            return self._event("arrived", at_s, coming.key, self._queue(due.tree, coming))
+            applications = tuple(
+                one.model_copy(update={"requests": (*one.requests, coming.ask)})
+                if one.application_id == coming.application.application_id
+                else one
+                for one in partition.applications
+            )
+            self._put(due.tree, partition.model_copy(update={"applications": applications}), at_s)
+            return self._event("arrived", at_s, coming.key, coming.application.queue_name)
         application, one = next(
             (application, one)
             for application in partition.applications
@@ -275,11 +279,6 @@ class YuniKornWorld:
         self._kept.pop(due.key, None)
         self._put(due.tree, _without(self._clusters[due.tree], one), at_s)
         return self._event("finished", at_s, due.key, application.queue_name)
-
-    def _queue(self, tree: int, coming: Coming) -> str:
-        applications = self._state.partitions[tree].applications
-        names = {one.application_id: one.queue_name for one in applications}
-        return names[coming.application]
 
     # What the scheduler does
 
@@ -356,17 +355,12 @@ class YuniKornWorld:
 
     def busy(self) -> Collection[int]:
         """Return the partitions in which something is to come."""
-        trees = {one.tree for one in self._agenda.to_come()}
-        return trees | {tree for _, tree in self._attempts()}
+        return self._agenda.trees() | {tree for _, tree in self._attempts()}
 
     def mark(self, tree: int, at_s: int) -> Mark:
         """Say what a partition is like."""
         cluster = self._clusters[tree]
-        coming = [
-            (one.at_s - at_s, one.due, one.key)
-            for one in self._agenda.to_come()
-            if one.tree == tree
-        ]
+        coming = self._agenda.after(at_s, tree)
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
@@ -382,7 +376,7 @@ class YuniKornWorld:
             for ask in application.requests:
                 tally.enter(ask.allocation_key, queue, ask.priority, "pending")
         for coming in self._coming.values():
-            queue = self._queue(coming.tree, coming)
+            queue = coming.application.queue_name
             tally.enter(coming.key, queue, coming.ask.priority, "to come", coming.at_s)
 
     def used(self) -> Sequence[int]:
@@ -411,16 +405,6 @@ class YuniKornWorld:
         )
 
 
-def _with_ask(partition: Partition, coming: Coming) -> Partition:
-    applications = tuple(
-        one.model_copy(update={"requests": (*one.requests, coming.ask)})
-        if one.application_id == coming.application
-        else one
-        for one in partition.applications
-    )
-    return partition.model_copy(update={"applications": applications})
-
-
 def _without(cluster: Cluster, gone: Allocation) -> Partition:
     """Return a partition without an allocation, its room free."""
     rooms = {room.node_id: room.available for room in cluster.nodes}
@@ -429,12 +413,12 @@ def _without(cluster: Cluster, gone: Allocation) -> Partition:
         one.model_copy(update={"available": dict(rooms[one.node_id])})
         for one in cluster.partition.nodes
     )
-    applications = tuple(
-        one.model_copy(
-            update={"allocations": tuple(each for each in one.allocations if each is not gone)}
-        )
-        for one in cluster.partition.applications
-    )
+
+    def now(application: Application) -> Application:
+        kept = tuple(one for one in application.allocations if one is not gone)
+        return application.model_copy(update={"allocations": kept})
+
+    applications = tuple(map(now, cluster.partition.applications))
     return cluster.partition.model_copy(update={"nodes": nodes, "applications": applications})
 
 
@@ -470,19 +454,15 @@ def check(state: YuniKornState, asked: Asked) -> None:
         raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
 
 
-def own_world(state: YuniKornState, script: Script, leaving: Leaving) -> YuniKornWorld:
-    """Return a cluster in which the core chooses the victims itself; they leave at once."""
-    del leaving
-    return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
-
-
-def planned_world(
+def world(
     state: YuniKornState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> YuniKornWorld:
-    """Return a cluster in which plans say who goes."""
+    """Return a cluster in which the core chooses the victims, or plans do; they leave at once."""
+    del leaving
+    if asked.decider == state.scheduler:
+        return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415
 
-    del leaving
     optimum = YuniKornOptimum(asked.profile, asked.rules, asked.time_limit, unproved)
     return YuniKornWorld(state, script, optimum)
