@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar, cast
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from planner.errors import SchemaError
 from planner.plan import AnyPlan, Record, Status
+from planner.plan.base import name_some
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
-from planner.reader.complaint import closest, schema_error
+from planner.reader.checked import checked
+from planner.reader.complaint import closest
 from planner.reader.items import Item
 from planner.scheduler import Part
 from planner.state import AnyState
@@ -55,12 +57,9 @@ class Setting:
     def unknown(self, what: str, name: str, known: Sequence[str]) -> SchemaError:
         """Return an error about a name that is not there, with those that are."""
         close = closest(name, list(known)) if name else None
-        shown = ", ".join(known[:_MOST_SHOWN]) or "none: there is nothing to set"
-        more = len(known) - _MOST_SHOWN
-        expected = f"one of {shown}" + (f" and {more} more" if more > 0 else "")
-        return self.refused(
-            f'there is no {what} "{name}"', expected, f'did you mean "{close}"?' if close else ""
-        )
+        shown = name_some(known, _MOST_SHOWN) or "none: there is nothing to set"
+        hint = f'did you mean "{close}"?' if close else ""
+        return self.refused(f'there is no {what} "{name}"', f"one of {shown}", hint)
 
 
 _MOST_SHOWN: Final = 12
@@ -98,12 +97,8 @@ def replaced(
     names = {own: getattr(thing, own) for own, info in fields.items() if info.is_required()}
     given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
     given[field] = _value(setting.value)
-    try:
-        checked = type(thing).model_validate(given)
-    except ValidationError as error:
-        item = Item(setting.where, (), given)
-        raise schema_error(item, subject, error, error.error_count()) from None
-    return thing.model_copy(update={name: getattr(checked, name)})
+    read = checked(type(thing), given, setting.where, (), subject)
+    return thing.model_copy(update={name: getattr(read, name)})
 
 
 def _value(text: str) -> str | int | bool | None:
@@ -166,17 +161,14 @@ def edit(state: StateT, assignments: Sequence[str]) -> StateT:
         return state
     edits = EDITS.of(state)
     for text in assignments:
-        state = edits.edited(state, _setting(text, edits.EXAMPLE))
+        target, equals, value = (part.strip() for part in text.partition("="))
+        setting = Setting(text, target, value)
+        if not equals or not target or not value:
+            hint = f"such as {edits.EXAMPLE}"
+            raise setting.refused("is not an edit", "OBJECT.FIELD=VALUE", hint)
+        state = edits.edited(state, setting)
     digest = hashlib.sha256("\n".join((state.digest, *assignments)).encode()).hexdigest()
     return cast("StateT", state.model_copy(update={"digest": digest}))
-
-
-def _setting(text: str, example: str) -> Setting:
-    target, equals, value = (part.strip() for part in text.partition("="))
-    setting = Setting(text, target, value)
-    if not equals or not target or not value:
-        raise setting.refused("is not an edit", "OBJECT.FIELD=VALUE", f"such as {example}")
-    return setting
 
 
 class TermChange(Record):
@@ -261,8 +253,7 @@ def compare(
         If a plan has no plan of the scheduler's own beside it.
     """
     if after.greedy is None or (before is not None and before.greedy is None):
-        message = "both plans need the scheduler's own beside them"
-        raise ValueError(message)
+        raise ValueError("both plans need the scheduler's own beside them")
     return WhatIf(
         preemptor=after.preemptor,
         edits=tuple(edits),
@@ -275,7 +266,7 @@ def compare(
 
 
 def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
-    keys = before.keys if before else ()
+    keys, was = (before.keys, before.where) if before else ((), {})
     then, now = set(keys), set(after.keys)
     is_plan = {"optimal", "feasible"}
     measured = [one.terms if one and one.status in is_plan else {} for one in (before, after)]
@@ -289,13 +280,9 @@ def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
             TermChange(term=term, before=measured[0].get(term), after=measured[1].get(term))
             for term in dict.fromkeys([*measured[0], *measured[1]])
         ),
-        moved=tuple(_moved(before.where if before else {}, after.where)),
+        moved=tuple(
+            Move(pods=pods, before=dict(was[pods]), after=dict(places))
+            for pods, places in after.where.items()
+            if pods in was and was[pods] != places
+        ),
     )
-
-
-def _moved(
-    before: Mapping[str, Mapping[str, int]], after: Mapping[str, Mapping[str, int]]
-) -> Iterator[Move]:
-    for pods, places in after.items():
-        if pods in before and before[pods] != places:
-            yield Move(pods=pods, before=dict(before[pods]), after=dict(places))

@@ -21,6 +21,7 @@ from typing import Final
 from pydantic import Field
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
+from planner.plan.base import name_some
 from planner.reader.checked import checked
 from planner.reader.complaint import closest
 from planner.reader.items import Item, items_of
@@ -286,12 +287,10 @@ def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
     if key in queues:
         return
     near = closest(key, queues)
-    more = len(queues) - _SHOWN
-    shown_queues = ", ".join(queues[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
     raise LookupFailed(
         where,
         f"LocalQueue {shown(key)} is not in the dump",
-        f"one of {shown_queues}" if queues else "",
+        f"one of {name_some(queues, _SHOWN)}" if queues else "",
         f'did you mean "{near}"?' if near else "--queue NAMESPACE/NAME names another",
     )
 
@@ -299,27 +298,34 @@ def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
 def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
     version = item.value.get("apiVersion")
     if item.value.get("kind") == "Workload" and str(version).rpartition("/")[0] == API_GROUP:
-        workload = _as_new(state, item, local)
+        given = checked(Workload, item.value, item.root, item.path, "Workload")
+        if not given.spec.pod_sets:
+            where = place(item.root, (*item.path, "spec", "podSets"))
+            raise SchemaError(where, "is missing or empty")
+        namespace = given.metadata.namespace or DEFAULT
+        workload = fresh(state, given, *(local or (namespace, given.spec.queue_name)))
         at: Path = ("spec", "queueName")
     else:
         workload = _submitted(state, read_manifest(item), local)
         at = ("metadata", "labels", QUEUE)
-    where = place(item.root, (*item.path, *at))
     if not workload.spec.queue_name:
         hint = "--queue NAMESPACE/NAME names one"
         raise SchemaError(item.where, "names no LocalQueue", f"one in {path_text(at)}", hint)
     if local is None:
+        where = place(item.root, (*item.path, *at))
         _check_queue(state, workload.metadata.namespace, workload.spec.queue_name, where)
-    return _with_priority(state, item, workload)
-
-
-def _as_new(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
-    """Return a Workload of Kueue as if it had been created just now."""
-    given = checked(Workload, item.value, item.root, item.path, "Workload")
-    if not given.spec.pod_sets:
-        raise SchemaError(place(item.root, (*item.path, "spec", "podSets")), "is missing or empty")
-    namespace = given.metadata.namespace or DEFAULT
-    return fresh(state, given, *(local or (namespace, given.spec.queue_name)))
+    # Kueue makes no workload of an unknown class.
+    (resolved,), missing = resolve_priorities(
+        [workload], state.workload_priority_classes, state.priority_classes
+    )
+    reference = workload.spec.priority_class
+    if missing and reference is not None:
+        raise LookupFailed(
+            item.where,
+            f"{reference.kind} {shown(reference.name)} is not in the dump",
+            hint=f"add {_PLURALS.get(reference.kind, 'it')} to the kinds that kubectl get prints",
+        )
+    return resolved
 
 
 def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = "") -> Workload:
@@ -352,7 +358,10 @@ def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) 
     """Return the Workload that Kueue would make of a Job or Pod."""
     metadata = manifest.metadata
     namespace, queue = local or (metadata.namespace or DEFAULT, manifest.labels.get(QUEUE, ""))
-    if not queue and _has_default_queue(state, namespace):
+    if not queue and any(
+        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
+        for one in state.local_queues
+    ):
         queue = DEFAULT
     return Workload(
         metadata=Metadata(
@@ -365,13 +374,6 @@ def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) 
             queueName=queue,
             priorityClassRef=_priority_class(state, manifest),
         ),
-    )
-
-
-def _has_default_queue(state: State, namespace: str) -> bool:
-    return any(
-        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
-        for one in state.local_queues
     )
 
 
@@ -389,21 +391,6 @@ def _priority_class(state: State, manifest: Manifest) -> PriorityClassRef | None
         lowest = min(defaults, key=lambda one: one.value, default=None)
         name = lowest.metadata.name if lowest else ""
     return PriorityClassRef(kind="PriorityClass", name=name) if name else None
-
-
-def _with_priority(state: State, item: Item, workload: Workload) -> Workload:
-    """Give a workload the number of its class; Kueue makes no workload of an unknown class."""
-    (resolved,), missing = resolve_priorities(
-        [workload], state.workload_priority_classes, state.priority_classes
-    )
-    reference = workload.spec.priority_class
-    if missing and reference is not None:
-        raise LookupFailed(
-            item.where,
-            f"{reference.kind} {shown(reference.name)} is not in the dump",
-            hint=f"add {_PLURALS.get(reference.kind, 'it')} to the kinds that kubectl get prints",
-        )
-    return resolved
 
 
 _PLURALS: Final = {

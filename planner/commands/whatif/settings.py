@@ -1,6 +1,6 @@
 """What can be set in a state by edits, with the values it has now, and who is pending there.
 
-kueue_settings.py and yunikorn_settings.py say what a state of their scheduler has to set.
+kueue_edit.py and yunikorn_edit.py say what a state of their scheduler has to set.
 """
 
 from __future__ import annotations
