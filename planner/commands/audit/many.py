@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
+from typing import Any, Final
 
 from planner.commands.audit.instance import Instance, Reading
 from planner.commands.audit.judge import Question, audit_instance
@@ -52,6 +53,18 @@ class _Difference:
         self.greedy_total += greedy
         if gap > self.worst:
             self.worst, self.worst_case = gap, case
+
+
+_COUNTED: Final = (
+    "cases",
+    "conditional",
+    "with_victims",
+    "infeasible",
+    "clean",
+    "unproved",
+    "failures",
+)
+"""Totals of cases that are counted one by one, by the names of their fields."""
 
 
 @dataclass(slots=True)
@@ -105,15 +118,10 @@ class Tally:
 
     def summary(self) -> Summary:
         """Return the totals."""
+        totals: dict[str, Any] = {name: self._counts[name] for name in _COUNTED}
         return Summary(
             states=self.states,
-            cases=self._counts["cases"],
-            conditional=self._counts["conditional"],
-            with_victims=self._counts["with_victims"],
-            infeasible=self._counts["infeasible"],
-            clean=self._counts["clean"],
-            unproved=self._counts["unproved"],
-            failures=self._counts["failures"],
+            **totals,
             findings=dict(sorted(self._findings.items())),
             precedence=PrecedenceCount(
                 **{name: self._precedence[name] for name in PrecedenceCount.model_fields}
@@ -125,13 +133,7 @@ class Tally:
                     term=term,
                     title=find_term(term).title,
                     unit=find_term(term).unit,
-                    compared=found.compared,
-                    more=found.more,
-                    less=found.less,
-                    total=found.total,
-                    greedy_total=found.greedy_total,
-                    worst=found.worst,
-                    worst_case=found.worst_case,
+                    **asdict(found),
                 )
                 for profile in self.objectives
                 for term in self._terms(profile)

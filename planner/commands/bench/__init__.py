@@ -6,8 +6,7 @@ kueue_families.py
 suite.py     a suite read from its file, its states made anew; optima proved and recorded
 answer.py    one case and one rival: an answer for every objective, judged and measured
 run.py       all of it as a batch that can be stopped and goes on
-summary.py   rows to totals by size, and to performance profiles
-table.py     the rows as a flat table
+summary.py   rows to totals by size, to performance profiles, and to a flat table
 
 Source: docs/explanation/bench.md.
 """

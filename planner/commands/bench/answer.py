@@ -16,7 +16,6 @@ from planner.objective.profiles import measure_id, with_names
 from planner.plan.record import SchedulerId
 from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of
 from planner.rivals.table import RIVALS, Rival
-from planner.solver.start import AnyPlanning
 
 COUNT: Final = "min-count"
 """The objective by which victims are compared with the fewest there can be."""
@@ -71,26 +70,19 @@ def answer(heat: Heat) -> Mapping[str, Any]:
         began = time.process_time()
         planning = begun(heat.case, state, certify=rival.certifies)
         prepared = time.process_time() - began
-        contest = _contest(planning, optimum.objective, heat.effort, seed)
+        contest = Contest(
+            planning, planning.set_objective(find_profile(optimum.objective)), heat.effort, seed
+        )
         if before is None or rival.counts:
-            before = _spent(contest, rival)
+            began = time.process_time()
+            found = Found(None)
+            with suppress(SpentError):
+                found = rival.answer(contest)
+            spent = time.process_time() - began
+            before = _Spent(found, contest.judge.asked, contest.is_late, spent, contest.seed or "")
         reached = _reached(contest, before)
         rows.append(_row(heat.case, rival, optimum, reached, state.scheduler, prepared))
     return Answers(rows=tuple(rows)).model_dump(mode="json", by_alias=True)
-
-
-def _contest(planning: AnyPlanning, objective: str, effort: Effort, seed: str | None) -> Contest:
-    return Contest(planning, planning.set_objective(find_profile(objective)), effort, seed)
-
-
-def _spent(contest: Contest, rival: Rival) -> _Spent:
-    """Let a rival answer."""
-    began = time.process_time()
-    found = Found(None)
-    with suppress(SpentError):
-        found = rival.answer(contest)
-    spent = time.process_time() - began
-    return _Spent(found, contest.judge.asked, contest.is_late, spent, contest.seed or "")
 
 
 def _reached(contest: Contest, spent: _Spent) -> _Reached:
@@ -115,6 +107,7 @@ def _row(  # noqa: PLR0913, PLR0917 - all that a row tells of
 ) -> Row:
     spent, broken, keys = reached.spent, reached.broken, reached.keys
     optimal, worse_at, gap = _compared(reached, optimum)
+    known = (one for one in case.optima if one.objective == COUNT and one.status == "optimal")
     return Row(
         case=case.name,
         kind=case.kind,
@@ -131,7 +124,7 @@ def _row(  # noqa: PLR0913, PLR0917 - all that a row tells of
         legal=None if broken is None else not broken,
         broken=tuple(sorted(laws_of(broken or ()))),
         victims=len(keys),
-        fewest=_fewest(case),
+        fewest=next((one.values.get("count") for one in known), None),
         values=reached.values,
         digest=digest_of(keys),
         optimal=optimal,
@@ -168,9 +161,3 @@ def _compared(reached: _Reached, optimum: Optimum) -> tuple[bool, str | None, fl
         if value != least:
             return False, term, round((value - least) / max(1, least), _DIGITS)
     return optimum.status == "optimal", None, None
-
-
-def _fewest(case: Case) -> int | None:
-    """Return the fewest victims there can be, if that is known of a case."""
-    known = (one for one in case.optima if one.objective == COUNT and one.status == "optimal")
-    return next((one.values.get("count") for one in known), None)

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from planner.batch import Results, Task, cores, run
+from planner.batch import Task, cores
 from planner.commands.audit import Settings
 from planner.commands.audit.record import Failure
 from planner.commands.bench.answer import Heat, answer
@@ -83,32 +83,13 @@ def bench(
         for line in [line_of(case.source, path.parent)]
         for one in taking_part
     ]
-    found = run(
-        heats,
-        answer,
-        header=header,
-        file=settings.file,
-        resume=settings.resume,
-        jobs=settings.jobs,
-        cluster=settings.cluster,
-        cluster_wait=settings.cluster_wait,
-        limits=settings.limits,
-        total=len(heats),
-        watch=settings.watch,
-        changed=settings.changed,
-        notice=settings.notice,
-    )
-    return _as_one(manifest, found, str(settings.file or path))
-
-
-def _as_one(manifest: Manifest, found: Results, where: str) -> Bench:
-    """Return the rows of a run as one result."""
-    answers = [
-        parsed(Answers, one.result, f"{where}: {one.key}")
+    found, where = settings.run(heats, answer, header, len(heats)), settings.file or path
+    rows = tuple(
+        row
         for one in found
         if one.result is not None
-    ]
-    rows = tuple(row for one in answers for row in one.rows)
+        for row in parsed(Answers, one.result, f"{where}: {one.key}").rows
+    )
     return Bench(
         manifest=manifest,
         standings=tuple(standings(rows)),

@@ -196,8 +196,7 @@ def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
     planning = begun(case, state, certify=True)
     plan = solve(planning, find_profile(objective), Deadline.after(PATIENCE_S))
     if plan.status not in {"optimal", "infeasible"} or plan.certificate is None:
-        message = f"{case.name} is not proved under {objective}: {plan.status}"
-        raise InternalError(message)
+        raise InternalError(f"{case.name} is not proved under {objective}: {plan.status}")
     levels = plan.certificate.levels if plan.victims else ()
     return Optimum(
         objective=objective,
