@@ -19,27 +19,23 @@ docs/semantics/kueue-topology.md §2.4, §6.2 and §9.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final, NamedTuple
 
-from planner.commands.simulate.script import Arrivals, Script, lost_seconds
+from planner.commands.simulate.script import Arrivals, Script
 from planner.commands.simulate.world import Text, ranks
 from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
-from planner.objective.annotation import read_disruption
 from planner.plan.base import Uncovered
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.topology import Topologies
-from planner.quota.kueue.tree import QuotaTree
 from planner.reference.kueue.cycle.record import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.solver.kueue.aftermath import NOWHERE, admit
 from planner.solver.kueue.placement import not_replayed
 from planner.state import ClusterQueue, State, Workload
 from planner.state.base import Condition
-from planner.state.clock import seconds_since
 from planner.state.kueue_workload import WorkloadStatus
-from planner.term import unit_weight
 
 _READY: Final = "PodsReady"
 
@@ -120,15 +116,6 @@ def reconciled_queues(state: State, snapshot: Snapshot) -> frozenset[int]:
     )
 
 
-def lost_s(script: Script, one: Admitted, kept_s: int, ran_s: int, now: datetime) -> int:
-    """Return the seconds of a run that an eviction loses, by its script and annotations."""
-    lost = lost_seconds(kept_s, ran_s, script.checkpoint_s(one.key))
-    if one.remarks is not None:
-        running_s = seconds_since(one.started_at, now)
-        lost = min(lost, read_disruption(one.remarks, now, running_s).lost_s)
-    return lost
-
-
 _OLD = 2
 """Cycles after which it makes no difference how old the memory of a walk is."""
 
@@ -187,7 +174,6 @@ def state_mark(
 
 
 def _places(one: Admitted) -> Text:
-    """Return where the pods of a workload are."""
     admission = one.workload.status.admission
     several = admission.pod_set_assignments if admission else ()
     return tuple((each.name, *each.topology.places()) for each in several if each.topology)
@@ -206,11 +192,7 @@ def _queue(
 
 
 def _pending(
-    one: Pending,
-    waiting: Waiting,
-    queued: Mapping[float, int],
-    kept: Mapping[str, int],
-    cycle: int,
+    one: Pending, waiting: Waiting, queued: Mapping[float, int], kept: Mapping[str, int], cycle: int
 ) -> Text:
     progress = one.progress
     walk: Text = ()
@@ -255,11 +237,6 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
     return one.changed(one.workload.model_copy(update={"status": made}))
 
 
-def size_of(one: Admitted, tree: QuotaTree) -> int:
-    """Return what a workload holds, in 1/32000 accelerator."""
-    return sum(unit_weight(tree.frs[fr].resource) * amount for fr, amount in one.usage.items())
-
-
 def places_pods(state: State) -> bool:
     """Say whether places on nodes decide in a state, and all is known of them."""
     topologies = Topologies.of(state, ())
@@ -280,7 +257,6 @@ def parts_of(snapshot: Snapshot, roots: Mapping[int, int]) -> dict[int, int]:
 
 
 def _placing(topologies: Topologies, queue: ClusterQueue) -> set[str]:
-    """Return the flavors of a queue that have nodes."""
     return {flavor for flavor in queue.flavor_names if flavor in topologies.trees}
 
 

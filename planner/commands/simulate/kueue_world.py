@@ -33,21 +33,19 @@ from planner.commands.simulate.kueue_flow import (
     admitted,
     comings,
     left_out,
-    lost_s,
     parts_of,
     places_pods,
     reconciled_queues,
     signature,
-    size_of,
     state_mark,
 )
 from planner.commands.simulate.kueue_memory import Changed, Instead, Memory
 from planner.commands.simulate.record import Event, Kind, Use
-from planner.commands.simulate.script import Leaving, Script
+from planner.commands.simulate.script import Leaving, Script, lost_seconds
 from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
 from planner.commands.simulate.world import Agenda, Cycle, Due, Mark, Tally, digest
 from planner.errors import InputError, UnsupportedError
-from planner.objective.annotation import run_seconds
+from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
@@ -67,6 +65,8 @@ from planner.reference.kueue.cycle.waiting import (
 from planner.reference.kueue.decision import decide
 from planner.solver.kueue.aftermath import evicted, evicting
 from planner.state import ClusterQueue, State, Workload, kueue_workloads
+from planner.state.clock import seconds_since
+from planner.term import unit_weight
 
 INSTEAD = (OPTIMUM, STABLE, BOOST)
 AT_ONCE: Final = Leaving()
@@ -375,15 +375,20 @@ class KueueWorld:
             yield self._evict(running, reason, entry, at_s)
 
     def _evict(self, running: _Running, reason: str, entry: Entry, at_s: int) -> Event:
-        one = running.admitted
-        marked = evicting(one, reason, self._now(at_s))
+        one, now = running.admitted, self._now(at_s)
+        marked = evicting(one, reason, now)
         some = self._admitted[one.queue]
         some[some.index(one)] = marked
         self._memory.forget(self._parts[one.queue])
         running.admitted = marked
         self.queues[one.queue].generation += 1
         ran_s, kept_s = at_s - running.since_s, running.kept_s
-        lost = lost_s(self._script, one, kept_s, ran_s, self._now(at_s))
+        lost = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
+        if one.remarks is not None:
+            told = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
+            lost = min(lost, told.lost_s)
+        frs = self._snapshot.tree.frs
+        held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
         self._kept[one.key] = kept_s + ran_s - lost
         self._agenda.call_off(Due.FINISH, one.key)
         self._walks.clear()
@@ -393,7 +398,7 @@ class KueueWorld:
                 "by_queue": self._snapshot.queue_name(entry.preemptor.queue),
                 "reason": reason,
                 "lost_s": lost,
-                "lost_work": work(size_of(one, self._snapshot.tree), lost),
+                "lost_work": work(held, lost),
             }
         )
 

@@ -171,16 +171,12 @@ class Tally:
 def totals_of(fates: Iterable[Fate]) -> Totals:
     """Return the sums over everybody."""
     some = list(fates)
+    summed = Totals.model_fields.keys() & Fate.model_fields.keys()
     return Totals(
         workloads=len(some),
         finished=sum(one.standing == "finished" for one in some),
-        admissions=sum(one.admissions for one in some),
-        evictions=sum(one.evictions for one in some),
         evicted=sum(one.evictions > 0 for one in some),
-        waiting_s=sum(one.waiting_s for one in some),
-        running_s=sum(one.running_s for one in some),
-        lost_s=sum(one.lost_s for one in some),
-        lost_work=sum(one.lost_work for one in some),
+        **{name: sum(getattr(one, name) for one in some) for name in summed},
     )
 
 

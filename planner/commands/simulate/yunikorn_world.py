@@ -74,7 +74,12 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
     SchemaError
         If a copy would have the key of what is there.
     """
-    later = list(_later(state, script))
+    later = []
+    for tree, application, claim in _claims(state):
+        at_s = script.arrive_s(claim.allocation_key, claim.pod or "")
+        if isinstance(claim, Ask) and at_s is not None:
+            ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
+            later.append(Coming(ask.allocation_key, at_s, tree, application, ask))
     copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
     found: dict[str, Coming] = {}
     known = {claim.allocation_key for _, _, claim in _claims(state)} - {one.key for one in later}
@@ -100,14 +105,6 @@ def _claims(state: YuniKornState) -> Iterator[tuple[int, Application, Claim]]:
         for application in partition.applications:
             for claim in (*application.allocations, *application.requests):
                 yield tree, application, claim
-
-
-def _later(state: YuniKornState, script: Script) -> Iterator[Coming]:
-    for tree, application, claim in _claims(state):
-        at_s = script.arrive_s(claim.allocation_key, claim.pod or "")
-        if isinstance(claim, Ask) and at_s is not None:
-            ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
-            yield Coming(ask.allocation_key, at_s, tree, application, ask)
 
 
 def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
@@ -323,7 +320,10 @@ class YuniKornWorld:
         key, queue = asking.ask.allocation_key, asking.leaf.path
         for victim in look.victims:
             self._agenda.call_off(Due.FINISH, victim.key)
-            lost_s = self._lose(victim.allocation, at_s)
+            ran_s, kept_s = self._ran_s(victim.allocation, at_s), self._kept.get(victim.key, 0)
+            saves_s = self._script.checkpoint_s(victim.key, self.names.get(victim.key, ""))
+            lost_s = lost_seconds(kept_s, ran_s, saves_s)
+            self._kept[victim.key] = kept_s + ran_s - lost_s
             size = sum(unit_weight(t) * n for t, n in victim.resource.items())
             event = self._event("preempted", at_s, victim.key, victim.queue.path)
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
@@ -333,16 +333,6 @@ class YuniKornWorld:
         self._plan_end(key, at_s, at_s)
         node = step.node if step is not None else None
         yield self._event("admitted", at_s, key, queue).model_copy(update={"node": node})
-
-    def _lose(self, one: Allocation, at_s: int) -> int:
-        """Return the seconds that a victim loses of its run, and remember what it keeps."""
-        key, ran_s = one.allocation_key, self._ran_s(one, at_s)
-        kept_s = self._kept.get(key, 0)
-        lost_s = lost_seconds(
-            kept_s, ran_s, self._script.checkpoint_s(key, self.names.get(key, ""))
-        )
-        self._kept[key] = kept_s + ran_s - lost_s
-        return lost_s
 
     def _event(self, kind: Kind, at_s: int, key: str, queue: str) -> Event:
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
