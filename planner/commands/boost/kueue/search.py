@@ -24,7 +24,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush, merge
-from itertools import combinations, groupby, takewhile
+from itertools import chain, combinations, groupby, product, takewhile
 from math import factorial, inf, prod
 
 from planner.commands.boost.kueue.trial import Trial
@@ -188,20 +188,12 @@ def every_order(pool: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
     pool
         The candidates in Kueue's order of today.
     """
-    yield from _joined(_lists(pool))
+    for parts in product(*map(_arranged, _lists(pool))):
+        yield tuple(chain.from_iterable(parts))
 
 
 def _lists(pool: Sequence[Candidate]) -> list[list[Candidate]]:
     return [list(group) for _, group in groupby(pool, key=lambda one: one.list_number)]
-
-
-def _joined(lists: Sequence[list[Candidate]]) -> Iterator[tuple[Candidate, ...]]:
-    if not lists:
-        yield ()
-        return
-    for head in _arranged(lists[0]):
-        for tail in _joined(lists[1:]):
-            yield (*head, *tail)
 
 
 def _arranged(group: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
