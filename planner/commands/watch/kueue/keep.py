@@ -226,14 +226,12 @@ class Store:
 
 def text_of(state: State, others: Sequence[dict[str, Any]]) -> bytes:
     """Return a state as the dump of a snapshot; ``others`` are all objects but workloads."""
-    whole = listed([*others, *_workloads(state)], {TAKEN_AT: written(state.now)})
-    return as_json(whole).encode()
-
-
-def _workloads(state: State) -> Iterator[dict[str, Any]]:
     kind = {"apiVersion": f"{API_GROUP}/v1beta2", "kind": "Workload"}
-    for one in state.workloads.entries:
-        if isinstance(one, Facts):
-            yield json.loads(bytes(one.text))
-        else:
-            yield kind | one.model_dump(mode="json", by_alias=True, exclude_none=True)
+    workloads = (
+        json.loads(bytes(one.text))
+        if isinstance(one, Facts)
+        else kind | one.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for one in state.workloads.entries
+    )
+    whole = listed([*others, *workloads], {TAKEN_AT: written(state.now)})
+    return as_json(whole).encode()
