@@ -32,8 +32,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
-from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
-from planner.commands.whatif.settings import Editable, Settable, Waiting
+from planner.commands.whatif.edit import (
+    ABSENT,
+    Editable,
+    Place,
+    Settable,
+    Setting,
+    Waiting,
+    replaced,
+)
 from planner.quantity import format_quantity, format_units, from_units, to_quota
 from planner.reader.checked import checked
 from planner.state import HOST, ClusterQueue, Cohort, Configuration, Node, State, Workload
@@ -57,7 +64,17 @@ def with_node(state: State, rest: str, setting: Setting) -> State:
     """
     names = [node.metadata.name for node in state.nodes]
     if rest.endswith(_LIKE) and rest.removesuffix(_LIKE) not in names:
-        more = _like(state, rest.removesuffix(_LIKE), setting, names)
+        name = rest.removesuffix(_LIKE)
+        if setting.value not in names:
+            raise setting.unknown("Node", setting.value, names)
+        if not name:
+            raise setting.refused("the new node has no name", "node/NEW.like=NAME")
+        model = state.nodes[names.index(setting.value)]
+        labels = dict(model.metadata.labels)
+        if HOST in labels:
+            labels[HOST] = name
+        metadata = model.metadata.model_copy(update={"name": name, "uid": "", "labels": labels})
+        more = model.model_copy(update={"metadata": metadata})
         return state.model_copy(update={"nodes": (*state.nodes, more)})
     fitting = [name for name in names if rest.startswith(f"{name}.")]
     if not fitting:
@@ -66,19 +83,6 @@ def with_node(state: State, rest: str, setting: Setting) -> State:
     place = names.index(name)
     changed = _changed(state.nodes[place], rest.removeprefix(f"{name}."), setting)
     return state.model_copy(update={"nodes": _put(state.nodes, place, changed)})
-
-
-def _like(state: State, name: str, setting: Setting, names: list[str]) -> Node:
-    if setting.value not in names:
-        raise setting.unknown("Node", setting.value, names)
-    if not name:
-        raise setting.refused("the new node has no name", "node/NEW.like=NAME")
-    model = state.nodes[names.index(setting.value)]
-    labels = dict(model.metadata.labels)
-    if HOST in labels:
-        labels[HOST] = name
-    metadata = model.metadata.model_copy(update={"name": name, "uid": "", "labels": labels})
-    return model.model_copy(update={"metadata": metadata})
 
 
 def _changed(node: Node, path: str, setting: Setting) -> Node:
@@ -170,7 +174,21 @@ def _in_place(
     path, subject, position = rest.removeprefix(f"{name}."), f"{kind} {name}", names.index(name)
     owner = objects[position]
     if path.startswith("quota."):
-        groups = _groups(owner.spec.resource_groups, subject, path, setting)
+        places = {
+            f"quota.{flavor.name}/{quota.name}.{limit}": (g, f, q, field)
+            for g, group in enumerate(owner.spec.resource_groups)
+            for f, flavor in enumerate(group.flavors)
+            for q, quota in enumerate(flavor.resources)
+            for limit, field in QUOTA.items()
+        }
+        if path not in places:
+            raise setting.unknown(f"quota of {subject}", path, list(places))
+        g, f, q, field = places[path]
+        group, flavor = owner.spec.resource_groups[g], owner.spec.resource_groups[g].flavors[f]
+        quota = replaced(flavor.resources[q], (), field, setting, subject)
+        flavor = flavor.model_copy(update={"resources": _put(flavor.resources, q, quota)})
+        group = group.model_copy(update={"flavors": _put(group.flavors, f, flavor)})
+        groups = _put(owner.spec.resource_groups, g, group)
         spec = owner.spec.model_copy(update={"resource_groups": groups})
         return _put(objects, position, owner.model_copy(update={"spec": spec}))
     if path not in fields:
@@ -192,27 +210,6 @@ def _workload(workload: Workload, path: str, setting: Setting) -> Workload:
     if path != "priority":
         raise setting.unknown("field", path, ["priority"])
     return replaced(workload, ("spec",), "priority", setting, f"Workload {workload.key}")
-
-
-def _groups(
-    groups: Sequence[ResourceGroup], subject: str, path: str, setting: Setting
-) -> tuple[ResourceGroup, ...]:
-    """Set one of the quotas of a ClusterQueue or Cohort."""
-    places = {
-        f"quota.{flavor.name}/{quota.name}.{limit}": (g, f, q, field)
-        for g, group in enumerate(groups)
-        for f, flavor in enumerate(group.flavors)
-        for q, quota in enumerate(flavor.resources)
-        for limit, field in QUOTA.items()
-    }
-    if path not in places:
-        raise setting.unknown(f"quota of {subject}", path, list(places))
-    g, f, q, field = places[path]
-    group, flavor = groups[g], groups[g].flavors[f]
-    quota = replaced(flavor.resources[q], (), field, setting, subject)
-    flavor = flavor.model_copy(update={"resources": _put(flavor.resources, q, quota)})
-    group = group.model_copy(update={"flavors": _put(group.flavors, f, flavor)})
-    return _put(groups, g, group)
 
 
 Thing = TypeVar("Thing")

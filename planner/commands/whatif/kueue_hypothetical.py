@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Final
@@ -26,7 +26,7 @@ from planner.reader.checked import checked
 from planner.reader.complaint import closest
 from planner.reader.items import Item, items_of
 from planner.reader.kueue import resolve_priorities
-from planner.reader.parse import Document, parse
+from planner.reader.parse import parse
 from planner.reader.show import Path, path_text, place, plain, shown
 from planner.reader.source import load
 from planner.state import API_GROUP, State, Workload
@@ -138,9 +138,23 @@ def read_manifest(item: Item) -> Manifest:
     kind, version = item.value.get("kind"), item.value.get("apiVersion")
     match (version, kind):
         case ("batch/v1", "Job"):
-            return _job(item)
+            job = checked(JobManifest, item.value, item.root, item.path, "Job")
+            spec, labels = job.spec.template.spec, job.metadata.labels
+            manifest = _manifest(
+                item, "job", job.metadata, labels, spec, ("spec", "template", "spec")
+            )
+            counts = {"count": job.spec.pods, "min_count": _least_pods(manifest, job.spec.pods)}
+            return replace(manifest, pod_set=manifest.pod_set.model_copy(update=counts))
         case ("v1", "Pod") | (None, None):
-            return _pod(item)
+            pod = checked(PodManifest, item.value, item.root, item.path, "Pod")
+            labels = pod.metadata.labels
+            if POD_GROUP in labels:
+                raise UnsupportedError(
+                    place(item.root, (*item.path, "metadata", "labels", POD_GROUP)),
+                    "a pod of a group: Kueue makes one Workload of all its pods",
+                    "that Workload, or a Job",
+                )
+            return _manifest(item, "pod", pod.metadata, labels, pod.spec, ("spec",))
         case ("v1", "PodTemplate"):
             made = checked(PodTemplateManifest, item.value, item.root, item.path, "PodTemplate")
             labels = {**made.template.metadata.labels, **made.metadata.labels}
@@ -148,26 +162,6 @@ def read_manifest(item: Item) -> Manifest:
             return _manifest(item, "pod", made.metadata, labels, made.template.spec, path)
     of = "without an apiVersion" if version is None else f"of {shown(version)}"
     raise SchemaError(item.where, f"{plain(str(kind))} {of} stands here", EXPECTED, _HINT)
-
-
-def _pod(item: Item) -> Manifest:
-    pod = checked(PodManifest, item.value, item.root, item.path, "Pod")
-    labels = pod.metadata.labels
-    if POD_GROUP in labels:
-        raise UnsupportedError(
-            place(item.root, (*item.path, "metadata", "labels", POD_GROUP)),
-            "a pod of a group: Kueue makes one Workload of all its pods",
-            "that Workload, or a Job",
-        )
-    return _manifest(item, "pod", pod.metadata, labels, pod.spec, ("spec",))
-
-
-def _job(item: Item) -> Manifest:
-    job = checked(JobManifest, item.value, item.root, item.path, "Job")
-    spec, labels = job.spec.template.spec, job.metadata.labels
-    made = _manifest(item, "job", job.metadata, labels, spec, ("spec", "template", "spec"))
-    counts = {"count": job.spec.pods, "min_count": _least_pods(made, job.spec.pods)}
-    return replace(made, pod_set=made.pod_set.model_copy(update=counts))
 
 
 def _least_pods(made: Manifest, count: int) -> int | None:
@@ -214,16 +208,15 @@ def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
     InputError
         If it cannot be read, or holds something that is no object.
     """
-    documents = [one for text in load(source, MAX_BYTES).texts for one in parse(text)]
-    return tuple(item for document in documents for item in _items(document))
-
-
-def _items(document: Document) -> Iterator[Item]:
-    value = document.value
-    if isinstance(value, dict) and not {"kind", "apiVersion"} & value.keys() and "spec" in value:
-        yield Item(document.where, (), value)  # a bare pod template
-    else:
-        yield from items_of(document)
+    items: list[Item] = []
+    for document in [one for text in load(source, MAX_BYTES).texts for one in parse(text)]:
+        value = document.value
+        known = isinstance(value, dict) and {"kind", "apiVersion"} & value.keys()
+        if isinstance(value, dict) and not known and "spec" in value:
+            items.append(Item(document.where, (), value))  # a bare pod template
+        else:
+            items += items_of(document)
+    return tuple(items)
 
 
 def add_workloads(
@@ -251,7 +244,13 @@ def add_workloads(
         If an object cannot be used, names no LocalQueue or priority class that is in the state,
         or has the name of a workload that is there already.
     """
-    local = None if queue is None else _named(state, queue)
+    local = None
+    if queue is not None:
+        namespace, _, name = queue.partition("/")
+        if not (namespace and name):
+            raise SchemaError("--queue", f"{shown(queue)} is no LocalQueue", "NAMESPACE/NAME")
+        _check_queue(state, namespace, name, "--queue")
+        local = namespace, name
     known = {*state.workloads.keys}
     made = []
     for item in items:
@@ -270,15 +269,6 @@ def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
     named = "\n".join((state.digest, *(workload.model_dump_json() for workload in more)))
     digest = hashlib.sha256(named.encode()).hexdigest()
     return state.model_copy(update={"digest": digest, "workloads": state.workloads.plus(more)})
-
-
-def _named(state: State, queue: str) -> tuple[str, str]:
-    """Return namespace and name of a LocalQueue that the caller names."""
-    namespace, slash, name = queue.partition("/")
-    if not (namespace and slash and name):
-        raise SchemaError("--queue", f"{shown(queue)} is no LocalQueue", "NAMESPACE/NAME")
-    _check_queue(state, namespace, name, "--queue")
-    return namespace, name
 
 
 def _check_queue(state: State, namespace: str, name: str, where: str) -> None:

@@ -26,8 +26,15 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
-from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
-from planner.commands.whatif.settings import Editable, Settable, Waiting
+from planner.commands.whatif.edit import (
+    ABSENT,
+    Editable,
+    Place,
+    Settable,
+    Setting,
+    Waiting,
+    replaced,
+)
 from planner.quota.yunikorn import properties
 from planner.reader.yunikorn_queues import paths_of
 from planner.state import YuniKornState
@@ -149,7 +156,13 @@ def _application(application: Application, name: str, path: str, setting: Settin
 
 def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) -> YuniKornState:
     """Set a field of an ask or allocation, found by its key or its pod."""
-    names = [name for claim in _claims(state, kind) for name in (claim.allocation_key, claim.pod)]
+    names = [
+        name
+        for partition in state.partitions
+        for one in partition.applications
+        for claim in (one.requests if kind == "ask" else one.allocations)
+        for name in (claim.allocation_key, claim.pod)
+    ]
     name, path = _split([name for name in names if name], rest, kind, setting)
     fields = _ASK_FIELDS if kind == "ask" else _ALLOCATION_FIELDS
     if path not in fields:
@@ -167,12 +180,6 @@ def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) ->
         return one.model_copy(update={"allocations": tuple(map(changed, one.allocations))})
 
     return _in_applications(state, application)
-
-
-def _claims(state: YuniKornState, kind: str) -> Iterator[Ask | Allocation]:
-    for partition in state.partitions:
-        for application in partition.applications:
-            yield from application.requests if kind == "ask" else application.allocations
 
 
 def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornState:
