@@ -11,9 +11,9 @@ end is minimal.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from planner.commands.explain.record import (
     Alternative,
@@ -31,8 +31,10 @@ from planner.plan import AnyPlan
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome
 from planner.solver.search import Counts, Search
+from planner.solver.start import AnyPlanning, Given
 
 AnyProblem = TypeVar("AnyProblem")
+PlanningT = TypeVar("PlanningT")
 
 
 def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tuple[set[str], bool]:
@@ -102,18 +104,23 @@ class Edit:
         then = f"{going} makes room" if plan.victims else "it fits"
         return Change(
             edit=self.text,
-            path=self.path,
-            before=self.before,
-            after=self.after,
-            step=self.step,
+            **asdict(self),
             victims=plan.keys,
             text=f"{self.path} from {self.before} to {self.after}: {then}",
         )
 
 
-class Trial(ABC):
-    """What there is no plan for, to be tried on changed states."""
+@dataclass(frozen=True, slots=True)
+class Trial(ABC, Generic[PlanningT]):
+    """What there is no plan for, to be tried on changed states.
 
+    ``planning`` is the pending workload as it is, ``given`` names it and what the user fixed.
+    """
+
+    planning: PlanningT
+    given: Given
+    costs: Mapping[str, int] | None
+    profile: Profile
     deadline: Deadline
 
     @abstractmethod
@@ -133,6 +140,10 @@ class Trial(ABC):
     def makes_plan(self, change: str) -> bool:
         """Say whether an edit makes a plan exist; nothing does once the time is up."""
         return not self.deadline.passed and self.is_possible(change)
+
+    def working(self, *edits: Edit) -> Iterator[Edit]:
+        """Yield the edits that make a plan exist."""
+        return (one for one in edits if self.makes_plan(one.text))
 
     def all_proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
         """Return the edits that work with their plans, and whether all were tried."""
@@ -183,19 +194,43 @@ class Asked:
     plan_of: Callable[[Counts, bool], AnyPlan]
 
 
-class Inquiry(ABC):
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[StandingT, ClashT]):
+    """The parts of an explanation."""
+
+    question: Question
+    text: str
+    standings: tuple[StandingT, ...] = ()
+    other: Alternative | None = None
+    optima: Optima | None = None
+    clash: ClashT | None = None
+
+
+class Ordered(AnyPlanning, Protocol):
+    """A preemptor that is ready for planning, with an order of candidates."""
+
+    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
+        """Sort positions by the scheduler's candidate order."""
+
+
+class Explainer(ABC, Generic[StandingT, ClashT, ExplanationT]):
     """One pending workload with its optimal plan, to be searched further.
 
-    A position is one in the problem's workloads or allocations.
+    It says what it finds in the scheduler's own terms. A position is one in the problem's
+    workloads or allocations.
     """
 
+    taken: str
+    """What the project of the scheduler calls a victim's fate."""
+
     def __init__(
-        self, plan: AnyPlan, keys: Iterable[str], profile: Profile, deadline: Deadline
+        self, planning: Ordered, plan: AnyPlan, profile: Profile, deadline: Deadline
     ) -> None:
         self.plan = plan
-        self.profile = profile
+        self.profile = planning.set_objective(profile)
         self.deadline = deadline
-        self._keys = tuple(keys)
+        self.in_candidate_order = planning.in_candidate_order
+        self._keys = tuple(planning.keys)
         self._positions = {key: position for position, key in enumerate(self._keys)}
 
     def position(self, key: str) -> int | None:
@@ -217,10 +252,6 @@ class Inquiry(ABC):
         """What alternatives keep to, the strictest first: the next where none keeps to it."""
 
     @abstractmethod
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions by the scheduler's candidate order."""
-
-    @abstractmethod
     def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Asked:
         """Return a search in which the positions ``apart`` have classes of their own."""
 
@@ -235,25 +266,6 @@ class Inquiry(ABC):
                 search.bounds[measure] = least
         search.incumbent = None
         return search
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[StandingT, ClashT]):
-    """The parts of an explanation."""
-
-    question: Question
-    text: str
-    standings: tuple[StandingT, ...] = ()
-    other: Alternative | None = None
-    optima: Optima | None = None
-    clash: ClashT | None = None
-
-
-class Explainer(Inquiry, Generic[StandingT, ClashT, ExplanationT]):
-    """An inquiry that can say what it finds in the scheduler's own terms."""
-
-    taken: str
-    """What the project of the scheduler calls a victim's fate."""
 
     @property
     def preemptor(self) -> str:

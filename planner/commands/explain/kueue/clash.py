@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
 from math import gcd
 from typing import Final
 
@@ -17,7 +18,6 @@ from planner.laws import kueue as laws
 from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
-from planner.objective.profiles import Profile
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
 from planner.solver.deadline import Deadline
@@ -27,8 +27,6 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, solve_planning
 from planner.solver.kueue.start import start
 from planner.solver.levels import find_any
-from planner.solver.start import Given
-from planner.state.queues import Preemption
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 """What a law says of a problem, with its numbers, by the law's id."""
@@ -76,25 +74,17 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
     Where no flavor could be assigned, these are all flavors of the queue for the resources that
     the workload asks for, with the most that the queue could ever use of them.
     """
-    if planning.decision.assignment.mode == "NoFit":
-        return _of_no_flavor(planning)
-    problem = planning.problem
+    problem, snapshot, queue = planning.problem, planning.snapshot, planning.preemptor.queue
     found = []
-    for fr in problem.requested:
-        if problem.request[fr] > max(0, problem.available[fr]):
-            held = sum(problem.holding[planning.eligible, fr].tolist())
-            index = planning.snapshot.fr(*problem.frs[fr])
-            most = planning.snapshot.tree.potential(planning.preemptor.queue, index)
+    if planning.decision.assignment.mode != "NoFit":
+        for fr in problem.requested:
             left = problem.available[fr]
-            found.append(_shortfall(problem.frs[fr], problem.request[fr], left, held, most))
-    return tuple(found)
-
-
-def _of_no_flavor(planning: Planning) -> tuple[Shortfall, ...]:
-    snapshot = planning.snapshot
-    queue = planning.preemptor.queue
+            if problem.request[fr] > max(0, left):
+                held = sum(problem.holding[planning.eligible, fr].tolist())
+                most = snapshot.tree.potential(queue, snapshot.fr(*problem.frs[fr]))
+                found.append(_shortfall(problem.frs[fr], problem.request[fr], left, held, most))
+        return tuple(found)
     asked = _asked(planning)
-    found = []
     for group in snapshot.queues[queue].spec.resource_groups:
         for flavor in group.flavors:
             for resource in group.covered_resources:
@@ -103,9 +93,8 @@ def _of_no_flavor(planning: Planning) -> tuple[Shortfall, ...]:
                     continue
                 left = snapshot.usage.available(queue, index)
                 if left < asked[resource]:
-                    most = snapshot.tree.potential(queue, index)
-                    fr = snapshot.tree.frs[index]
-                    found.append(_shortfall(fr, asked[resource], left, None, most))
+                    most, place = snapshot.tree.potential(queue, index), snapshot.tree.frs[index]
+                    found.append(_shortfall(place, asked[resource], left, None, most))
     return tuple(found)
 
 
@@ -254,18 +243,8 @@ GATES: Final = (
 """Feature gates that decide on candidates, shares or what is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class KueueTrial(Trial):
-    """A pending workload on changed states.
-
-    ``planning`` is the workload as it is, ``given`` names it and what the user fixed.
-    """
-
-    planning: Planning
-    given: Given
-    costs: Mapping[str, int] | None
-    profile: Profile
-    deadline: Deadline
+class KueueTrial(Trial[Planning]):
+    """A pending workload on changed states."""
 
     def planned(self, change: str) -> Planning:
         """Return the workload as it is once an edit is made."""
@@ -307,48 +286,42 @@ def _priorities(trial: KueueTrial) -> Iterator[Edit]:
     preemptor = trial.planning.preemptor
     base = preemptor.workload.spec.priority or 0
     gaps = {w.priority - preemptor.priority for w in trial.planning.problem.workloads}
-    for step in sorted(gaps | {gap + 1 for gap in gaps}):
-        if step <= 0 or base + step > HIGHEST_PRIORITY:
-            continue
-        path = f"workload/{preemptor.key}.priority"
-        one = Edit(path, str(base), str(base + step), f"+{step}")
-        if trial.makes_plan(one.text):
-            yield one
-            return
+    steps = sorted(gaps | {gap + 1 for gap in gaps})
+    path = f"workload/{preemptor.key}.priority"
+    edits = (
+        Edit(path, str(base), str(base + step), f"+{step}")
+        for step in steps
+        if 0 < step <= HIGHEST_PRIORITY - base
+    )
+    yield from islice(trial.working(*edits), 1)
 
 
 def _policies(trial: KueueTrial) -> Iterator[Edit]:
     """Yield every other value of the policies that works."""
-    queue = trial.planning.subject.cluster_queue
-    for field, before, after in _other_values(trial.planning.problem.policy):
-        one = Edit(f"clusterqueue/{queue}.preemption.{field}", before, after)
-        if trial.makes_plan(one.text):
-            yield one
-
-
-def _other_values(now: Preemption) -> Iterator[tuple[str, str, str]]:
-    for within in ("LowerPriority", "LowerOrNewerEqualPriority"):
-        if within != now.within_cluster_queue:
-            yield "withinClusterQueue", now.within_cluster_queue, within
-    for reclaim in ("LowerPriority", "Any"):
-        if reclaim != now.reclaim_within_cohort:
-            yield "reclaimWithinCohort", now.reclaim_within_cohort, reclaim
-    borrow = now.borrow_within_cohort
+    queue, policy = trial.planning.subject.cluster_queue, trial.planning.problem.policy
+    within, reclaim = policy.within_cluster_queue, policy.reclaim_within_cohort
+    values: list[tuple[str, str, str]] = [
+        ("withinClusterQueue", within, "LowerPriority"),
+        ("withinClusterQueue", within, "LowerOrNewerEqualPriority"),
+        ("reclaimWithinCohort", reclaim, "LowerPriority"),
+        ("reclaimWithinCohort", reclaim, "Any"),
+    ]
+    borrow = policy.borrow_within_cohort
     if borrow.policy == "Never":
-        yield "borrowWithinCohort.policy", "Never", "LowerPriority"
+        values.append(("borrowWithinCohort.policy", "Never", "LowerPriority"))
     elif borrow.max_priority_threshold is not None:
         limit = str(borrow.max_priority_threshold)
-        yield "borrowWithinCohort.maxPriorityThreshold", limit, "none"
+        values.append(("borrowWithinCohort.maxPriorityThreshold", limit, "none"))
+    path = f"clusterqueue/{queue}.preemption"
+    others = (Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other)
+    yield from trial.working(*others)
 
 
 def _gates(trial: KueueTrial) -> Iterator[Edit]:
-    """Yield every feature gate that works the other way round."""
     for gate in GATES:
         on = trial.planning.snapshot.configuration.gate(gate)
         before, after = ("true", "false") if on else ("false", "true")
-        one = Edit(f"configuration.featureGates.{gate}", before, after)
-        if trial.makes_plan(one.text):
-            yield one
+        yield from trial.working(Edit(f"configuration.featureGates.{gate}", before, after))
 
 
 def _quotas(trial: KueueTrial) -> Iterator[Edit]:

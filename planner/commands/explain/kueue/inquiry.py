@@ -241,8 +241,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
         self._plan = plan = solve_planning(self.planning, profile, deadline)
-        keys = (one.key for one in self.planning.problem.workloads)
-        super().__init__(plan, keys, self.planning.set_objective(profile), deadline)
+        super().__init__(self.planning, plan, profile, deadline)
         self.greedy = plan.greedy or self.planning.greedy_plan()
         self._own_victims = frozenset(self.greedy.keys)
         self._victims = frozenset(plan.keys)
@@ -281,10 +280,6 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
     def name(self, key: str) -> str:
         """Return the key: people call a workload by it."""
         return key
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions by Kueue's candidate order."""
-        return self.planning.in_candidate_order(positions)
 
     def may_be_taken(self, position: int) -> bool:
         """Say whether no law excludes a workload by itself."""

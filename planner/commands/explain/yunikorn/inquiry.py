@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from math import gcd
 from typing import Final
 
@@ -57,18 +58,8 @@ HIGHEST: Final = 2**31 - 1
 ABSENT: Final = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class YuniKornTrial(Trial):
-    """An ask on changed states.
-
-    ``planning`` is the ask as it is, ``given`` names it and the side of the laws.
-    """
-
-    planning: YuniKornPlanning
-    given: Given
-    costs: Mapping[str, int] | None
-    profile: Profile
-    deadline: Deadline
+class YuniKornTrial(Trial[YuniKornPlanning]):
+    """An ask on changed states."""
 
     @property
     def ask(self) -> str:
@@ -102,26 +93,24 @@ def smallest_changes(trial: YuniKornTrial) -> tuple[tuple[Change, ...], bool]:
     only what the ask itself may and is worth counts. What an edit cannot name is not tried: a
     key with an equals sign, queues that several partitions have.
     """
-    searches = []
-    key, partition = trial.planning.problem.ask.allocation_key, trial.planning.cluster.partition
-    named = bool(key) and "=" not in key + partition.name
+    problem, searches = trial.planning.problem, list[Iterator[Edit]]()
+    ask, partition = problem.ask, trial.planning.cluster.partition
+    named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
-        searches += [_permissions, _priorities]
-    if not trial.planning.problem.ask.required_node:
-        unique = _has_own_queues(trial)
+        searches += [_permissions(trial), _raised(trial, f"{trial.ask}.priority", ask.priority)]
+    if not ask.required_node:
+        # Edits can name all queues and types, and no queue is in two partitions.
+        names = [*(queue.path for queue in problem.queues), *problem.types]
+        alone = len(trial.planning.state.partitions) == 1
+        unique = alone and not any("=" in name for name in names)
         named = named and unique
         if unique:
-            searches += [_offsets, _policies, _maxima, _guaranteed]
-    changes, tried = trial.all_proved(one for search in searches for one in search(trial))
+            own = problem.queues[problem.own_queue]
+            path = f"queue/{own.path}.priority.offset"
+            searches += [_raised(trial, path, own.priority_offset), _policies(trial)]
+            searches += [_maxima(trial), _guaranteed(trial)]
+    changes, tried = trial.all_proved(chain.from_iterable(searches))
     return changes, tried and named
-
-
-def _has_own_queues(trial: YuniKornTrial) -> bool:
-    """Say whether edits can name all queues and types: no queue is in two partitions."""
-    problem = trial.planning.problem
-    names = [*(queue.path for queue in problem.queues), *problem.types]
-    alone = len(trial.planning.state.partitions) == 1
-    return alone and not any("=" in name for name in names)
 
 
 def _permissions(trial: YuniKornTrial) -> Iterator[Edit]:
@@ -129,20 +118,9 @@ def _permissions(trial: YuniKornTrial) -> Iterator[Edit]:
     partition = trial.planning.cluster.partition
     if not partition.preemption.enabled:
         path = f"partition/{partition.name}.preemption.enabled"
-        yield from _if_works(trial, Edit(path, "false", "true"))
+        yield from trial.working(Edit(path, "false", "true"))
     if not trial.planning.asking.ask.x.allow_preempt_other:
-        yield from _if_works(trial, Edit(f"{trial.ask}.allowPreemptOther", "false", "true"))
-
-
-def _priorities(trial: YuniKornTrial) -> Iterator[Edit]:
-    """Yield the smallest higher priority of the ask that works."""
-    yield from _raised(trial, f"{trial.ask}.priority", trial.planning.problem.ask.priority)
-
-
-def _offsets(trial: YuniKornTrial) -> Iterator[Edit]:
-    """Yield the smallest higher priority offset of the ask's queue that works."""
-    facts = trial.planning.problem.queues[trial.planning.problem.own_queue]
-    yield from _raised(trial, f"queue/{facts.path}.priority.offset", facts.priority_offset)
+        yield from trial.working(Edit(f"{trial.ask}.allowPreemptOther", "false", "true"))
 
 
 def _raised(trial: YuniKornTrial, path: str, now: int) -> Iterator[Edit]:
@@ -178,9 +156,9 @@ def _policies(trial: YuniKornTrial) -> Iterator[Edit]:
         policy = FENCE if facts.preemption_fence else DISABLED
         disabled = facts.disabled and (facts.is_leaf or written.get(facts.path) == DISABLED)
         if facts.preemption_fence or disabled:
-            yield from _if_works(trial, Edit(f"{path}.preemption.policy", policy, DEFAULT))
+            yield from trial.working(Edit(f"{path}.preemption.policy", policy, DEFAULT))
         if facts.priority_fence:
-            yield from _if_works(trial, Edit(f"{path}.priority.policy", FENCE, DEFAULT))
+            yield from trial.working(Edit(f"{path}.priority.policy", FENCE, DEFAULT))
 
 
 def _written_policies(queues: Sequence[QueueConfig], above: str) -> dict[str, str]:
@@ -252,11 +230,6 @@ def _enlarged(
         yield at(found)
 
 
-def _if_works(trial: YuniKornTrial, one: Edit) -> Iterator[Edit]:
-    if trial.makes_plan(one.text):
-        yield one
-
-
 _SHOWN = 10
 
 
@@ -275,8 +248,7 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
     ) -> None:
         self.planning = start(state, given, costs)
         self._plan = plan = solve(self.planning, profile, deadline)
-        keys = (one.allocation_key for one in self.planning.problem.allocations)
-        super().__init__(plan, keys, self.planning.set_objective(profile), deadline)
+        super().__init__(self.planning, plan, profile, deadline)
         self.greedy = plan.greedy or self.planning.greedy_plan()
         # By name from here on: in a changed state it need not be the only one that is pending.
         named = replace(given, pending=plan.preemptor)
@@ -333,10 +305,6 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
     def name(self, key: str) -> str:
         """Return the pod of an allocation, or its key where no pod is known."""
         return self.planning.problem.allocations[self._positions[key]].pod or key
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions by the core's candidate order."""
-        return self.planning.in_candidate_order(positions)
 
     def may_be_taken(self, position: int) -> bool:
         """Say whether no law excludes an allocation by itself, but perhaps as a last resort."""
