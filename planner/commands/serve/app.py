@@ -141,7 +141,12 @@ class Service:
             reply = await self._reply(scope, receive)
         except Refused as refused:
             reply = refused.reply
-        await _write(reply, send)
+        own = ((name.lower().encode(), value.encode()) for name, value in reply.headers)
+        headers = {b"content-type": reply.kind.encode(), **dict(_CLOSED), **dict(own)}
+        headers[b"content-length"] = str(len(reply.data)).encode()
+        begin = {"type": "http.response.start", "status": reply.status}
+        await send({**begin, "headers": [*headers.items()]})
+        await send({"type": "http.response.body", "body": reply.data})
 
     async def _reply(self, scope: Message, receive: Receive) -> Reply:
         path, method = scope["path"], scope["method"]
@@ -240,12 +245,3 @@ async def _gone(receive: Receive) -> None:
     """Return when the client is not there any more."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _write(reply: Reply, send: Send) -> None:
-    own = ((name.lower().encode(), value.encode()) for name, value in reply.headers)
-    headers = {b"content-type": reply.kind.encode(), **dict(_CLOSED), **dict(own)}
-    headers[b"content-length"] = str(len(reply.data)).encode()
-    start = {"type": "http.response.start", "status": reply.status, "headers": [*headers.items()]}
-    await send(start)
-    await send({"type": "http.response.body", "body": reply.data})
