@@ -244,7 +244,11 @@ def _preemptor(layout: Layout, chance: Chance) -> Run:
         held[resource] += amount
     lacking = max(1, knobs.victims * held[layout.contested] // max(1, runs))
     free = [layout.free(used[flavor, layout.contested]) for flavor in range(knobs.flavors)]
-    asked = lacking if knobs.fits else min(max(1, max(free) + lacking), _most(layout, used))
+    # What it can get in every flavor, from others if there are any.
+    own = layout.used()[0] if len(members) > 1 else Counter[Place]()
+    places = [(flavor, layout.contested) for flavor in range(knobs.flavors)]
+    most = min(layout.owned_by_queues(used[place]) - own[place] for place in places)
+    asked = lacking if knobs.fits else min(max(1, max(free) + lacking), most)
     if not knobs.fits and asked <= max(0, *free):
         raise InputError(
             "--victims",
@@ -259,13 +263,6 @@ def _preemptor(layout: Layout, chance: Chance) -> Run:
     else:
         shape = Shape({CPU: asked})
     return Run(knobs.workloads, chance.pick(TASKS), 0, shape, len(layout.classes) - 1)
-
-
-def _most(layout: Layout, used: Counter[Place]) -> int:
-    """Return what the preemptor's queue can get in every flavor, from others if there are any."""
-    own = layout.used()[0] if len(layout.members(0)) > 1 else Counter[Place]()
-    places = [(flavor, layout.contested) for flavor in range(layout.knobs.flavors)]
-    return min(layout.owned_by_queues(used[place]) - own[place] for place in places)
 
 
 def _set_trap(layout: Layout, asked: Shape, chance: Chance) -> None:

@@ -229,7 +229,17 @@ def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
     for pod in layout.running:
         free[pod.node] -= pod.milli
         taken[pod.node] += pod.milli if beyond[pod.queue] else 0
-    layout.asks.append(_ask(layout, free, taken, hard=hard))
+    # The ask: too large for every node, and not too large for one of them.
+    mean = sum(pod.milli for pod in layout.running) // len(layout.running)
+    most = max(map(sum, zip(free, taken, strict=True)))
+    lacking = CORE * knobs.victims if hard else knobs.victims * mean
+    milli = min(lacking, max(free)) if knobs.fits else min(max(free) + lacking, most)
+    if milli <= 0 or (not knobs.fits and milli <= max(free)):
+        found = "on no node is there both room for an ask and somebody who may go"
+        raise InputError("--fill", found, "less in use, more nodes, or not fits")
+    level = knobs.priorities
+    ask = Pod(0, "serve-ranker", 1, milli, _mib(milli), level, _ASKED_S, WAITING)
+    layout.asks.append(ask)
     best = max(range(knobs.nodes), key=lambda node: free[node] + taken[node])
     _guarantee(layout, beyond, best, Chance(seed, "guaranteed"))
     return layout
@@ -279,19 +289,6 @@ def _size(knobs: YuniKornKnobs, chance: Chance, seen: set[int]) -> int:
         if milli not in seen or len(seen) > 4 * CORE:
             seen.add(milli)
             return milli
-
-
-def _ask(layout: Layout, free: list[int], taken: list[int], *, hard: bool) -> Pod:
-    """Return the ask: too large for every node, and not too large for one of them."""
-    knobs = layout.knobs
-    mean = sum(pod.milli for pod in layout.running) // len(layout.running)
-    most = max(map(sum, zip(free, taken, strict=True)))
-    lacking = CORE * knobs.victims if hard else knobs.victims * mean
-    milli = min(lacking, max(free)) if knobs.fits else min(max(free) + lacking, most)
-    if milli <= 0 or (not knobs.fits and milli <= max(free)):
-        found = "on no node is there both room for an ask and somebody who may go"
-        raise InputError("--fill", found, "less in use, more nodes, or not fits")
-    return Pod(0, "serve-ranker", 1, milli, _mib(milli), knobs.priorities, _ASKED_S, WAITING)
 
 
 def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) -> None:
@@ -418,7 +415,6 @@ def _key(pod: Pod, seed: int) -> str:
 
 
 def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
-    """Return an ask or an allocation."""
     made = to_nanoseconds(names.NOW - timedelta(seconds=pod.age_s))
     written: Object = {
         "allocationKey": _key(pod, seed),
@@ -437,7 +433,6 @@ def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
 
 
 def _applications(layout: Layout, claims: dict[Pod, Object]) -> Iterator[Object]:
-    """Yield the applications in the order of their first pods."""
     members: dict[str, list[Pod]] = {}
     for pod in claims:
         members.setdefault(pod.app, []).append(pod)
@@ -460,7 +455,6 @@ def _node_name(node: int) -> str:
 
 
 def _nodes(layout: Layout) -> Iterator[Object]:
-    """Yield the nodes with what is left on them."""
     cores = layout.knobs.cores
     capacity = {MEMORY: 2 * cores * MIB_PER_CORE * MIB, VCORE: cores * CORE}
     if layout.knobs.count_pods:
