@@ -143,9 +143,6 @@ class KueueWorld:
         self._agenda = Agenda()
         self._walks: set[object] = set()
         self._moved: set[int] = set(self._parts.values())
-        self._set_up()
-
-    def _set_up(self) -> None:
         for some in self._admitted.values():
             for one in some:
                 self._running[one.key] = _Running(one, -one.running_s, 0)

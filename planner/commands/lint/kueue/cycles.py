@@ -33,6 +33,7 @@ from planner.commands.lint.kueue.search import (
 )
 from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, policies, spec_of
 from planner.commands.lint.lint import Example, Finding, finding
+from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
@@ -95,7 +96,7 @@ def _between(
                 code,
                 facts.names((borrower, lender, *sorted(more))),
                 reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
-                f"reclaimWithinCohort: LowerPriority in {_all(facts, lenders)}",
+                f"reclaimWithinCohort: LowerPriority in {name_some(facts.names(lenders), 1)}",
                 example,
             )
             return
@@ -114,11 +115,6 @@ def _trials(
 
     few_of_each = in_turn(iter(group[:MAX_SIMILAR]) for group in facts.similar(borrowers))
     return in_turn(of(borrower) for borrower in islice(few_of_each, 2 * MAX_OTHERS))
-
-
-def _all(facts: Facts, queues: Sequence[int]) -> str:
-    names = facts.names(queues)
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 MAX_WORK: Final = 10_000_000
