@@ -5,6 +5,7 @@ Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -220,11 +221,7 @@ def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
 
 
 def _judgement(
-    planning: AnyPlanning,
-    profile: Profile,
-    plan: AnyPlan,
-    greedy: AnyPlan,
-    at_will: AtWill | None,
+    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan, at_will: AtWill | None
 ) -> Judgement:
     has_plan = plan.status in {"optimal", "feasible"}
     both = has_plan and bool(greedy.victims)
@@ -309,7 +306,7 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
 
 def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
     """Return how much the victims hold that are not being evicted already."""
-    total: dict[tuple[str, str], int] = {}
+    total: Counter[tuple[str, str]] = Counter()
     for place, units in plan.freed:
-        total[place] = total.get(place, 0) + units
+        total[place] += units
     return total

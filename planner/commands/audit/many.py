@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
 
 from planner.commands.audit.instance import Instance, Reading
 from planner.commands.audit.judge import Question, audit_instance
@@ -53,18 +52,6 @@ class _Difference:
         self.greedy_total += greedy
         if gap > self.worst:
             self.worst, self.worst_case = gap, case
-
-
-_COUNTED: Final = (
-    "cases",
-    "conditional",
-    "with_victims",
-    "infeasible",
-    "clean",
-    "unproved",
-    "failures",
-)
-"""Totals of cases that are counted one by one, by the names of their fields."""
 
 
 @dataclass(slots=True)
@@ -118,10 +105,11 @@ class Tally:
 
     def summary(self) -> Summary:
         """Return the totals."""
-        totals: dict[str, Any] = {name: self._counts[name] for name in _COUNTED}
+        other = {"states", "findings", "precedence", "verdicts", "gaps"}
+        counted = Summary.model_fields.keys() - other
         return Summary(
             states=self.states,
-            **totals,
+            **{name: self._counts[name] for name in counted},
             findings=dict(sorted(self._findings.items())),
             precedence=PrecedenceCount(
                 **{name: self._precedence[name] for name in PrecedenceCount.model_fields}
@@ -198,10 +186,7 @@ def audit(  # noqa: PLR0913 - the public signature
 
 
 def audit_states(
-    paths: Sequence[str],
-    question: Question,
-    settings: Settings = HERE,
-    max_bytes: int = MAX_BYTES,
+    paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
 ) -> Audit:
     """Audit every state of some files and folders.
 

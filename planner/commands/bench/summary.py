@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean, median
-from typing import Any, Final
+from typing import Final
 
-from planner.commands.bench.answer import COUNT
-from planner.commands.bench.record import Bench, Group, Profile, Row, Standing
+from planner.commands.bench.record import COUNT, Bench, Group, Profile, Row, Standing
 from planner.commands.compare.table import Cell, parquet_of
 
 GROUPS: Final[tuple[Group, ...]] = ("small", "medium", "large", "all")
@@ -107,7 +106,9 @@ KINDS: Final[dict[str, str]] = {
 def values(bench: Bench) -> Iterator[tuple[Cell, ...]]:
     """Yield the values of every row, in the order of the columns; ``None`` for what is not."""
     for row in bench.rows:
-        yield tuple(_cell(row, name) for name in KINDS)
+        levels = " ".join(f"{term}={level}" for term, level in row.values.items())
+        told = {"broken": " ".join(row.broken), "values": levels}
+        yield tuple(told.get(name, getattr(row, name)) for name in KINDS)
 
 
 def parquet(bench: Bench) -> bytes:
@@ -119,13 +120,3 @@ def parquet(bench: Bench) -> bytes:
         If pandas or pyarrow is not installed, or a number is beyond 64 bits.
     """
     return parquet_of(KINDS, list(values(bench)))
-
-
-def _cell(row: Row, name: str) -> Cell:
-    value: Any = getattr(row, name)
-    if name == "broken":
-        return " ".join(value)
-    if name == "values":
-        return " ".join(f"{term}={level}" for term, level in row.values.items())
-    found: Cell = value
-    return found
