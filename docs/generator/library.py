@@ -67,7 +67,7 @@ TYPES: Final = (
     "planner.commands.simulate.simulate.STORM",
     "planner.commands.simulate.simulate.EVICTION_S",
     "planner.commands.simulate.script.NOTHING_SAID",
-    "planner.commands.simulate.run.Report",
+    "planner.commands.simulate.simulate.Report",
 )
 """What signatures take and return besides the public names and the records."""
 ANSWERS: Final[tuple[type[Record], ...]] = (

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.batch import Task, run
-from planner.commands.bench import Case, Suite
-from planner.commands.bench.record import Source
+from planner.commands.bench.record import Case, Source, Suite
 from planner.commands.bench.suite import digest_of, proved
 
 HERE: Final = Path(__file__).resolve().parent

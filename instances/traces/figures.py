@@ -26,7 +26,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.commands.audit import Audit, Case
+from planner.commands.audit.record import Audit, Case
 from planner.commands.compare.confidence import Interval, mean, median, share
 
 HOUR_S = 3600

@@ -31,7 +31,8 @@ from planner.commands.compare.confidence import Interval, clustered
 from planner.commands.import_ import Philly, read_outline
 from planner.commands.import_.kueue_knobs import Knobs
 from planner.commands.import_.kueue_states import import_states, instants_of
-from planner.commands.simulate import Event, Fate, Simulation, simulate
+from planner.commands.simulate.record import Event, Fate, Simulation
+from planner.commands.simulate.simulate import simulate
 from planner.dump import listed
 from planner.reader.kueue import read_kueue_objects
 

@@ -83,7 +83,7 @@ def command(given: Given) -> int:
         found = bench(given.suite, settings, **given.of("quick rivals cases"))
     given.show(render, found)
     if given.table is not None:
-        from planner.commands.bench.table import parquet
+        from planner.commands.bench.summary import parquet
 
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     return _code(found)

@@ -181,8 +181,8 @@ def _states(given: Given) -> Iterator[State]:
 
 
 def _watch(given: Given, question: Question, tell: Callable[[Line], None]) -> None:
+    from planner.commands.watch.kueue.keep import Store
     from planner.commands.watch.kueue.live import Live, Pace
-    from planner.commands.watch.kueue.store import Store
     from planner.kubectl.kueue_dump import take_dump
     from planner.kubectl.watch import Streams
 

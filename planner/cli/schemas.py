@@ -22,8 +22,7 @@ from planner.commands.replay import ReplayReport
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate import Event, Script, Simulation
 from planner.commands.watch.record import Watched
-from planner.commands.whatif.edit import WhatIf
-from planner.commands.whatif.settings import Settings
+from planner.commands.whatif.edit import Settings, WhatIf
 from planner.plan import AnyPlan, Front
 from planner.reader.items import Kind
 from planner.report.catalogue import Catalogue

@@ -132,6 +132,6 @@ def description() -> dict[str, Any]:
     """Return what is offered, as OpenAPI."""
     from planner import __version__
     from planner.cli.schemas import SCHEMAS
-    from planner.commands.serve.openapi import openapi
+    from planner.commands.serve.record import openapi
 
     return openapi(__version__, lambda name: SCHEMAS[name].make())

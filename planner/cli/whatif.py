@@ -108,7 +108,7 @@ def _list(given: Given) -> int:
     if given.edits or given.workload is not None or given.pending is not None:
         raise click.UsageError("--list goes with none of --set, --workload and --pending")
     from planner.api import pending_workloads
-    from planner.commands.whatif.settings import settings
+    from planner.commands.whatif.edit import settings
     from planner.objective.profiles import PROFILES
     from planner.report.settings import render
 

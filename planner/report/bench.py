@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from planner.commands.bench.record import Bench, Group, Manifest, Profile, Row, Standing
-from planner.commands.bench.summary import GROUPS
-from planner.commands.bench.table import KINDS, values
+from planner.commands.bench.summary import GROUPS, KINDS, values
 from planner.report.audit import failure_lines, failure_table
 from planner.report.document import (
     NOTHING,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from planner.commands.compare import (
+from planner.commands.compare import Comparison
+from planner.commands.compare.record import (
     MEASURES,
-    Comparison,
     Distribution,
     Duel,
     Measure,

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from planner.commands.compare import SCORED, Comparison, Measure
+from planner.commands.compare import Comparison
 from planner.commands.compare.many import comparable
-from planner.commands.compare.record import cases
+from planner.commands.compare.record import SCORED, Measure, cases
 from planner.commands.compare.table import need
 from planner.commands.simulate.record import Event, Fate, Simulation
 from planner.report.compare import work_of

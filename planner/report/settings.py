@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.commands.whatif.settings import Editable, Settable, Settings, Waiting
+from planner.commands.whatif.edit import Editable, Settable, Settings, Waiting
 from planner.report.document import NOTHING, Cell, Column, Document, Fact, Section, filled, name
 from planner.report.document import table as table_of
 from planner.report.style import Said, line, renderer

@@ -59,7 +59,7 @@ KUEUE: Final = Scheduler(
         "explanation record": "planner.commands.explain.kueue.record:Explanation",
         "comparison": "planner.commands.compare.kueue",
         "edits": "planner.commands.whatif.kueue_edit",
-        "settings": "planner.commands.whatif.kueue_settings",
+        "settings": "planner.commands.whatif.kueue_edit",
         "risk": "planner.commands.risk.kueue",
         "families": "planner.commands.bench.kueue_families:FAMILIES",
         "rivals": "planner.rivals.kueue",

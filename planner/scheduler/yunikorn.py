@@ -46,7 +46,7 @@ YUNIKORN: Final = Scheduler(
         "explanation": "planner.commands.explain.yunikorn.inquiry:YuniKornInquiry",
         "explanation record": "planner.commands.explain.yunikorn.record:YuniKornExplanation",
         "edits": "planner.commands.whatif.yunikorn_edit",
-        "settings": "planner.commands.whatif.yunikorn_settings",
+        "settings": "planner.commands.whatif.yunikorn_edit",
         "risk": "planner.commands.risk.yunikorn",
         "rivals": "planner.rivals.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",

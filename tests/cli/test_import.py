@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import planner
-from planner.commands.audit import open_packed, packed_states
+from planner.commands.audit.instance import open_packed, packed_states
 from tests.cli.running import call
 from tests.commands.import_.files import (
     NODES,

@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 from planner.cli import kueue_option
 from planner.cli import simulate as room
 from planner.cli.schemas import schema_text
-from planner.commands.simulate import CYCLES, EVICTION_S, STORM
 from planner.commands.simulate.script import MOST_S
+from planner.commands.simulate.simulate import CYCLES, EVICTION_S, STORM
 from tests.cli.running import call, listed, process, write
 from tests.cluster import queue, running
 from tests.commands.simulate.test_loops import pair

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.commands.audit import Audit, Case, Failure
-from planner.commands.audit.record import Gap, Judgement, Ratio, Summary, Verdicts
+from planner.commands.audit import Case
+from planner.commands.audit.record import Audit, Failure, Gap, Judgement, Ratio, Summary, Verdicts
 from planner.plan import Shown
 
 GPU = "nvidia.com/gpu"

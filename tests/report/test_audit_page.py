@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.commands.audit import Audit, Failure
+from planner.commands.audit.record import Audit, Failure
 from planner.report.audit import MAX_CASES, distributions, render
 from planner.report.document import Histogram
 from tests.report.audit_factory import make_audit, make_case, make_judgement, make_summary

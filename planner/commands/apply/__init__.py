@@ -17,7 +17,6 @@ class WithCommands(Protocol):
 
     def __call__(self, state: Any, plan: Any, options: Sequence[str]) -> Any:  # noqa: ANN401 - of one scheduler
         """Return a plan with the commands that carry it out, or why there are none."""
-        ...
 
 
 COMMANDS: Final = Part[WithCommands]("commands")

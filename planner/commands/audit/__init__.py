@@ -10,25 +10,9 @@ many.py      all of it for one state in memory, or for many in files; many cases
 Source: docs/design/theory.md §1; docs/design/needs.md §1.
 """
 
-from planner.commands.audit.instance import Packed, open_packed, packed_states
-from planner.commands.audit.judge import Question, audit_instance
-from planner.commands.audit.many import Tally, audit, audit_states, summarise
-from planner.commands.audit.record import Audit, Case, Failure, StateAudit
+from planner.commands.audit.judge import Question
+from planner.commands.audit.many import audit, audit_states
+from planner.commands.audit.record import Case
 from planner.commands.audit.sweep import Settings
 
-__all__ = [
-    "Audit",
-    "Case",
-    "Failure",
-    "Packed",
-    "Question",
-    "Settings",
-    "StateAudit",
-    "Tally",
-    "audit",
-    "audit_instance",
-    "audit_states",
-    "open_packed",
-    "packed_states",
-    "summarise",
-]
+__all__ = ["Case", "Question", "Settings", "audit", "audit_states"]

@@ -68,7 +68,10 @@ def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
         for number, text in read_lines(path, None):
             yield Packed(f"{path}: line {number}", text)
     elif path != STDIN and folder.is_dir():
-        yield from _in_folders(folder, max_bytes)
+        seen: set[tuple[int, int]] = set()
+        links = [folder]
+        for link in links:  # it grows by what links in it lead to
+            yield from _in_folder(link, max_bytes, seen, links)
     else:
         loaded = load(path, max_bytes)
         yield Packed(loaded.name, loaded)
@@ -117,17 +120,15 @@ def open_packed(packed: Packed, reading: Reading = AS_THEY_ARE) -> Instance:
         If it cannot be used.
     """
     if isinstance(packed.content, bytes):
-        return _recorded(packed.name, parse_line(packed.content, packed.name), reading)
+        line = parse_line(packed.content, packed.name)
+        # A recorded line that names nobody is about everybody who waits.
+        tried = (read(line, packed.name, *reading) for read in RECORDED.of_all())
+        known = next((one for one in tried if one is not None), None)
+        found = known or Recorded(read_objects(line, where=packed.name, **reading._asdict()))
+        pending = pending_workloads(found.state) if found.pending is None else (found.pending,)
+        return Instance(packed.name, found.state, pending, found.assignment)
     state = read_loaded(packed.content, **reading._asdict())
     return Instance(packed.name, state, pending_workloads(state))
-
-
-def _in_folders(folder: Path, max_bytes: int) -> Iterator[Packed]:
-    """Yield what is in a folder and below it, then what links lead to that was not there."""
-    seen: set[tuple[int, int]] = set()
-    links = [folder]
-    for link in links:  # it grows
-        yield from _in_folder(link, max_bytes, seen, links)
 
 
 def _in_folder(
@@ -140,7 +141,7 @@ def _in_folder(
     children = sorted(folder.iterdir())
     lines = [child for child in children if child.name.endswith(LINES)]
     below = [child for child in children if child.is_dir() and not child.name.startswith(".")]
-    if any(_is_state(child) for child in children):
+    if any(one.is_file() and one.name.removesuffix(".gz").endswith(EXTENSIONS) for one in children):
         together = load(folder, max_bytes)
         if sum(all(each.search(text.data) for each in _WHOLE) for text in together.texts) > 1:
             for text in together.texts:
@@ -155,16 +156,3 @@ def _in_folder(
     for child in below:
         if not child.is_symlink():
             yield from _in_folder(child, max_bytes, seen, links)
-
-
-def _is_state(path: Path) -> bool:
-    return path.is_file() and path.name.removesuffix(".gz").endswith(EXTENSIONS)
-
-
-def _recorded(name: str, line: Mapping[str, Any], reading: Reading) -> Instance:
-    """Read a recorded line; one that names nobody is about everybody who waits."""
-    tried = (read(line, name, *reading) for read in RECORDED.of_all())
-    known = next((one for one in tried if one is not None), None)
-    found = known or Recorded(read_objects(line, where=name, **reading._asdict()))
-    pending = pending_workloads(found.state) if found.pending is None else (found.pending,)
-    return Instance(name, found.state, pending, found.assignment)

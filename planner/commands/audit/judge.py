@@ -5,6 +5,7 @@ Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -96,9 +97,7 @@ class Question:
     @property
     def asked(self) -> tuple[Profile, ...]:
         """All objectives, that of the size among them."""
-        if SIZE in self.objectives:
-            return self.objectives
-        return (*self.objectives, SIZE)
+        return self.objectives if SIZE in self.objectives else (*self.objectives, SIZE)
 
 
 def audit_instance(instance: Instance, question: Question) -> StateAudit:
@@ -144,9 +143,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     # Where no set is smaller, no subset is.
     spared = () if fewest else needless(greedy.keys, within) if lawful else None
     judgements = tuple(
-        _judgement(planning, profile, optima[profile.name], greedy).model_copy(
-            update={"at_will": at_will.get(profile.name)}
-        )
+        _judgement(planning, profile, optima[profile.name], greedy, at_will.get(profile.name))
         for profile in question.asked
     )
     judge = PRECEDENCE.find(planning) if fewest is False else None
@@ -224,7 +221,7 @@ def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
 
 
 def _judgement(
-    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan
+    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan, at_will: AtWill | None
 ) -> Judgement:
     has_plan = plan.status in {"optimal", "feasible"}
     both = has_plan and bool(greedy.victims)
@@ -239,6 +236,7 @@ def _judgement(
         if both and not greedy.outside_rules
         else None,
         shown=Shown() if plan.certificate is None else plan.certificate.shown,
+        at_will=at_will,
     )
 
 
@@ -308,7 +306,7 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
 
 def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
     """Return how much the victims hold that are not being evicted already."""
-    total: dict[tuple[str, str], int] = {}
+    total: Counter[tuple[str, str]] = Counter()
     for place, units in plan.freed:
-        total[place] = total.get(place, 0) + units
+        total[place] += units
     return total

@@ -51,7 +51,5 @@ def precedence(
     fewer = found and len(plan.keys) < len(asked.greedy_plan().keys)
     decided = fewer or plan.status in {"optimal", "infeasible"}
     return Precedence(
-        smallest=False,
-        fewer=fewer if decided else None,
-        victims=plan.keys if found else (),
+        smallest=False, fewer=fewer if decided else None, victims=plan.keys if found else ()
     )

@@ -105,15 +105,11 @@ class Tally:
 
     def summary(self) -> Summary:
         """Return the totals."""
+        other = {"states", "findings", "precedence", "verdicts", "gaps"}
+        counted = Summary.model_fields.keys() - other
         return Summary(
             states=self.states,
-            cases=self._counts["cases"],
-            conditional=self._counts["conditional"],
-            with_victims=self._counts["with_victims"],
-            infeasible=self._counts["infeasible"],
-            clean=self._counts["clean"],
-            unproved=self._counts["unproved"],
-            failures=self._counts["failures"],
+            **{name: self._counts[name] for name in counted},
             findings=dict(sorted(self._findings.items())),
             precedence=PrecedenceCount(
                 **{name: self._precedence[name] for name in PrecedenceCount.model_fields}
@@ -125,13 +121,7 @@ class Tally:
                     term=term,
                     title=find_term(term).title,
                     unit=find_term(term).unit,
-                    compared=found.compared,
-                    more=found.more,
-                    less=found.less,
-                    total=found.total,
-                    greedy_total=found.greedy_total,
-                    worst=found.worst,
-                    worst_case=found.worst_case,
+                    **asdict(found),
                 )
                 for profile in self.objectives
                 for term in self._terms(profile)
@@ -196,10 +186,7 @@ def audit(  # noqa: PLR0913 - the public signature
 
 
 def audit_states(
-    paths: Sequence[str],
-    question: Question,
-    settings: Settings = HERE,
-    max_bytes: int = MAX_BYTES,
+    paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
 ) -> Audit:
     """Audit every state of some files and folders.
 

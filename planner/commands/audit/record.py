@@ -78,8 +78,7 @@ class Judgement(Record):
     @model_validator(mode="after")
     def _every_gap_is_of_a_term(self) -> Self:
         if not self.gaps.keys() <= self.terms.keys():
-            message = "gaps of other terms than those of the optimum"
-            raise ValueError(message)
+            raise ValueError("gaps of other terms than those of the optimum")
         return self
 
 
@@ -135,8 +134,7 @@ class Case(Record):
         """A row of a results file has a judgement for each objective that the run is asked for."""
         asked = (info.context or {}).get("objectives")
         if asked is not None and len(self.judgements) != len(asked):
-            message = f"{len(self.judgements)} judgements for {len(asked)} objectives"
-            raise ValueError(message)
+            raise ValueError(f"{len(self.judgements)} judgements for {len(asked)} objectives")
         return self
 
     @property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from planner.batch import WAIT_S, Limits, Progress, Task, run
+from planner.batch import WAIT_S, Limits, Progress, Results, Task, Work, run
 from planner.commands.audit.instance import (
     LINES,
     STDIN,
@@ -48,6 +48,13 @@ class Settings:
     watch: Callable[[Progress], None] | None = None
     changed: Callable[[str], None] | None = None
     notice: Callable[[str], None] | None = None
+
+    def run(
+        self, tasks: Iterable[Task], work: Work, header: Mapping[str, Any], total: int | None
+    ) -> Results:
+        """Do the work on every task, as `planner.batch.run` does under these settings."""
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        return run(tasks, work, header=header, total=total, **told)
 
 
 HERE: Final = Settings(jobs=1)
@@ -87,7 +94,15 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
         If a row says nothing of the kind: a results file may be anybody's.
     """
     if settings.file is not None:
-        _keep_apart(settings.file, paths)
+        # A results file must not be read as states while it grows, without an end.
+        target = settings.file.resolve()
+        folders = (Path(path).resolve() for path in paths if path != STDIN)
+        if target.name.endswith(LINES) and any(target.is_relative_to(one) for one in folders):
+            raise InputError(
+                str(settings.file),
+                "lies where the states are read from, and would be read as one of them",
+                "a results file elsewhere, or without .jsonl at its end",
+            )
     packed = (one for path in paths for one in packed_states(path, max_bytes))
     header = {
         "schema": SCHEMA_VERSION,
@@ -98,22 +113,9 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
         **reading._asdict(),
         **asked,
     }
-    rows = run(
-        (Task(one.name, one, one.digest) for one in packed),
-        partial(_answer, work, reading),
-        header=header,
-        file=settings.file,
-        resume=settings.resume,
-        jobs=settings.jobs,
-        cluster=settings.cluster,
-        cluster_wait=settings.cluster_wait,
-        limits=settings.limits,
-        total=count_states(paths) if settings.watch else None,
-        watch=settings.watch,
-        changed=settings.changed,
-        notice=settings.notice,
-    )
-    for row in rows:
+    tasks = (Task(one.name, one, one.digest) for one in packed)
+    total = count_states(paths) if settings.watch else None
+    for row in settings.run(tasks, partial(_answer, work, reading), header, total):
         value: Mapping[str, Any] = row.result or {}
         if row.outcome != "done":
             failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
@@ -123,18 +125,6 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
         except ValidationError as error:
             item = Item(str(settings.file or ""), ("result",), dict(value))
             raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
-
-
-def _keep_apart(file: Path, paths: Sequence[str]) -> None:
-    """Refuse a results file that would be read as states while it grows, without an end."""
-    target = file.resolve()
-    folders = (Path(path).resolve() for path in paths if path != STDIN)
-    if target.name.endswith(LINES) and any(target.is_relative_to(one) for one in folders):
-        raise InputError(
-            str(file),
-            "lies where the states are read from, and would be read as one of them",
-            "a results file elsewhere, or without .jsonl at its end",
-        )
 
 
 def _answer(

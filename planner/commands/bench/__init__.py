@@ -4,27 +4,14 @@ record.py    what there is: cases with their optima, a row for each answer, tota
 kueue_families.py
              states that a theorem says are hard, made from numbers
 suite.py     a suite read from its file, its states made anew; optima proved and recorded
-answer.py    one case and one rival: an answer for every objective, judged and measured
-run.py       all of it as a batch that can be stopped and goes on
-summary.py   rows to totals by size, and to performance profiles
-table.py     the rows as a flat table
+run.py       one case and one rival: an answer for every objective, judged and measured; all of it
+             as a batch that can be stopped and goes on
+summary.py   rows to totals by size, to performance profiles, and to a flat table
 
 Source: docs/explanation/bench.md.
 """
 
-from planner.commands.bench.record import Bench, Case, Optimum, Row, Standing, Suite
+from planner.commands.bench.record import Bench
 from planner.commands.bench.run import bench
-from planner.commands.bench.suite import made, prove, read_suite
 
-__all__ = [
-    "Bench",
-    "Case",
-    "Optimum",
-    "Row",
-    "Standing",
-    "Suite",
-    "bench",
-    "made",
-    "prove",
-    "read_suite",
-]
+__all__ = ["Bench", "bench"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
 from planner.commands.audit.record import Failure
 from planner.plan.base import Record
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
+
+COUNT: Final = "min-count"
+"""The objective by which victims are compared with the fewest there can be."""
 
 Size = Literal["small", "medium", "large"]
 """By what runs: fewer than 50, fewer than 500, or more."""

@@ -1,25 +1,184 @@
-"""All cases and all rivals as a batch that can be stopped and goes on."""
+"""One case and one rival: an answer, judged by the verifier and measured; all of them as a batch.
+
+The batch can be stopped, and goes on.
+"""
 
 from __future__ import annotations
 
 import platform
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from planner.batch import Results, Task, cores, run
+from planner.batch import Task, cores
 from planner.commands.audit import Settings
 from planner.commands.audit.record import Failure
-from planner.commands.bench.answer import Heat, answer
-from planner.commands.bench.record import Answers, Bench, Machine, Manifest
-from planner.commands.bench.suite import line_of, parsed, read_suite
+from planner.commands.bench.record import (
+    COUNT,
+    Answers,
+    Bench,
+    Case,
+    Machine,
+    Manifest,
+    Optimum,
+    Row,
+)
+from planner.commands.bench.suite import begun, digest_of, line_of, made, parsed, read_suite
 from planner.commands.bench.summary import profiles, standings
-from planner.errors import SchemaError
-from planner.plan.record import SCHEMA_VERSION
-from planner.rivals.contest import Effort
-from planner.rivals.table import RIVALS
+from planner.errors import InputError, SchemaError
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import measure_id, with_names
+from planner.plan.record import SCHEMA_VERSION, SchedulerId
+from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of
+from planner.rivals.table import RIVALS, Rival
+
+_DIGITS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """What a process is given: a case, the line that it may be read from, a rival, its effort."""
+
+    case: Case
+    line: bytes | None
+    rival: str
+    effort: Effort
+
+
+class _Spent(NamedTuple):
+    """An answer, and what was spent on it."""
+
+    found: Found
+    judgements: int
+    late: bool
+    cpu_seconds: float
+    seed: str
+
+
+class _Reached(NamedTuple):
+    """An answer under an objective: its levels, the laws it breaks (``None`` of no plan), keys."""
+
+    spent: _Spent
+    values: dict[str, int]
+    broken: Sequence[str] | None
+    keys: Sequence[str] = ()
+
+
+def answer(heat: Heat) -> Mapping[str, Any]:
+    """Let a rival answer for every objective of a case.
+
+    Raises
+    ------
+    InputError
+        If the state cannot be made, or is another one than the suite says, or the suite records
+        levels that an objective does not have.
+    """
+    state = made(heat.case, heat.line).state
+    rival = RIVALS[heat.rival]
+    rows: list[Row] = []
+    before: _Spent | None = None
+    for optimum in heat.case.optima:
+        # The objective is a part of the seed: what is drawn for one says nothing about another.
+        seed = f"{heat.case.name} {optimum.objective} {rival.name}" if rival.drawn else None
+        began = time.process_time()
+        planning = begun(heat.case, state, certify=rival.certifies)
+        prepared = time.process_time() - began
+        contest = Contest(
+            planning, planning.set_objective(find_profile(optimum.objective)), heat.effort, seed
+        )
+        if before is None or rival.counts:
+            began = time.process_time()
+            found = Found(None)
+            with suppress(SpentError):
+                found = rival.answer(contest)
+            spent = time.process_time() - began
+            before = _Spent(found, contest.judge.asked, contest.is_late, spent, contest.seed or "")
+        reached = _reached(contest, before)
+        rows.append(_row(heat.case, rival, optimum, reached, state.scheduler, prepared))
+    return Answers(rows=tuple(rows)).model_dump(mode="json", by_alias=True)
+
+
+def _reached(contest: Contest, spent: _Spent) -> _Reached:
+    chosen = spent.found.chosen
+    if chosen is None:
+        return _Reached(spent, {}, None)
+    names = map(measure_id, with_names(contest.profile.levels))
+    values = dict(zip(names, contest.values(chosen), strict=True))
+    planning = contest.planning
+    keys = [planning.keys[position] for position in chosen]
+    return _Reached(spent, values, planning.broken_by(chosen), keys)
+
+
+def _row(  # noqa: PLR0913, PLR0917 - all that a row tells of
+    case: Case,
+    rival: Rival,
+    optimum: Optimum,
+    reached: _Reached,
+    scheduler: SchedulerId,
+    prepared: float,
+) -> Row:
+    spent, broken, keys = reached.spent, reached.broken, reached.keys
+    optimal, worse_at, gap = _compared(reached, optimum)
+    known = (one for one in case.optima if one.objective == COUNT and one.status == "optimal")
+    return Row(
+        case=case.name,
+        kind=case.kind,
+        scheduler=scheduler,
+        size=case.size,
+        hard=case.hard,
+        running=case.running,
+        candidates=case.candidates,
+        objective=optimum.objective,
+        rival=rival.name,
+        family=rival.family,
+        seed=spent.seed,
+        status="none" if broken is None else "plan",
+        legal=None if broken is None else not broken,
+        broken=tuple(sorted(laws_of(broken or ()))),
+        victims=len(keys),
+        fewest=next((one.values.get("count") for one in known), None),
+        values=reached.values,
+        digest=digest_of(keys),
+        optimal=optimal,
+        worse_at=worse_at,
+        gap=gap,
+        proved=spent.found.proved,
+        refuted=spent.found.proved and not optimal,
+        judgements=spent.judgements,
+        late=spent.late,
+        cpu_seconds=round(spent.cpu_seconds, _DIGITS),
+        prepare_seconds=round(prepared, _DIGITS),
+    )
+
+
+def _compared(reached: _Reached, optimum: Optimum) -> tuple[bool, str | None, float | None]:
+    """Say whether an answer is optimal, on which level it is first another one, and by how much.
+
+    A gap below 0 would be a better answer than the optimum: the record would be wrong.
+
+    Raises
+    ------
+    InputError
+        If the record is one of another objective.
+    """
+    if reached.broken is None:
+        return reached.spent.found.proved and optimum.status == "infeasible", None, None
+    if reached.broken:
+        return False, None, None
+    if not optimum.values.keys() <= reached.values.keys():
+        found = f"it has the levels {', '.join(optimum.values)}"
+        raise InputError(f"optimum under {optimum.objective}", found, ", ".join(reached.values))
+    for term, least in optimum.values.items():
+        value = reached.values[term]
+        if value != least:
+            return False, term, round((value - least) / max(1, least), _DIGITS)
+    return optimum.status == "optimal", None, None
+
 
 QUICK: Final = Effort(judgements=200, work=1.0, nodes=500, seconds=10.0)
 FULL: Final = Effort(judgements=1000, work=5.0, nodes=5000, seconds=60.0)
@@ -83,32 +242,13 @@ def bench(
         for line in [line_of(case.source, path.parent)]
         for one in taking_part
     ]
-    found = run(
-        heats,
-        answer,
-        header=header,
-        file=settings.file,
-        resume=settings.resume,
-        jobs=settings.jobs,
-        cluster=settings.cluster,
-        cluster_wait=settings.cluster_wait,
-        limits=settings.limits,
-        total=len(heats),
-        watch=settings.watch,
-        changed=settings.changed,
-        notice=settings.notice,
-    )
-    return _as_one(manifest, found, str(settings.file or path))
-
-
-def _as_one(manifest: Manifest, found: Results, where: str) -> Bench:
-    """Return the rows of a run as one result."""
-    answers = [
-        parsed(Answers, one.result, f"{where}: {one.key}")
+    found, where = settings.run(heats, answer, header, len(heats)), settings.file or path
+    rows = tuple(
+        row
         for one in found
         if one.result is not None
-    ]
-    rows = tuple(row for one in answers for row in one.rows)
+        for row in parsed(Answers, one.result, f"{where}: {one.key}").rows
+    )
     return Bench(
         manifest=manifest,
         standings=tuple(standings(rows)),
@@ -148,7 +288,6 @@ def machine() -> Machine:
 
 
 def _processor() -> str:
-    """Return the name of the processor, as far as the system tells it."""
     if CPU_INFO.exists():
         for line in CPU_INFO.read_text("utf-8", "replace").splitlines():
             name, colon, value = line.partition(":")

@@ -114,21 +114,18 @@ def made(case: Case, line: bytes | None = None) -> Made:
         digest = sha256(line).hexdigest()
         state = open_packed(Packed(case.name, line)).state
     else:
-        value = _objects(source, case.name)
+        if source.preset is not None:
+            value = generate_objects(source.preset, source.seed or 0, source.knobs)
+        elif source.family is not None:
+            value = family(source.family, source.numbers)
+        else:
+            raise SchemaError(case.name, "has no source", "a preset, a family or a file")
         digest = sha256(as_line(value).encode()).hexdigest()
         state = read_objects(value, where=case.name)
     if case.digest and digest != case.digest:
         found = f"its state has the SHA-256 {digest}"
         raise InputError(case.name, found, case.digest, "this is another version of the generator")
     return Made(state, digest)
-
-
-def _objects(source: Source, where: str) -> dict[str, Any]:
-    if source.preset is not None:
-        return generate_objects(source.preset, source.seed or 0, source.knobs)
-    if source.family is not None:
-        return family(source.family, source.numbers)
-    raise SchemaError(where, "has no source", "a preset, a family or a file")
 
 
 def family(name: str, numbers: Mapping[str, int]) -> dict[str, Any]:
@@ -196,8 +193,7 @@ def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
     planning = begun(case, state, certify=True)
     plan = solve(planning, find_profile(objective), Deadline.after(PATIENCE_S))
     if plan.status not in {"optimal", "infeasible"} or plan.certificate is None:
-        message = f"{case.name} is not proved under {objective}: {plan.status}"
-        raise InternalError(message)
+        raise InternalError(f"{case.name} is not proved under {objective}: {plan.status}")
     levels = plan.certificate.levels if plan.victims else ()
     return Optimum(
         objective=objective,

@@ -1,4 +1,4 @@
-"""Rows to totals by size, and to performance profiles."""
+"""Rows to totals by size, to performance profiles, and to a flat table with one line a row."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 from typing import Final
 
-from planner.commands.bench.answer import COUNT
-from planner.commands.bench.record import Group, Profile, Row, Standing
+from planner.commands.bench.record import COUNT, Bench, Group, Profile, Row, Standing
+from planner.commands.compare.table import Cell, parquet_of
 
 GROUPS: Final[tuple[Group, ...]] = ("small", "medium", "large", "all")
 FACTORS: Final = (1, 2, 5, 10, 20, 50, 100, 1000)
@@ -69,3 +69,54 @@ def profiles(rows: Sequence[Row]) -> Iterator[Profile]:
 
 def _seconds(row: Row) -> float:
     return max(LEAST_S, row.cpu_seconds)
+
+
+KINDS: Final[dict[str, str]] = {
+    "case": "string",
+    "kind": "string",
+    "scheduler": "string",
+    "size": "string",
+    "hard": "boolean",
+    "running": "Int64",
+    "candidates": "Int64",
+    "objective": "string",
+    "rival": "string",
+    "family": "string",
+    "seed": "string",
+    "status": "string",
+    "legal": "boolean",
+    "broken": "string",
+    "victims": "Int64",
+    "fewest": "Int64",
+    "values": "string",
+    "digest": "string",
+    "optimal": "boolean",
+    "worse_at": "string",
+    "gap": "Float64",
+    "proved": "boolean",
+    "refuted": "boolean",
+    "judgements": "Int64",
+    "late": "boolean",
+    "cpu_seconds": "Float64",
+    "prepare_seconds": "Float64",
+}
+"""Columns, with what pandas calls what they hold: the fields of a row; ``values`` as ``D2=3``."""
+
+
+def values(bench: Bench) -> Iterator[tuple[Cell, ...]]:
+    """Yield the values of every row, in the order of the columns; ``None`` for what is not."""
+    for row in bench.rows:
+        levels = " ".join(f"{term}={level}" for term, level in row.values.items())
+        told = {"broken": " ".join(row.broken), "values": levels}
+        yield tuple(told.get(name, getattr(row, name)) for name in KINDS)
+
+
+def parquet(bench: Bench) -> bytes:
+    """Return the rows as a Parquet file.
+
+    Raises
+    ------
+    InputError
+        If pandas or pyarrow is not installed, or a number is beyond 64 bits.
+    """
+    return parquet_of(KINDS, list(values(bench)))

@@ -108,8 +108,7 @@ def _judge_ties(
     def ask() -> Question:
         # A tree tells classes apart, not their members: that the first of each go is seen here.
         if sorted(claims.canonical(levels, victims)) != sorted(victims):
-            message = "of workloads that nothing tells apart it does not take the first"
-            raise Open(message)
+            raise Open("of workloads that nothing tells apart it does not take the first")
         return claims.ties(levels, victims)
 
     return _judge(ask, tree)

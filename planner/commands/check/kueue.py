@@ -16,7 +16,7 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
-from planner.plan import Cap, Certificate, Verdict
+from planner.plan import Cap, Verdict
 from planner.plan.kueue import Plan, Victim
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
@@ -109,7 +109,6 @@ class _Checking:
         )
 
     def check(self) -> Check:
-        """Judge laws and values, then trees."""
         laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
         return conclude(self.plan, laws, self._claims_about_itself(), self._claims)
 
@@ -126,7 +125,14 @@ class _Checking:
             costs[bound.term] = {key: total[at] for key, at in self.position.items()}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
-        asked = self._levels(certificate) if certificate and plan.victims else None
+        profile = spelled_out(self.profile, self.table)
+        asked = None
+        if certificate is not None and plan.victims:
+            asked = [measure_id(measure) for measure in with_names(profile.levels)]
+            stated = [level.term for level in certificate.levels]
+            # A plan that was demanded to be stable has D11 as a level before its objective's own.
+            if stated[:1] == ["D11"] and asked[:1] != ["D11"]:
+                asked = ["D11", *asked]
         yield from check_certificate(case, plan, terms, costs, asked)
         of_greedy = () if plan.greedy is None else plan.greedy.victims
         victims = (*plan.victims, *of_greedy)
@@ -138,15 +144,7 @@ class _Checking:
             case = match_plan(self.state, plan.greedy, snapshot=snapshot, setting=setting)
             yield check_facts(case, plan.greedy)
         if certificate is not None and plan.victims:
-            profile = spelled_out(self.profile, self.table)
             yield self.facts.check_caps(certificate.caps, profile)
-
-    def _levels(self, certificate: Certificate) -> list[str]:
-        profile = spelled_out(self.profile, self.table)
-        asked = [measure_id(measure) for measure in with_names(profile.levels)]
-        named = [level.term for level in certificate.levels]
-        # A plan that was demanded to be stable has D11 as a level before those of its objective.
-        return ["D11", *asked] if named[:1] == ["D11"] and asked[:1] != ["D11"] else asked
 
     def _victim_faults(self, victim: Victim) -> Iterator[str]:
         """Compare costs, age and place of a victim."""
@@ -161,6 +159,7 @@ class _Checking:
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
         """Compare flavors, reasons and attempt with the replayed algorithm's."""
         search = self._decision.search
+        preemptor = find_preemptor(self.state, self.snapshot, self.plan.preemptor)
         if greedy.strict != self.plan.strict:
             yield "documented precedence is a law for one of the two only"
         said = self.plan.held_back
@@ -168,28 +167,23 @@ class _Checking:
             yield "it is held back otherwise than the plan"
         told = greedy.held_back
         if told is not None:
-            preemptor = find_preemptor(self.state, self.snapshot, self.plan.preemptor)
             found = why_held_back(self.state, self.snapshot, preemptor, self._decision)
             facts = (found.why, found.message, found.text, found.head or None) if found else ()
             claim = told.why, told.message, told.text, told.head
             yield from compare("what holds it back", claim, facts)
         if greedy.in_the_way:
-            yield from compare("who is in the way", greedy.in_the_way, self._in_the_way())
+            key, queue = preemptor.key, preemptor.queue
+            turn = in_the_way(self.state, self.snapshot, key, queue, lambda: False)
+            others = () if turn is None else tuple(turn.workloads)
+            yield from compare("who is in the way", greedy.in_the_way, others)
         if greedy.assignment != self.plan.assignment or greedy.rules != self.plan.rules:
             yield "it has other flavors, or rules, than the plan"
         for victim, target in zip(greedy.victims, search.targets, strict=False):
             yield from compare(f"reason of {victim.workload}", victim.reason, target.reason)
         yield from compare("its attempt", greedy.borrowing, search.borrowing)
 
-    def _in_the_way(self) -> tuple[str, ...]:
-        """Return who keeps the scheduler from the preemptor as long as nothing changes."""
-        preemptor = find_preemptor(self.state, self.snapshot, self.plan.preemptor)
-        found = in_the_way(self.state, self.snapshot, preemptor.key, preemptor.queue, lambda: False)
-        return () if found is None else tuple(found.workloads)
-
     @cached_property
     def facts(self) -> Facts:
-        """The numbers that the plan is compared with."""
         own, order = self._own, self.problem.order.tolist()
         return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
 
@@ -207,18 +201,14 @@ class _Checking:
     def _is_outside(self) -> bool:
         """Say whether the scheduler's own plan breaks its laws, where it may."""
         greedy = self.plan.greedy
-        # Where the scheduler cannot break them, a plan of it that does is false, and no excuse for
-        # caps.
-        if greedy is None or self._keeps_its_laws:
+        # Where the scheduler cannot break them (but for fair sharing and pods), a plan of it that
+        # does is false, and no excuse for caps.
+        setting = self.setting
+        keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
+        if greedy is None or keeps:
             return False
         judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)
         return not judged.accepted
-
-    @property
-    def _keeps_its_laws(self) -> bool:
-        """Whether the scheduler always keeps its own laws: but for fair sharing, and for pods."""
-        setting = self.setting
-        return not isinstance(setting, FairSetting) and setting.request == setting.searched
 
     @cached_property
     def _decision(self) -> Decision:

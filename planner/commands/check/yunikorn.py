@@ -15,11 +15,7 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.objective.yunikorn import (
-    known_yunikorn_groups,
-    refuse_annotated,
-    yunikorn_term_table,
-)
+from planner.objective.yunikorn import known_yunikorn_groups, refuse_annotated, yunikorn_term_table
 from planner.plan import Cap, Verdict
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
@@ -92,7 +88,6 @@ class _Checking:
         )
 
     def check(self) -> Check:
-        """Judge laws and values, then trees."""
         laws = verify_yunikorn_plan(self.state, self.plan, cluster=self.cluster)
         return conclude(self.plan, laws, self._claims_about_itself(), self._claims)
 
@@ -121,12 +116,10 @@ class _Checking:
 
     @cached_property
     def _decision(self) -> Decision:
-        """What the core's own algorithm does."""
         return decide(self.cluster, self.asking)
 
     @cached_property
     def facts(self) -> Facts:
-        """The numbers that the plan is compared with."""
         own = self._decision.victim_keys
         order = self.problem.order.tolist()
         return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())

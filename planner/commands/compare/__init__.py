@@ -13,50 +13,8 @@ Source: docs/design/theory.md §1 (researchers); docs/design/objectives.md §2 a
 the terms).
 """
 
-from planner.commands.compare.algorithm import Algorithm
-from planner.commands.compare.many import Tally, compare, compare_states
-from planner.commands.compare.measure import (
-    DEFAULT_ALGORITHMS,
-    Question,
-    compare_instance,
-    find_algorithm,
-    find_algorithms,
-)
-from planner.commands.compare.record import (
-    MEASURES,
-    SCORED,
-    Comparison,
-    Distribution,
-    Duel,
-    Measure,
-    Row,
-    Score,
-    Standing,
-    StateComparison,
-)
-from planner.commands.compare.table import columns, frame, values
+from planner.commands.compare.many import compare, compare_states
+from planner.commands.compare.measure import Question, find_algorithms
+from planner.commands.compare.record import Comparison
 
-__all__ = [
-    "DEFAULT_ALGORITHMS",
-    "MEASURES",
-    "SCORED",
-    "Algorithm",
-    "Comparison",
-    "Distribution",
-    "Duel",
-    "Measure",
-    "Question",
-    "Row",
-    "Score",
-    "Standing",
-    "StateComparison",
-    "Tally",
-    "columns",
-    "compare",
-    "compare_instance",
-    "compare_states",
-    "find_algorithm",
-    "find_algorithms",
-    "frame",
-    "values",
-]
+__all__ = ["Comparison", "Question", "compare", "compare_states", "find_algorithms"]

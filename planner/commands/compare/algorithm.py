@@ -56,19 +56,15 @@ class Compared(Protocol):
 
     def find_algorithm(self, name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
         """Return another one by its name; ``find`` knows the shared ones."""
-        ...
 
     def why_not(self, algorithm: Algorithm, own: AnyPlanning) -> str:
         """Say why an algorithm means nothing for a preemptor; empty if it does."""
-        ...
 
     def has_own_flavors(self, own: AnyPlanning, plan: AnyPlan) -> bool:
         """Say whether a plan has the flavors that the scheduler itself assigns."""
-        ...
 
     def outside(self, own: AnyPlanning, plan: AnyPlan) -> tuple[str, ...]:
         """Return the laws of the state as it is that victims found by other rules break."""
-        ...
 
 
 COMPARED: Final = Part[Compared]("comparison")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -58,7 +58,19 @@ class Tally:
         self._counts["failures"] += len(found.failures)
         for case in cases(found.rows):
             self._counts["cases"] += 1
-            self._add_case(case)
+            for row in case:
+                self._standings[row.algorithm, "plan" if row.has_plan else row.status] += 1
+                self._standings[row.algorithm, "proved"] += bool(row.proved)
+                self._standings[row.algorithm, "outside_rules"] += bool(row.outside_rules)
+                self._measure(row, ("seconds",))
+            answers = [row for row in case if row.status != "skipped"]
+            if all(row.has_plan for row in answers) and any(row.victims for row in answers):
+                for row in answers:
+                    self._measure(row, SCORED)
+            by_name = {row.algorithm: row for row in case}
+            first = by_name[self.algorithms[0]]
+            for name in self.algorithms[1:]:
+                self._add_duel(name, by_name[name], first)
 
     def summary(self) -> Summary:
         """Return the totals."""
@@ -67,23 +79,14 @@ class Tally:
             cases=self._counts["cases"],
             failures=self._counts["failures"],
             standings=tuple(map(self._standing, self.algorithms)),
-            distributions=tuple(self._distributions()),
+            distributions=tuple(
+                distribution(name, measure, values)
+                for measure in MEASURES
+                for name in self.algorithms
+                if (values := self._measured.get((name, measure)))
+            ),
             duels=tuple(map(self._duel, self.algorithms[1:])),
         )
-
-    def _add_case(self, case: Sequence[Row]) -> None:
-        for row in case:
-            for fact in _facts(row):
-                self._standings[row.algorithm, fact] += 1
-            self._measure(row, ("seconds",))
-        answers = [row for row in case if row.status != "skipped"]
-        if all(row.has_plan for row in answers) and any(row.victims for row in answers):
-            for row in answers:
-                self._measure(row, SCORED)
-        by_name = {row.algorithm: row for row in case}
-        first = by_name[self.algorithms[0]]
-        for name in self.algorithms[1:]:
-            self._add_duel(name, by_name[name], first)
 
     def _add_duel(self, name: str, row: Row, first: Row) -> None:
         if "skipped" in {row.status, first.status}:
@@ -105,28 +108,13 @@ class Tally:
                 self._measured.setdefault((row.algorithm, measure), []).append(value)
 
     def _standing(self, name: str) -> Standing:
-        statuses = (
-            "conditional",
-            "infeasible",
-            "unknown",
-            "skipped",
-            "failed",
-            "proved",
-            "outside_rules",
-        )
+        counted = Standing.model_fields.keys() - {"algorithm", "rows", "plans"}
         return Standing(
             algorithm=name,
             rows=self._counts["cases"],
             plans=self._standings[name, "plan"],
-            **{fact: self._standings[name, fact] for fact in statuses},
+            **{fact: self._standings[name, fact] for fact in counted},
         )
-
-    def _distributions(self) -> Iterator[Distribution]:
-        for measure in MEASURES:
-            for name in self.algorithms:
-                values = self._measured.get((name, measure))
-                if values:
-                    yield distribution(name, measure, values)
 
     def _duel(self, name: str) -> Duel:
         count = {fact: self._duels[name, fact] for fact in ("both", "only_this", "only_first")}
@@ -151,14 +139,6 @@ def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distri
 def comparable(row: Row, first: Row) -> bool:
     """Say whether two answers for one case can be scored: two plans, and somebody goes."""
     return row.has_plan and first.has_plan and bool(row.victims or first.victims)
-
-
-def _facts(row: Row) -> Iterator[str]:
-    yield "plan" if row.has_plan else row.status
-    if row.proved:
-        yield "proved"
-    if row.outside_rules:
-        yield "outside_rules"
 
 
 def _score(measure: Measure, gaps: Sequence[float]) -> Score:
@@ -222,10 +202,7 @@ def compare(  # noqa: PLR0913 - what a user may say
 
 
 def compare_states(
-    paths: Sequence[str],
-    question: Question,
-    settings: Settings = HERE,
-    max_bytes: int = MAX_BYTES,
+    paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
 ) -> Comparison:
     """Compare algorithms on every state of some files and folders.
 

@@ -156,11 +156,7 @@ class _Case:
     """
 
     def __init__(
-        self,
-        instance: Instance,
-        given: Given,
-        time_limit: float | None,
-        known: Covering | None,
+        self, instance: Instance, given: Given, time_limit: float | None, known: Covering | None
     ) -> None:
         self._instance = instance
         self._given = given
@@ -172,37 +168,30 @@ class _Case:
         self._position = {key: position for position, key in enumerate(own.keys)}
 
     def row(self, algorithm: Algorithm) -> Row:
-        """Return the row of an algorithm."""
         reason = algorithm.why_not(self._instance.state)
         if self._compared and not reason:
             reason = self._compared.why_not(algorithm, self._own)
         if reason:
             return self._row(algorithm, "skipped", reason)
+        rules = algorithm.rules or self._given.rules
+        given = replace(self._given, rules=rules, placement=algorithm.placement)
+        state, began = algorithm.state(self._instance.state), time.perf_counter()
         try:
-            plan, seconds = self._answer(algorithm)
+            planning = start(state, given)
+            if algorithm.profile is None:
+                plan = planning.greedy_plan()
+            else:
+                plan = solve(planning, algorithm.profile, Deadline.after(self._time_limit))
         except UnsupportedError as error:
             return self._row(algorithm, "skipped", str(error))
         except InternalError:
             raise
         except PlannerError as error:
             return self._row(algorithm, "failed", str(error))
+        seconds = round(time.perf_counter() - began, DIGITS)
         return self._measured(algorithm, plan, seconds)
 
-    def _answer(self, algorithm: Algorithm) -> tuple[AnyPlan, float]:
-        """Return the plan of an algorithm, and the seconds that it took."""
-        state = algorithm.state(self._instance.state)
-        began = time.perf_counter()
-        rules = algorithm.rules or self._given.rules
-        planning = start(state, replace(self._given, rules=rules, placement=algorithm.placement))
-        plan: AnyPlan
-        if algorithm.profile is None:
-            plan = planning.greedy_plan()
-        else:
-            plan = solve(planning, algorithm.profile, Deadline.after(self._time_limit))
-        return plan, round(time.perf_counter() - began, DIGITS)
-
     def _row(self, algorithm: Algorithm, status: RowStatus, detail: str) -> Row:
-        """Return what a row says in any case."""
         return Row(
             state=self._instance.name,
             pending=self._preemptor,

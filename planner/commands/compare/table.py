@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from planner.commands.compare.record import Comparison, Row
 from planner.errors import InputError, UnsupportedError
@@ -74,7 +74,17 @@ def values(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
     """Yield the values of every row, in the order of the columns; ``None`` for what is not."""
     terms = columns(comparison)[len(KINDS) :]
     for row in comparison.rows:
-        fixed = _fixed(row)
+        first = row.levels[0] if row.levels else None
+        fixed = {
+            **{name: getattr(row, name) for name in KINDS if name in Row.model_fields},
+            "victims": len(row.victims) if row.has_plan else None,
+            "uncovered": " ".join(row.uncovered),
+            "outside_rules": " ".join(law.partition(" ")[0] for law in row.outside_rules),
+            "level": first and first.term,
+            "value": first and first.value,
+            "bound": first and first.bound,
+            "levels": " ".join(f"{one.term}={one.value}>={one.bound}" for one in row.levels),
+        }
         yield (*(fixed[name] for name in KINDS), *(row.terms.get(term) for term in terms))
 
 
@@ -136,17 +146,3 @@ def parquet_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> byte
     file = io.BytesIO()
     frame_of(kinds, rows).to_parquet(file, engine="pyarrow", index=False)
     return file.getvalue()
-
-
-def _fixed(row: Row) -> dict[str, Any]:
-    first = row.levels[0] if row.levels else None
-    return {
-        **{name: getattr(row, name) for name in KINDS if name in Row.model_fields},
-        "victims": len(row.victims) if row.has_plan else None,
-        "uncovered": " ".join(row.uncovered),
-        "outside_rules": " ".join(law.partition(" ")[0] for law in row.outside_rules),
-        "level": first and first.term,
-        "value": first and first.value,
-        "bound": first and first.bound,
-        "levels": " ".join(f"{one.term}={one.value}>={one.bound}" for one in row.levels),
-    }

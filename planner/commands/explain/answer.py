@@ -18,7 +18,6 @@ from planner.commands.explain.inquiry import (
     ClashT,
     Explainer,
     ExplanationT,
-    Inquiry,
     StandingT,
 )
 from planner.commands.explain.record import (
@@ -42,9 +41,10 @@ from planner.solver.tie_break import find_equal
 from planner.term import find_term
 
 Condition = Literal["sparing", "taking"]
+AnyInquiry = Explainer[Any, Any, Any]
 
 
-def necessary(inquiry: Inquiry, victims: Sequence[str]) -> dict[str, bool | None]:
+def necessary(inquiry: AnyInquiry, victims: Sequence[str]) -> dict[str, bool | None]:
     """Say of victims of an optimal plan whether all optimal plans have them.
 
     A victim is necessary if no plan without it equals the optimum in every level. Of a class of
@@ -73,13 +73,16 @@ def necessary(inquiry: Inquiry, victims: Sequence[str]) -> dict[str, bool | None
     return {key: verdict if key in held else False for key in victims}
 
 
-def alternative(inquiry: Inquiry, position: int, condition: Condition) -> Alternative:
+def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alternative:
     """Return the best plan that spares or takes a candidate, verified.
 
     It keeps to the caps of the objective, and spares the last tier, if any such plan does.
     """
     try:
-        bounds, asked, outcome = _first_solved(inquiry, position, condition)
+        for bounds in inquiry.bounds:  # the strictest that permit a plan, or else the last ones
+            asked, outcome = _solved(inquiry, position, condition, bounds)
+            if outcome != "infeasible":
+                break
     except OutOfTime:  # what the objective counts was not found out
         key = inquiry.key(position)
         return Alternative(condition=condition, victim=key, status="unknown", within_caps=True)
@@ -106,7 +109,7 @@ def alternative(inquiry: Inquiry, position: int, condition: Condition) -> Altern
     )
 
 
-def differences(inquiry: Inquiry, other: AnyPlan) -> tuple[TermDifference, ...]:
+def differences(inquiry: AnyInquiry, other: AnyPlan) -> tuple[TermDifference, ...]:
     """Return every term of the plan beside the same term of another one."""
     levels = inquiry.profile.levels
     place = {term: n for n, level in reversed([*enumerate(levels, 1)]) for term in level}
@@ -123,20 +126,8 @@ def differences(inquiry: Inquiry, other: AnyPlan) -> tuple[TermDifference, ...]:
     )
 
 
-def _first_solved(
-    inquiry: Inquiry, position: int, condition: Condition
-) -> tuple[Bounds, Asked, Outcome]:
-    """Solve within the strictest bounds that permit a plan, or else within the last ones."""
-    *strict, last = inquiry.bounds
-    for bounds in strict:
-        asked, outcome = _solved(inquiry, position, condition, bounds)
-        if outcome != "infeasible":
-            return bounds, asked, outcome
-    return last, *_solved(inquiry, position, condition, last)
-
-
 def _solved(
-    inquiry: Inquiry, position: int, condition: Condition, bounds: Bounds
+    inquiry: AnyInquiry, position: int, condition: Condition, bounds: Bounds
 ) -> tuple[Asked, Outcome]:
     """Solve all levels with one victim spared or taken."""
     asked = inquiry.asked(bounds, [position])
@@ -156,7 +147,7 @@ def _solved(
     return asked, solve_levels(search, inquiry.profile.levels).outcome
 
 
-def count_optima(inquiry: Inquiry, limit: int) -> Optima | None:
+def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
     """Count the plans that equal the optimum in every level, and list up to ``limit`` of them.
 
     Workloads that nothing tells apart are counted by arithmetic: choosing 2 of 5 equal ones is
@@ -217,9 +208,8 @@ def _chosen(parts: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, .
 
 def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optima | None) -> str:
     """Say what the plan is, how many of its victims are necessary, and how many plans equal it."""
-    if plan.status == "unknown" or not standings:
-        return plan.explanation
-    if optima is None or any(place.necessary is None for place in standings):
+    unknown = plan.status == "unknown" or any(place.necessary is None for place in standings)
+    if unknown or not standings or optima is None:
         return plan.explanation
     needed = sum(bool(place.necessary) for place in standings)
     text = f"{plan.explanation}; {needed} of {len(standings)} victims are in every optimal plan"
@@ -290,14 +280,11 @@ def about_nothing(plan: AnyPlan, clash: CommonClash[Any]) -> str:
         text = "No plan exists: " + "; ".join(f"{law.law} {law.text}" for law in clash.laws)
     if clash.changes:
         return f"{text}. A plan would exist with {clash.changes[0].text}"
-    return (
-        f"{text}. No single change of those tried would make a plan exist"
-        if (clash.tried_all)
-        else text
-    )
+    none = ". No single change of those tried would make a plan exist"
+    return f"{text}{none if clash.tried_all else ''}"
 
 
-INQUIRY: Final = Part[Callable[..., Explainer[Any, Any, Any]]]("explanation")
+INQUIRY: Final = Part[Callable[..., AnyInquiry]]("explanation")
 """What asks about a plan of a scheduler: made of a state, what is given, a profile, costs and a
 deadline."""
 
@@ -309,6 +296,10 @@ def answered(
 ) -> ExplanationT:
     """Explain what is asked about: something running, or else the plan.
 
+    Of the plan each victim is explained, and all plans that are as good: ``limit`` is how many of
+    them to list. Where there is no plan, the minimal set of clashing laws says why, and single
+    changes say what would make one exist.
+
     Raises
     ------
     InputError
@@ -316,17 +307,8 @@ def answered(
     """
     if limit < 1:
         raise SchemaError("limit", f"{limit} cannot be used", "1 or more")
-    return explain_plan(inquiry, limit) if victim is None else explain_victim(inquiry, victim)
-
-
-def explain_plan(
-    inquiry: Explainer[StandingT, ClashT, ExplanationT], limit: int = DEFAULT_LIMIT
-) -> ExplanationT:
-    """Explain the plan for a pending workload: each victim, and all plans that are as good.
-
-    Where there is no plan, the minimal set of clashing laws says why, and single changes say
-    what would make one exist. ``limit`` is how many optimal plans to list.
-    """
+    if victim is not None:
+        return explain_victim(inquiry, victim)
     if inquiry.plan.status == "infeasible":
         clash = inquiry.clash()
         text = about_nothing(inquiry.plan, clash)

@@ -11,9 +11,9 @@ end is minimal.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from planner.commands.explain.record import (
     Alternative,
@@ -31,8 +31,10 @@ from planner.plan import AnyPlan
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome
 from planner.solver.search import Counts, Search
+from planner.solver.start import AnyPlanning, Given
 
 AnyProblem = TypeVar("AnyProblem")
+PlanningT = TypeVar("PlanningT")
 
 
 def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tuple[set[str], bool]:
@@ -73,11 +75,7 @@ def in_words(
     """
     clashing = sorted((law for law in laws if law.id in ids), key=lambda law: law.id)
     return tuple(
-        LawInWords(
-            law=law.id,
-            title=law.title,
-            text=words[law.id](problem) if law.id in words else law.title,
-        )
+        LawInWords.of(law, words[law.id](problem) if law.id in words else law.title)
         for law in clashing
     )
 
@@ -106,18 +104,23 @@ class Edit:
         then = f"{going} makes room" if plan.victims else "it fits"
         return Change(
             edit=self.text,
-            path=self.path,
-            before=self.before,
-            after=self.after,
-            step=self.step,
+            **asdict(self),
             victims=plan.keys,
             text=f"{self.path} from {self.before} to {self.after}: {then}",
         )
 
 
-class Trial(ABC):
-    """What there is no plan for, to be tried on changed states."""
+@dataclass(frozen=True, slots=True)
+class Trial(ABC, Generic[PlanningT]):
+    """What there is no plan for, to be tried on changed states.
 
+    ``planning`` is the pending workload as it is, ``given`` names it and what the user fixed.
+    """
+
+    planning: PlanningT
+    given: Given
+    costs: Mapping[str, int] | None
+    profile: Profile
     deadline: Deadline
 
     @abstractmethod
@@ -137,6 +140,10 @@ class Trial(ABC):
     def makes_plan(self, change: str) -> bool:
         """Say whether an edit makes a plan exist; nothing does once the time is up."""
         return not self.deadline.passed and self.is_possible(change)
+
+    def working(self, *edits: Edit) -> Iterator[Edit]:
+        """Yield the edits that make a plan exist."""
+        return (one for one in edits if self.makes_plan(one.text))
 
     def all_proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
         """Return the edits that work with their plans, and whether all were tried."""
@@ -187,20 +194,52 @@ class Asked:
     plan_of: Callable[[Counts, bool], AnyPlan]
 
 
-class Inquiry(ABC):
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[StandingT, ClashT]):
+    """The parts of an explanation."""
+
+    question: Question
+    text: str
+    standings: tuple[StandingT, ...] = ()
+    other: Alternative | None = None
+    optima: Optima | None = None
+    clash: ClashT | None = None
+
+
+class Ordered(AnyPlanning, Protocol):
+    """A preemptor that is ready for planning, with an order of candidates."""
+
+    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
+        """Sort positions by the scheduler's candidate order."""
+
+
+class Explainer(ABC, Generic[StandingT, ClashT, ExplanationT]):
     """One pending workload with its optimal plan, to be searched further.
 
-    A position is one in the problem's workloads or allocations.
+    It says what it finds in the scheduler's own terms. A position is one in the problem's
+    workloads or allocations.
     """
 
-    def __init__(self, profile: Profile, deadline: Deadline) -> None:
-        self.profile = profile
-        self.deadline = deadline
+    taken: str
+    """What the project of the scheduler calls a victim's fate."""
 
-    @property
-    @abstractmethod
-    def plan(self) -> AnyPlan:
-        """The optimal plan."""
+    def __init__(
+        self, planning: Ordered, plan: AnyPlan, profile: Profile, deadline: Deadline
+    ) -> None:
+        self.plan = plan
+        self.profile = planning.set_objective(profile)
+        self.deadline = deadline
+        self.in_candidate_order = planning.in_candidate_order
+        self._keys = tuple(planning.keys)
+        self._positions = {key: position for position, key in enumerate(self._keys)}
+
+    def position(self, key: str) -> int | None:
+        """Return where a key stands in the problem, ``None`` if it is not in it."""
+        return self._positions.get(key)
+
+    def key(self, position: int) -> str:
+        """Return the key at a position."""
+        return self._keys[position]
 
     @property
     @abstractmethod
@@ -211,18 +250,6 @@ class Inquiry(ABC):
     @abstractmethod
     def bounds(self) -> Sequence[Bounds]:
         """What alternatives keep to, the strictest first: the next where none keeps to it."""
-
-    @abstractmethod
-    def position(self, key: str) -> int | None:
-        """Return where a key stands in the problem, ``None`` if it is not in it."""
-
-    @abstractmethod
-    def key(self, position: int) -> str:
-        """Return the key at a position."""
-
-    @abstractmethod
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions by the scheduler's candidate order."""
 
     @abstractmethod
     def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Asked:
@@ -240,29 +267,10 @@ class Inquiry(ABC):
         search.incumbent = None
         return search
 
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[StandingT, ClashT]):
-    """The parts of an explanation."""
-
-    question: Question
-    text: str
-    standings: tuple[StandingT, ...] = ()
-    other: Alternative | None = None
-    optima: Optima | None = None
-    clash: ClashT | None = None
-
-
-class Explainer(Inquiry, Generic[StandingT, ClashT, ExplanationT]):
-    """An inquiry that can say what it finds in the scheduler's own terms."""
-
-    taken: str
-    """What the project of the scheduler calls a victim's fate."""
-
     @property
-    @abstractmethod
     def preemptor(self) -> str:
         """What people call the preemptor."""
+        return self.plan.preemptor_name
 
     @abstractmethod
     def find(self, name: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from planner.laws import Law
 from planner.plan import SCHEMA_VERSION, Assume, Covered, Proved, Record, Status, Uncovered
 from planner.scheduler import Part
 
@@ -23,6 +24,11 @@ class LawInWords(Record):
     law: str
     title: str
     text: str
+
+    @classmethod
+    def of(cls, law: Law, text: str) -> LawInWords:
+        """Return a law with what it says here."""
+        return cls(law=law.id, title=law.title, text=text)
 
 
 class CommonStanding(Record):
@@ -173,12 +179,10 @@ class CommonExplanation(Covered):
         @property
         def standings(self) -> tuple[Any, ...]:
             """What runs and is explained."""
-            ...
 
         @property
         def preemptor_queue(self) -> str:
             """The queue it waits in."""
-            ...
 
     @property
     def preemptor_name(self) -> str:

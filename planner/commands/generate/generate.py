@@ -6,14 +6,23 @@ and the library its keyword arguments.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal, NamedTuple, Protocol, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    Protocol,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from planner.errors import InputError
 from planner.reader import read_objects
-from planner.scheduler import Part, scheduler_of, schedulers
+from planner.scheduler import Part, scheduler_of
 from planner.stage import begin
 from planner.state import AnyState
 
@@ -30,19 +39,13 @@ class Knob:
     least: int = 0
     most: int = 100
 
-    def holds(self, value: int) -> bool:
-        """Say whether a number is within the limits."""
-        return self.least <= value <= self.most
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knobs(ABC):
+class Knobs:
     """What a scheduler's clusters are like: its own knobs are the fields of a record of its own."""
 
-    @property
-    @abstractmethod
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
+    scheduler: ClassVar[str]
+    """The id of the scheduler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +75,6 @@ def knobs_of(record: type[Knobs]) -> Iterator[KnobOption]:
         yield KnobOption(field.name, knob, words or written, field.default)
 
 
-def with_knobs(knobs: Knobs, given: Mapping[str, Any]) -> Knobs:
-    """Return a record with some knobs turned.
-
-    Raises
-    ------
-    InputError
-        If there is no such knob, or its value cannot be used.
-    """
-    known = [field.name for field in fields(knobs)]
-    for name in given:
-        if name not in known:
-            what = scheduler_of(knobs).words.name
-            raise InputError(
-                _option(name), f"there is no such knob for {what}", f"one of {', '.join(known)}"
-            )
-    return replace(knobs, **given)
-
-
 def check_limits(knobs: Knobs) -> None:
     """Refuse a value of the wrong type or outside its limits.
 
@@ -99,19 +84,16 @@ def check_limits(knobs: Knobs) -> None:
         If there is one.
     """
     for option in knobs_of(type(knobs)):
-        value = getattr(knobs, option.name)
-        if isinstance(option.kind, tuple):
-            if value not in option.kind:
-                raise InputError(
-                    _option(option.name), f"{value!r} is not one of them", ", ".join(option.kind)
-                )
-        elif type(value) is not option.kind:
-            raise InputError(
-                _option(option.name), f"{value!r} is not of type {option.kind.__name__}"
-            )
-        elif isinstance(value, int) and not option.knob.holds(value):
-            limits = f"{option.knob.least} to {option.knob.most}"
-            raise InputError(_option(option.name), f"{value} is outside the limits", limits)
+        name, knob, kind, _ = option
+        value = getattr(knobs, name)
+        if isinstance(kind, tuple):
+            if value not in kind:
+                raise impossible(name, f"{value!r} is not one of them", ", ".join(kind))
+        elif type(value) is not kind:
+            raise impossible(name, f"{value!r} is not of type {kind.__name__}")
+        elif isinstance(value, int) and not knob.least <= value <= knob.most:
+            limits = f"{knob.least} to {knob.most}"
+            raise impossible(name, f"{value} is outside the limits", limits)
 
 
 def too_wide(branches: int, depth: int) -> InputError:
@@ -120,13 +102,9 @@ def too_wide(branches: int, depth: int) -> InputError:
     return impossible("branches", found, f"at most {WIDEST} on the last level")
 
 
-def impossible(name: str, found: str, expected: str) -> InputError:
-    """Return an error about a knob that contradicts another one."""
-    return InputError(_option(name), found, expected)
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def impossible(name: str, found: str, expected: str = "") -> InputError:
+    """Return an error about a knob: its value cannot be used, or contradicts another one."""
+    return InputError(f"--{name.replace('_', '-')}", found, expected)
 
 
 class Generated(Protocol):
@@ -141,36 +119,17 @@ class Generated(Protocol):
 
     def made(self, knobs: Knobs, seed: int) -> dict[str, Any]:
         """Return what is printed of a cluster."""
-        ...
-
-
-class _Of(NamedTuple):
-    scheduler: str
 
 
 GENERATED: Final = Part[Generated]("generation")
-_KNOWN: Final = tuple(
-    (one.words.name, part)
-    for one in schedulers()
-    if (part := GENERATED.find(_Of(one.id))) is not None
+RECORDS: Final = tuple(
+    (scheduler_of(part.KNOBS).words.name, part.KNOBS) for part in GENERATED.of_all()
 )
-RECORDS: Final = tuple((name, part.KNOBS) for name, part in _KNOWN)
 """The name of each scheduler and its knobs."""
-PRESETS: Final[dict[str, Preset]] = {one.name: one for _, part in _KNOWN for one in part.PRESETS}
+PRESETS: Final[dict[str, Preset]] = {
+    preset.name: preset for part in GENERATED.of_all() for preset in part.PRESETS
+}
 """The presets by name."""
-
-
-def find_preset(name: str) -> Preset:
-    """Return a preset.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-    """
-    if name not in PRESETS:
-        raise InputError("PRESET", f"there is no preset {name!r}", f"one of {', '.join(PRESETS)}")
-    return PRESETS[name]
 
 
 MOST_SEEDS = 2**63
@@ -202,7 +161,16 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
 
     Parameters and errors are those of `generate`.
     """
-    chosen = with_knobs(find_preset(preset).knobs, knobs)
+    if preset not in PRESETS:
+        raise InputError("PRESET", f"there is no preset {preset!r}", f"one of {', '.join(PRESETS)}")
+    chosen = PRESETS[preset].knobs
+    known = [field.name for field in fields(chosen)]
+    for name in knobs:
+        if name not in known:
+            what = scheduler_of(chosen).words.name
+            found = f"there is no such knob for {what}"
+            raise impossible(name, found, f"one of {', '.join(known)}")
+    chosen = replace(chosen, **knobs)
     if not 0 <= seed < MOST_SEEDS:
         raise InputError("--seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
     begin("drawing workloads")

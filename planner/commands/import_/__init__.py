@@ -14,11 +14,4 @@ The traces say neither quotas nor priorities nor checkpoints: they are drawn, by
 from planner.commands.import_.sample import Outline, read_outline
 from planner.commands.import_.traces import Openb, Philly, read_nodes, read_shapes
 
-__all__ = [
-    "Openb",
-    "Outline",
-    "Philly",
-    "read_nodes",
-    "read_outline",
-    "read_shapes",
-]
+__all__ = ["Openb", "Outline", "Philly", "read_nodes", "read_outline", "read_shapes"]

@@ -75,10 +75,7 @@ def divide(running: Iterable[Running], setting: Setting) -> Ownership:
 
 
 def _capacity(
-    flavor: str,
-    resources: Iterable[str],
-    usage: Mapping[str, Counter[Place]],
-    setting: Setting,
+    flavor: str, resources: Iterable[str], usage: Mapping[str, Counter[Place]], setting: Setting
 ) -> dict[str, int]:
     """Return what the cluster has of each resource in a flavor; GPUs come with what is beside.
 
@@ -114,10 +111,7 @@ def _nominal(
 
 
 def _limited(
-    queue: str,
-    nominal: Mapping[str, Mapping[str, int]],
-    usage: Counter[Place],
-    setting: Setting,
+    queue: str, nominal: Mapping[str, Mapping[str, int]], usage: Counter[Place], setting: Setting
 ) -> dict[str, dict[str, Quota]]:
     """Return the quotas of a queue, with the limits that are drawn for it."""
     knobs = setting.knobs

@@ -58,7 +58,8 @@ def objects_of(
     objects = [
         *([configuration(fairSharing={"preemptionStrategies": STRATEGIES})] if knobs.fair else ()),
         *(resource_flavor(f, trace.node_labels(f), created=created) for f in ownership.flavors),
-        *_cohorts(parents, created),
+        cohort(ROOT, created=created),
+        *(cohort(name, ROOT, created=created) for name in GROUPS if name in parents.values()),
     ]
     for queue in ownership.queues:
         quotas = ownership.quotas[queue]
@@ -68,9 +69,27 @@ def objects_of(
             local_queue(queue, queue, queue, created=created),
         ]
     objects += [_held(one, now, setting) for one in running]
-    objects += [_gang(trace, gang, number, now) for number, gang in enumerate(gangs, 1)]
     objects += [
-        _arriving(trace, name, job, now + timedelta(seconds=at_s))
+        workload(
+            gang.queue,
+            f"preemptor-{number}",
+            gang.queue,
+            gang.priority,
+            _pod_sets(gang.requests, trace.node_labels(gang.flavor), is_gang=True),
+            created=now,
+        )
+        for number, gang in enumerate(gangs, 1)
+    ]
+    objects += [
+        workload(
+            job.queue,
+            name,
+            job.queue,
+            job.priority,
+            _pod_sets(job.requests, trace.node_labels(job.flavor), is_gang=job.is_gang),
+            created=now + timedelta(seconds=at_s),
+            annotations=_run_seconds(job),
+        )
         for name, job, at_s in arrivals
         if job.flavor in ownership.flavors  # of any other flavor nobody has quota
     ]
@@ -87,13 +106,6 @@ def _parents(ownership: Ownership, setting: Setting) -> dict[str, str]:
     by_size = sorted(total, key=lambda queue: (-total[queue], queue))
     third = math.ceil(len(by_size) / len(GROUPS))
     return {queue: GROUPS[place // third] for place, queue in enumerate(by_size)}
-
-
-def _cohorts(parents: Mapping[str, str], created: datetime) -> Iterator[Object]:
-    yield cohort(ROOT, created=created)
-    for name in GROUPS:
-        if name in parents.values():
-            yield cohort(name, ROOT, created=created)
 
 
 def _held(one: Running, now: datetime, setting: Setting) -> Object:
@@ -113,29 +125,6 @@ def _held(one: Running, now: datetime, setting: Setting) -> Object:
             **_annotations(one, now, setting),
             **(_run_seconds(job) if setting.knobs.follow_s else {}),
         },
-    )
-
-
-def _gang(trace: Trace, gang: Gang, number: int, now: datetime) -> Object:
-    return workload(
-        gang.queue,
-        f"preemptor-{number}",
-        gang.queue,
-        gang.priority,
-        _pod_sets(gang.requests, trace.node_labels(gang.flavor), is_gang=True),
-        created=now,
-    )
-
-
-def _arriving(trace: Trace, name: str, job: Job, created: datetime) -> Object:
-    return workload(
-        job.queue,
-        name,
-        job.queue,
-        job.priority,
-        _pod_sets(job.requests, trace.node_labels(job.flavor), is_gang=job.is_gang),
-        created=created,
-        annotations=_run_seconds(job),
     )
 
 
@@ -230,10 +219,21 @@ def import_states(
         seed=knobs.seed,
     )
     for instant, running in zip(instants, samples, strict=True):
-        _check_names(path, running)
+        lines: dict[tuple[str, str], int] = {}
+        for one in running:
+            before = lines.setdefault((one.job.queue, one.job.name), one.job.line)
+            if before != one.job.line:
+                where = f"{path}: line {one.job.line}, column name"
+                raise InputError(where, f"{one.job.name} is the name in line {before}, too")
+        if not any(one.job.gpus for one in running):
+            yield Imported(instant, [])
+            continue
         setting = Setting(trace, outline.work, instant, knobs)
         arrivals = _arrivals(path, len(running) / max(1.0, outline.seconds), setting)
-        yield Imported(instant, _objects(running, setting, arrivals))
+        ownership = divide(running, setting)
+        numbers = range(1, knobs.preemptors + 1)
+        gangs = [draw_gang(ownership, number, setting) for number in numbers]
+        yield Imported(instant, objects_of(running, ownership, gangs, setting, arrivals))
 
 
 def _arrivals(path: str, often: float, setting: Setting) -> Iterable[tuple[str, Job, int]]:
@@ -248,23 +248,3 @@ def _arrivals(path: str, often: float, setting: Setting) -> Iterable[tuple[str, 
     drawn = (knobs.sampling or trace.usual_sampling) == "drawn"
     rate = often if drawn else 0.0
     return following(trace, path, setting.instant, knobs.follow_s, rate, knobs.seed)
-
-
-def _objects(
-    running: Sequence[Running], setting: Setting, arrivals: Iterable[tuple[str, Job, int]]
-) -> list[Object]:
-    if not any(one.job.gpus for one in running):
-        return []
-    ownership = divide(running, setting)
-    numbers = range(1, setting.knobs.preemptors + 1)
-    gangs = [draw_gang(ownership, number, setting) for number in numbers]
-    return objects_of(running, ownership, gangs, setting, arrivals)
-
-
-def _check_names(path: str, running: Sequence[Running]) -> None:
-    lines: dict[tuple[str, str], int] = {}
-    for one in running:
-        before = lines.setdefault((one.job.queue, one.job.name), one.job.line)
-        if before != one.job.line:
-            where = f"{path}: line {one.job.line}, column name"
-            raise InputError(where, f"{one.job.name} is the name in line {before}, too")

@@ -119,10 +119,7 @@ class Row:
 
 
 def usable(
-    path: str,
-    columns: Sequence[str],
-    use: Callable[[Row], T],
-    on_bad: OnBad | None = None,
+    path: str, columns: Sequence[str], use: Callable[[Row], T], on_bad: OnBad | None = None
 ) -> Iterator[T | None]:
     """Yield what each row is used for, None for one that cannot be used.
 
@@ -178,7 +175,6 @@ def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
 
 
 def _fields(number: int, data: bytes) -> list[str]:
-    """Return the fields of a line, none if it is not CSV in UTF-8."""
     try:
         text = data.decode("utf-8-sig" if number == 1 else "utf-8")
         return next(csv.reader((text,), strict=True))

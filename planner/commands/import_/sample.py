@@ -155,31 +155,30 @@ def sampled(  # noqa: PLR0913 - each says something else
         If the file cannot be read.
     """
     at_once = max(1, MOST_AT_ONCE // workloads)
-    for first in range(0, len(instants), at_once):
-        some = instants[first : first + at_once]
+    for begin in range(0, len(instants), at_once):
+        some = instants[begin : begin + at_once]
         pools = [Reservoir(workloads) for _ in some]
-        offer = _offer_running if sampling == "running" else _offer_drawn
+
         order = sorted(range(len(some)), key=lambda place: some[place])
         clocks = [some[place] for place in order]
         ordered = [pools[place] for place in order]
         for job in read_jobs(trace, path, lambda _: None):
-            offer(job, clocks, ordered, seed)
+            if sampling == "running":  # to the instants after its start and before its end
+                first = bisect_right(clocks, job.start)
+                for place in range(first, bisect_left(clocks, job.start + job.duration, first)):
+                    ordered[place].offer(draw(seed, "running", clocks[place], job.line), job)
+            elif job.duration > 0:  # to every instant, in proportion to its duration
+                for clock, pool in zip(clocks, ordered, strict=True):
+                    key = math.log(draw(seed, "drawn", clock, job.line)) / job.duration
+                    pool.offer(key, job)
         for instant, pool in zip(some, pools, strict=True):
-            yield [Running(job, _elapsed(job, instant, sampling, seed)) for job in pool.jobs()]
-
-
-def _offer_running(job: Job, clocks: Sequence[int], pools: Sequence[Reservoir], seed: int) -> None:
-    """Offer a job to the instants, given in their order, after its start and before its end."""
-    first = bisect_right(clocks, job.start)
-    for place in range(first, bisect_left(clocks, job.start + job.duration, first)):
-        pools[place].offer(draw(seed, "running", clocks[place], job.line), job)
-
-
-def _offer_drawn(job: Job, clocks: Sequence[int], pools: Sequence[Reservoir], seed: int) -> None:
-    """Offer a job to every instant, in proportion to its duration."""
-    if job.duration > 0:
-        for clock, pool in zip(clocks, pools, strict=True):
-            pool.offer(math.log(draw(seed, "drawn", clock, job.line)) / job.duration, job)
+            held = []
+            for job in pool.jobs():
+                elapsed = instant - job.start
+                if sampling == "drawn":
+                    elapsed = job.duration * draw(seed, "elapsed", instant, job.line)
+                held.append(Running(job, int(elapsed)))
+            yield held
 
 
 def following(  # noqa: PLR0913, PLR0917 - each says something else
@@ -206,10 +205,3 @@ def following(  # noqa: PLR0913, PLR0917 - each says something else
         for number in range(1, times + 1):
             at_s = 1 + int(follow_s * draw(seed, "arrives", instant, job.line, number))
             yield f"{job.name}-again-{number}", job, at_s
-
-
-def _elapsed(job: Job, instant: int, sampling: Sampling, seed: int) -> int:
-    """Return for how long a job has held quota, in whole seconds."""
-    if sampling == "running":
-        return int(instant - job.start)
-    return int(job.duration * draw(seed, "elapsed", instant, job.line))

@@ -224,11 +224,16 @@ class Openb:
         start, end = row.seconds("scheduled_time"), row.seconds("deletion_time")
         if end < start:
             raise row.bad("deletion_time", "a time not before scheduled_time")
-        flavor = self._flavor(row, name)
+        permitted = [model for model in row.fields["gpu_spec"].split("|") if model]
+        if unknown := [model for model in permitted if model.lower() not in self.models]:
+            raise row.bad("gpu_spec", f"models of the nodes: {', '.join(self.models)}", unknown[0])
+        names = [model.lower() for model in permitted] or list(self.models)
+        flavor = weighted({model: self.models[model].gpus for model in names}, self.seed, name)
+        queue = f"queue-{int(draw(self.seed, 'queue', name) * self.queues) + 1:02d}"
         return Job(
             line=row.line,
             name=name,
-            queue=self._queue(name, qos, flavor),
+            queue=f"{qos.lower()}-{flavor}" if self.queue_by == "class" else queue,
             flavor=flavor,
             gpus=row.whole("num_gpu", MOST_GPUS),
             cpu_milli=row.whole("cpu_milli", MOST_MILLI),
@@ -239,19 +244,6 @@ class Openb:
             start=EPOCH + start,
             duration=end - start,
         )
-
-    def _flavor(self, row: Row, name: str) -> str:
-        """Return the model that a pod runs on: one of those it permits."""
-        permitted = [model for model in row.fields["gpu_spec"].split("|") if model]
-        if unknown := [model for model in permitted if model.lower() not in self.models]:
-            raise row.bad("gpu_spec", f"models of the nodes: {', '.join(self.models)}", unknown[0])
-        names = [model.lower() for model in permitted] or list(self.models)
-        return weighted({model: self.models[model].gpus for model in names}, self.seed, name)
-
-    def _queue(self, name: str, qos: str, flavor: str) -> str:
-        if self.queue_by == "class":
-            return f"{qos.lower()}-{flavor}"
-        return f"queue-{int(draw(self.seed, 'queue', name) * self.queues) + 1:02d}"
 
 
 def read_nodes(path: str, on_bad: OnBad | None = None) -> dict[str, Model]:

@@ -10,6 +10,6 @@ kueue/     the rules for Kueue
 yunikorn/  the rules for YuniKorn
 """
 
-from planner.commands.lint.lint import Example, Finding, Lint, lint
+from planner.commands.lint.lint import Lint, lint
 
-__all__ = ["Example", "Finding", "Lint", "lint"]
+__all__ = ["Lint", "lint"]

@@ -123,12 +123,8 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 def finding(code: str, objects: Iterable[str], reason: str, hint: str, example: Example) -> Finding:
     """Return a finding of a kind."""
-    kind = KINDS[code]
     return Finding(
-        code=code,
-        family=kind.family,
-        severity=kind.severity,
-        title=kind.title,
+        **KINDS[code]._asdict(),
         objects=tuple(dict.fromkeys(objects)),
         reason=reason,
         hint=hint,

@@ -41,7 +41,6 @@ class Replayer(Protocol):
 
     def __call__(self, line: Mapping[str, Any], where: str) -> Comparison | None:
         """Decide a recorded line anew; ``None`` if it is another scheduler's."""
-        ...
 
 
 REPLAYER: Final = Part[Replayer]("replay")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from itertools import chain, islice, permutations, product
 from typing import Any, Final
@@ -30,7 +29,7 @@ from planner.errors import PlannerError, SchemaError
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import as_preemptor, find_preemptor, find_workload
 from planner.quota.kueue.request import ambiguous_resources
-from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reader.kueue_release import GateRefused
 from planner.reference.kueue.assigned import Assigned
@@ -45,7 +44,6 @@ from planner.state import AUTO, RequestsFrom, parse_time
 from planner.state.kueue import Cohort, State, Workload
 from planner.state.kueue_release import MAIN, NEWEST
 
-_DEFERRED: Final = "DeferredFit"
 _STATUS: Final[Mapping[Outcome, str]] = {
     "admitted": "assumed",
     "skipped": "skipped",
@@ -62,13 +60,6 @@ def decision_answer(decision: Decision, snapshot: Snapshot) -> Answer:
     }
 
 
-def inactivity_answer(snapshot: Snapshot, preemptor: Preemptor) -> Answer:
-    """Return what is recorded of a workload for whose ClusterQueue nothing is decided."""
-    if snapshot.is_active(preemptor.queue):
-        return {}
-    return {"inadmissible": "the ClusterQueue is not in the snapshot"}
-
-
 def nomination_answer(
     state: State, snapshot: Snapshot, key: str, decider: Decider = decide
 ) -> Answer:
@@ -82,8 +73,16 @@ def nomination_answer(
     workload = find_workload(state, key)
     reason = why_not_nominated(state, snapshot, workload)
     if reason is None:
-        found = _nominated(state, snapshot, workload, decider)
-        return {"nominated": True, **found, **_fate(state, key, decider)}
+        # What becomes of it in a cycle with all that wait.
+        cycle = run_cycle(state, decider=decider, placing=True)
+        entry = next((one for one in cycle.entries if one.preemptor.key == key), None)
+        return {
+            "nominated": True,
+            **_nominated(state, snapshot, workload, decider),
+            "outcome": entry.outcome if entry else "",
+            "evicted": _by_workload(_target(one, cycle.snapshot) for one in cycle.evicted),
+            "finished": sorted(one.key for one in cycle.finished),
+        }
     answer: Answer = {"nominated": False, "why": reason.why}
     if reason.message:
         answer["message"] = reason.message
@@ -102,17 +101,6 @@ def _nominated(state: State, snapshot: Snapshot, workload: Workload, decider: De
     decision = decider(snapshot, preemptor)
     found = {"requests": requests, "message": decision.assigned.message}
     return decision_answer(decision, snapshot) | found
-
-
-def _fate(state: State, key: str, decider: Decider) -> Answer:
-    """Return what becomes of a nominated workload in a cycle with all that wait."""
-    cycle = run_cycle(state, decider=decider, placing=True)
-    entry = next((one for one in cycle.entries if one.preemptor.key == key), None)
-    return {
-        "outcome": entry.outcome if entry else "",
-        "evicted": _by_workload(_target(one, cycle.snapshot) for one in cycle.evicted),
-        "finished": sorted(one.key for one in cycle.finished),
-    }
 
 
 def cycle_answer(cycle: Cycle) -> Answer:
@@ -143,7 +131,7 @@ def cycle_answer(cycle: Cycle) -> Answer:
 
 
 def _entry(entry: Entry, snapshot: Snapshot) -> Answer:
-    mode = _DEFERRED if entry.outcome == "deferred" else ""
+    mode = "DeferredFit" if entry.outcome == "deferred" else ""
     return {
         "workload": entry.preemptor.key,
         "clusterQueue": snapshot.queue_name(entry.preemptor.queue),
@@ -236,7 +224,13 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
         reason = _why_not_comparable(state)
         if reason:
             return Comparison(name, "skipped", reason)
-        missing = _uncovered(state, line)
+        known, pending = KueueCoverage(state), line.get("pending")
+        keys = [pending] if isinstance(pending, str) else state.workloads.keys
+        found = {one.feature for key in keys for one in known.unmodelled(key)}
+        # Plans leave topology out; the replay knows it, but for later passes and older releases.
+        if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
+            found.discard(TOPOLOGY.id)
+        missing = ", ".join(sorted(found))
         if missing:
             return Comparison(name, "uncovered", missing)
     return comparison
@@ -268,17 +262,6 @@ def _compared(
     return comparison
 
 
-def _uncovered(state: State, line: Mapping[str, Any]) -> str:
-    """Name the features that a line is about and that are not modelled."""
-    known, pending = KueueCoverage(state), line.get("pending")
-    keys = [pending] if isinstance(pending, str) else state.workloads.keys
-    found = {one.feature for key in keys for one in known.unmodelled(key)}
-    # Plans leave topology out; the replay knows it, but for later passes and older releases.
-    if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
-        found.discard(TOPOLOGY.id)
-    return ", ".join(sorted(found))
-
-
 def recorded_of_kueue(
     line: Mapping[str, Any], where: str, release: str, requests: RequestsFrom
 ) -> Recorded | None:
@@ -308,12 +291,21 @@ def state_of_kueue(
     InputError
         If it has none, or no clock, or the state cannot be used.
     """
+    text = part_of(line, "now", str, where)
+    try:
+        now = parse_time(text)
+    except ValueError:
+        expected = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
+        raise SchemaError(f"{where}: now", f"{text!r} is not a timestamp", expected) from None
+    if release == AUTO:  # without one, the newest rules hold
+        given = line.get("release")
+        release = MAIN if given is None else part_of(line, "release", str, where)
     state = read_kueue_objects(
         part_of(line, "state", dict, where),
         where=f"{where}: state",
         digest=part_of(line, "id", str, where),
-        now=_clock(line, where),
-        release=_release(line, where) if release == AUTO else release,
+        now=now,
+        release=release,
         requests=requests,
     )
     if state.configuration_given or not state.configuration.fair_sharing_on:
@@ -349,7 +341,9 @@ def _answer_to(
         preemptor = find_preemptor(state, snapshot, pending)
         if fixed is None:
             found = decision_answer(decider(snapshot, preemptor), snapshot)
-            return found | inactivity_answer(snapshot, preemptor)
+            if not snapshot.is_active(preemptor.queue):
+                found["inadmissible"] = "the ClusterQueue is not in the snapshot"
+            return found
         known = read_assignment(fixed, preemptor, f"{line['id']}: assignment")
         return decision_answer(decide(snapshot, preemptor, known), snapshot)
 
@@ -381,7 +375,15 @@ def _decided(
         return Comparison(name, "different", f"the reference gives no answer: {error}")
     if crash and "panic" in found:
         return Comparison(name, "equal")
-    return _compare(name, expected, found)
+    several = expected.get("outcomes") or []
+    outcomes = [one for one in (expected, *several) if not found.keys().isdisjoint(one)]
+    if not outcomes:
+        return Comparison(name, "skipped", "the scheduler itself gave no answer")
+    difference = difference_from_all(outcomes, found)
+    if not difference:
+        return Comparison(name, "equal")
+    prefix = f"none of {len(several)} recorded outcomes; the first: " if several else ""
+    return Comparison(name, "different", prefix + difference)
 
 
 def _why_not_comparable(state: State) -> str:
@@ -424,30 +426,3 @@ def _other_orders(state: State) -> Iterator[State]:
         shuffler.shuffle(queues)
         shuffler.shuffle(cohorts)
         yield state.model_copy(update={"cluster_queues": tuple(queues), "cohorts": tuple(cohorts)})
-
-
-def _compare(name: str, expected: Answer, found: Answer) -> Comparison:
-    """Compare with the recorded outcome, or with each of several, on all that was recorded."""
-    several = expected.get("outcomes") or []
-    outcomes = [one for one in (expected, *several) if not found.keys().isdisjoint(one)]
-    if not outcomes:
-        return Comparison(name, "skipped", "the scheduler itself gave no answer")
-    difference = difference_from_all(outcomes, found)
-    if not difference:
-        return Comparison(name, "equal")
-    prefix = f"none of {len(several)} recorded outcomes; the first: " if several else ""
-    return Comparison(name, "different", prefix + difference)
-
-
-def _release(line: Mapping[str, Any], where: str) -> str:
-    """Return the release that decided a line; without one, the newest rules hold."""
-    return MAIN if line.get("release") is None else str(part_of(line, "release", str, where))
-
-
-def _clock(line: Mapping[str, Any], where: str) -> datetime:
-    text = part_of(line, "now", str, where)
-    try:
-        return parse_time(text)
-    except ValueError:
-        expected = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
-        raise SchemaError(f"{where}: now", f"{text!r} is not a timestamp", expected) from None

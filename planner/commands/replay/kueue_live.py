@@ -128,39 +128,27 @@ def _compared(  # noqa: PLR0913, PLR0917 - what one row is made of
     uid: str,
     evicted: tuple[str, ...],
 ) -> Observed:
+    row = Observed(preemptor=key or uid, outcome="skipped", evicted=evicted, replayed=())
     if key is None:
-        detail = "the preemptor came after the dump before"
-        return Observed(
-            preemptor=uid, outcome="skipped", evicted=evicted, replayed=(), detail=detail
-        )
+        return row.model_copy(update={"detail": "the preemptor came after the dump before"})
     try:
         preemptor = find_preemptor(before, snapshot, key)
     except PlannerError as error:
-        detail = str(error)
-        return Observed(
-            preemptor=key, outcome="skipped", evicted=evicted, replayed=(), detail=detail
-        )
+        return row.model_copy(update={"detail": str(error)})
     targets = decide(snapshot, preemptor).search.targets
     # Whom it is evicting already Kueue only waits for.
     going = (one.workload.key for one in targets if not one.workload.evicted)
     replayed = tuple(sorted(going))
-    different = "; ".join(_differences(evicted, replayed))
+    differences = []
+    if only_kueue := sorted({*evicted} - {*replayed}):
+        differences.append(f"Kueue evicted {', '.join(only_kueue)}, the replay does not")
+    if only_here := sorted({*replayed} - {*evicted}):
+        differences.append(f"the replay evicts {', '.join(only_here)}, Kueue did not")
     return Observed(
         preemptor=key,
-        outcome="different" if different else "equal",
+        outcome="different" if differences else "equal",
         evicted=evicted,
         replayed=replayed,
-        detail=different,
-        coverage=known.unmodelled(key) if different else (),
+        detail="; ".join(differences),
+        coverage=known.unmodelled(key) if differences else (),
     )
-
-
-def _differences(evicted: tuple[str, ...], replayed: tuple[str, ...]) -> Iterator[str]:
-    only_kueue, only_here = (
-        sorted(set(evicted) - set(replayed)),
-        sorted(set(replayed) - set(evicted)),
-    )
-    if only_kueue:
-        yield f"Kueue evicted {', '.join(only_kueue)}, the replay does not"
-    if only_here:
-        yield f"the replay evicts {', '.join(only_here)}, Kueue did not"

@@ -98,7 +98,17 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
     state = state_of_yunikorn(line, where)
     mode = line.get("mode")
     if mode == "flow":
-        return _flow_difference(part_of(expected, "flow", dict, where), state)
+        options = state.x.flow or FlowOptions()
+        flow = run_flow(state, recreate=options.recreate, max_steps=options.max_steps)
+        found = {
+            "steps": [
+                {"ask": s.ask, "kind": s.kind, "node": s.node, "victims": list(s.victims)}
+                for s in flow.steps
+            ],
+            "finalUsage": {path: without_zeros(usage) for path, usage in flow.usage.items()},
+            "pending": flow.pending,
+        }
+        return first_difference(part_of(expected, "flow", dict, where), found, "flow")
     cluster = prepare(state)
     if mode == "quota":
         queue = cluster.tree.by_path.get(state.x.quota_queue or "")
@@ -167,7 +177,6 @@ def _orders(cluster: Cluster) -> Iterator[Ties]:
 
 
 def _ask_answer(cluster: Cluster, asking: Asking, ties: Ties) -> Answer:
-    """Decide for an ask."""
     decision = decide(cluster, asking, ties=ties)
     return {
         "triggered": decision.triggered,
@@ -195,21 +204,6 @@ def _quota_answer(queue: Queue, ties: Ties) -> Answer:
     }
 
 
-def _flow_difference(expected: Answer, state: YuniKornState) -> str:
-    """Compare the steps of a flow, and the cluster at its end."""
-    options = state.x.flow or FlowOptions()
-    flow = run_flow(state, recreate=options.recreate, max_steps=options.max_steps)
-    found = {
-        "steps": [
-            {"ask": s.ask, "kind": s.kind, "node": s.node, "victims": list(s.victims)}
-            for s in flow.steps
-        ],
-        "finalUsage": {path: without_zeros(usage) for path, usage in flow.usage.items()},
-        "pending": flow.pending,
-    }
-    return first_difference(expected, found, "flow")
-
-
 def _arithmetic(line: Line) -> tuple[object, object]:
     """Return the recorded and the found values of every queue of a tree."""
     queues = {queue["path"]: queue for queue in line["arith"]["queues"]}
@@ -228,7 +222,6 @@ def _arithmetic(line: Line) -> tuple[object, object]:
 
 
 def _arithmetic_chain(line: Line) -> tuple[object, object]:
-    """Return the recorded and the found value at the end of a chain of queues."""
     levels = [
         _level(one, AskReference(one["askRef"], one["askGuaranteed"]) if "askRef" in one else None)
         for one in line["chain"]

@@ -6,6 +6,6 @@ measure.py  the preemptors: everything pending, and the shapes of what runs subm
 kueue.py    what runs in a cluster of Kueue, and its shapes; yunikorn.py the same of YuniKorn
 """
 
-from planner.commands.risk.measure import SHAPES, Attempt, Exposed, Risk, Shapes, Skipped, risk
+from planner.commands.risk.measure import Risk, risk
 
-__all__ = ["SHAPES", "Attempt", "Exposed", "Risk", "Shapes", "Skipped", "risk"]
+__all__ = ["Risk", "risk"]

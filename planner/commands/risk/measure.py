@@ -147,15 +147,12 @@ class RiskPart(Protocol):
 
     def submitted_again(self, state: AnyState) -> tuple[AnyState, list[Hypothetical]]:
         """Return the state with every shape of what runs submitted once more, and these."""
-        ...
 
     def running(self, state: AnyState) -> Iterator[Running]:
         """Yield everything that runs, in the order of the dump."""
-        ...
 
     def planner(self, state: AnyState, rules: str | None) -> Callable[[str], AnyPlanning]:
         """Return what makes a preemptor, named by its key, ready for planning."""
-        ...
 
 
 RISK: Final = Part[RiskPart]("risk")
@@ -242,7 +239,12 @@ def risk(  # noqa: PLR0913 - what a user may say
     """
     part = RISK.of(state)
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
-    _check(shapes, limit, time_limit)
+    if shapes not in SHAPES:
+        raise SchemaError("shapes", f'"{shapes}" cannot be used', f"one of {', '.join(SHAPES)}")
+    if limit is not None and limit < 1:
+        raise SchemaError("limit", f"{limit} cannot be used", "a number of preemptors, 1 or more")
+    if time_limit is not None and not time_limit >= 0:
+        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
     deadline = Deadline.after(time_limit)
     known, wanted = _wanted(state, pending, shapes)
     asked = wanted if limit is None else wanted[:limit]
@@ -277,15 +279,6 @@ def risk(  # noqa: PLR0913 - what a user may say
     )
 
 
-def _check(shapes: str, limit: int | None, time_limit: float | None) -> None:
-    if shapes not in SHAPES:
-        raise SchemaError("shapes", f'"{shapes}" cannot be used', f"one of {', '.join(SHAPES)}")
-    if limit is not None and limit < 1:
-        raise SchemaError("limit", f"{limit} cannot be used", "a number of preemptors, 1 or more")
-    if time_limit is not None and not time_limit >= 0:
-        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
-
-
 def _wanted(
     state: AnyState, pending: Sequence[str] | None, shapes: Shapes
 ) -> tuple[AnyState, list[Hypothetical]]:
@@ -303,8 +296,9 @@ def _wanted(
 def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
     greedy = plan.greedy
     if greedy is None:
-        message = f"the plan for {asked.key} has no plan of the scheduler's own beside it"
-        raise InternalError(message)
+        raise InternalError(
+            f"the plan for {asked.key} has no plan of the scheduler's own beside it"
+        )
     return Attempt(
         preemptor=asked.key,
         name=asked.name or plan.preemptor_name,

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from planner.commands.risk.measure import Hypothetical, Running, frequent_first, unused
 from planner.quota.yunikorn.cluster import prepare
 from planner.solver.start import Given
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import start
-from planner.state.yunikorn import Allocation, Application, Ask, Partition, YuniKornState
-
-
-class _Held(NamedTuple):
-    """An allocation with its application and partition."""
-
-    partition: Partition
-    application: Application
-    allocation: Allocation
+from planner.state.yunikorn import Application, Ask, Partition, YuniKornState
 
 
 def planner(state: YuniKornState, rules: str | None) -> Callable[[str], YuniKornPlanning]:
@@ -38,60 +29,43 @@ def running(state: YuniKornState) -> Iterator[Running]:
 
 def submitted_again(state: YuniKornState) -> tuple[YuniKornState, list[Hypothetical]]:
     """Ask for every distinct allocation once more, in the application that has it."""
-    used = {claim.allocation_key for claim in _claims(state)}
+    used = {
+        claim.allocation_key
+        for partition in state.partitions
+        for application in partition.applications
+        for claim in (*application.requests, *application.allocations)
+    }
+    shapes = []
+    for partition in state.partitions:
+        for application in partition.applications:
+            for one in application.allocations:
+                if not (one.required_node or one.placeholder):
+                    queue, amounts = application.queue_name.lower(), sorted(one.resource.items())
+                    own = one.priority, tuple(amounts), one.x.allow_preempt_other
+                    shapes.append(((partition.name, queue, own), (partition, application, one)))
     asks: dict[tuple[str, str], list[Ask]] = {}
     again = []
     trees = {one.name: prepare(state, one.name).tree for one in state.partitions}
-    for held, alike in frequent_first((_allocation_shape(one), one) for one in _held(state)):
-        like = held.allocation
+    for (partition, application, like), alike in frequent_first(shapes):
         key = unused(like.allocation_key, used)
         used.add(key)
-        delay = trees[held.partition.name].leaf_of(held.application).properties.delay
-        owner = (held.partition.name, held.application.application_id)
-        asks.setdefault(owner, []).append(_ask(like, key, state.now - delay))
+        delay = trees[partition.name].leaf_of(application).properties.delay
+        owner = (partition.name, application.application_id)
+        asks.setdefault(owner, []).append(
+            Ask(
+                allocationKey=key,
+                resource=like.resource,
+                priority=like.priority,
+                requestTime=state.now - delay,
+                x=like.x,
+            )
+        )
         name = like.pod or like.allocation_key
         again.append(Hypothetical(key, name, "running", like.allocation_key, alike))
     return _with_asks(state, asks), again
 
 
-def _claims(state: YuniKornState) -> Iterator[Ask | Allocation]:
-    for partition in state.partitions:
-        for application in partition.applications:
-            yield from application.requests
-            yield from application.allocations
-
-
-def _held(state: YuniKornState) -> Iterator[_Held]:
-    for partition in state.partitions:
-        for application in partition.applications:
-            for allocation in application.allocations:
-                if not (allocation.required_node or allocation.placeholder):
-                    yield _Held(partition, application, allocation)
-
-
-def _allocation_shape(held: _Held) -> object:
-    allocation = held.allocation
-    return (
-        held.partition.name,
-        held.application.queue_name.lower(),
-        allocation.priority,
-        tuple(sorted(allocation.resource.items())),
-        allocation.x.allow_preempt_other,
-    )
-
-
-def _ask(like: Allocation, key: str, request_time: int) -> Ask:
-    return Ask(
-        allocationKey=key,
-        resource=like.resource,
-        priority=like.priority,
-        requestTime=request_time,
-        x=like.x,
-    )
-
-
 def _with_asks(state: YuniKornState, asks: dict[tuple[str, str], list[Ask]]) -> YuniKornState:
-    """Return the state with more asks, under a digest of its own."""
 
     def application(partition: Partition, one: Application) -> Application:
         more = asks.get((partition.name, one.application_id), [])

@@ -1,5 +1,7 @@
 """The service as an ASGI application: a few paths, bounds on each request, and no state.
 
+Each answer is made in a process of its own: it can be ended, whatever it is at, and leaves nothing.
+
 Source: the ASGI specification, version 3, HTTP.
 """
 
@@ -7,15 +9,70 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
+import os
+import resource
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
 
-from planner.commands.serve.openapi import EXIT_CODE
-from planner.commands.serve.process import Ended, answer
-from planner.commands.serve.record import ENDPOINTS, JSON, MOST_EDITS, Bounds, Endpoint
+from planner.commands.serve.record import (
+    ENDPOINTS,
+    EXIT_CODE,
+    FOR_THE_PLAN,
+    JSON,
+    MOST_EDITS,
+    Bounds,
+    Endpoint,
+)
+
+PROGRAM: Final = "planner.cli.main"
+OURS: Final = "PLANNER_"
+"""How variables begin that set options: those of the service are not those of a request."""
+
+
+class Ended(NamedTuple):
+    """How a process ended: its exit code, what it wrote, and what it said beside that."""
+
+    code: int
+    output: bytes
+    said: str
+
+
+async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) -> Ended:
+    """Run the command line on a dump, until it ends or whoever waits does not wait any more.
+
+    ``words`` is all but the limits, which are those of the bounds; ``plans`` share the time.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", PROGRAM, *words),
+        *(
+            f"--time-limit={bounds.seconds * FOR_THE_PLAN / plans}",
+            f"--max-size={bounds.max_bytes}",
+        ),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={name: value for name, value in os.environ.items() if not name.startswith(OURS)},
+        start_new_session=True,
+    )
+    try:
+        if sys.platform == "linux":  # no other system limits a process from outside
+            with suppress(ProcessLookupError):
+                limit = (bounds.memory, bounds.memory)
+                resource.prlimit(process.pid, resource.RLIMIT_AS, limit)
+        output, said = await process.communicate(dump)
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+    return Ended(process.returncode or 0, output, said.decode(errors="replace"))
+
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -84,7 +141,12 @@ class Service:
             reply = await self._reply(scope, receive)
         except Refused as refused:
             reply = refused.reply
-        await _write(reply, send)
+        own = ((name.lower().encode(), value.encode()) for name, value in reply.headers)
+        headers = {b"content-type": reply.kind.encode(), **dict(_CLOSED), **dict(own)}
+        headers[b"content-length"] = str(len(reply.data)).encode()
+        begin = {"type": "http.response.start", "status": reply.status}
+        await send({**begin, "headers": [*headers.items()]})
+        await send({"type": "http.response.body", "body": reply.data})
 
     async def _reply(self, scope: Message, receive: Receive) -> Reply:
         path, method = scope["path"], scope["method"]
@@ -122,7 +184,6 @@ class Service:
 
 
 def _asked(endpoint: Endpoint, scope: Message) -> list[str]:
-    """Return the options in the query of a request."""
     try:
         pairs = parse_qsl(
             scope["query_string"].decode("ascii"),
@@ -184,12 +245,3 @@ async def _gone(receive: Receive) -> None:
     """Return when the client is not there any more."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _write(reply: Reply, send: Send) -> None:
-    own = ((name.lower().encode(), value.encode()) for name, value in reply.headers)
-    headers = {b"content-type": reply.kind.encode(), **dict(_CLOSED), **dict(own)}
-    headers[b"content-length"] = str(len(reply.data)).encode()
-    start = {"type": "http.response.start", "status": reply.status, "headers": [*headers.items()]}
-    await send(start)
-    await send({"type": "http.response.body", "body": reply.data})

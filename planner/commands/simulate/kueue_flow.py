@@ -1,4 +1,4 @@
-"""Who comes and goes in a cluster of Kueue, what is in use, and what tells two moments apart.
+"""Who comes and goes in a cluster of Kueue, on which nodes, and what tells two moments apart.
 
 Times decide by their order only: who was admitted before whom, who queued before whom. Of the
 walks over flavors it is how far they came, and whether that is outdated.
@@ -7,31 +7,36 @@ Kueue's cohort controller watches ClusterQueues: an update of the status of one 
 every ancestor that is a Cohort *object*, and that lets all that is parked in the tree compete
 again. A cohort that is only named has no object, and nothing is reconciled.
 
-Source: kueue ff69552e pkg/controller/core/cohort_controller.go.
+Pods of a workload take their nodes from when it is admitted until it gives its quota back, so long
+as it is being evicted, too. Whose nodes they are is no matter of cohorts: several trees may place
+pods on the same ones. Still only the tree of whoever gave something back is woken, as in Kueue.
+
+Source: kueue ff69552e pkg/controller/core/cohort_controller.go and
+pkg/cache/queue/inadmissible_workloads.go ``notifyRetryInadmissibleWithoutLock``;
+docs/semantics/kueue-topology.md §2.4, §6.2 and §9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Final, NamedTuple
 
-from planner.commands.simulate.record import Use
-from planner.commands.simulate.script import Arrivals, Script, lost_seconds
+from planner.commands.simulate.script import Arrivals, Script
 from planner.commands.simulate.world import Text, ranks
+from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
-from planner.objective.annotation import read_disruption
-from planner.quantity import MAX_INT64
+from planner.plan.base import Uncovered
 from planner.quota.kueue.snapshot import Admitted, Snapshot
-from planner.quota.kueue.tree import QuotaTree, Usage
+from planner.quota.kueue.topology import Topologies
 from planner.reference.kueue.cycle.record import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.solver.kueue.aftermath import NOWHERE, admit
+from planner.solver.kueue.placement import not_replayed
 from planner.state.base import Condition
-from planner.state.clock import seconds_since
-from planner.state.kueue import State, Workload
-from planner.state.kueue_workload import WorkloadStatus
-from planner.term import unit_weight
+from planner.state.kueue import State
+from planner.state.kueue_workload import Workload, WorkloadStatus
+from planner.state.queues import ClusterQueue
 
 _READY: Final = "PodsReady"
 
@@ -112,15 +117,6 @@ def reconciled_queues(state: State, snapshot: Snapshot) -> frozenset[int]:
     )
 
 
-def lost_s(script: Script, one: Admitted, kept_s: int, ran_s: int, now: datetime) -> int:
-    """Return the seconds of a run that an eviction loses, by its script and annotations."""
-    lost = lost_seconds(kept_s, ran_s, script.checkpoint_s(one.key))
-    if one.remarks is not None:
-        running_s = seconds_since(one.started_at, now)
-        lost = min(lost, read_disruption(one.remarks, now, running_s).lost_s)
-    return lost
-
-
 _OLD = 2
 """Cycles after which it makes no difference how old the memory of a walk is."""
 
@@ -159,33 +155,26 @@ def state_mark(
         (
             node,
             # In their order: among equals without UIDs the first is taken.
-            tuple(_holder(one, reserved, queued, kept) for one in admitted[node]),
+            tuple(
+                (
+                    one.key,
+                    one.evicted,
+                    reserved[one.reserved_s],
+                    queued[one.queued_at.timestamp()],
+                    tuple(sorted(one.usage.items())),
+                    tuple(sorted(one.names)),
+                    _places(one),
+                    kept.get(one.key, 0),
+                )
+                for one in admitted[node]
+            ),
             _queue(queues[node], queued, kept, cycle),
         )
         for node in nodes
     )
 
 
-def _holder(
-    one: Admitted,
-    reserved: Mapping[float, int],
-    queued: Mapping[float, int],
-    kept: Mapping[str, int],
-) -> Text:
-    return (
-        one.key,
-        one.evicted,
-        reserved[one.reserved_s],
-        queued[one.queued_at.timestamp()],
-        tuple(sorted(one.usage.items())),
-        tuple(sorted(one.names)),
-        _places(one),
-        kept.get(one.key, 0),
-    )
-
-
 def _places(one: Admitted) -> Text:
-    """Return where the pods of a workload are."""
     admission = one.workload.status.admission
     several = admission.pod_set_assignments if admission else ()
     return tuple((each.name, *each.topology.places()) for each in several if each.topology)
@@ -204,11 +193,7 @@ def _queue(
 
 
 def _pending(
-    one: Pending,
-    waiting: Waiting,
-    queued: Mapping[float, int],
-    kept: Mapping[str, int],
-    cycle: int,
+    one: Pending, waiting: Waiting, queued: Mapping[float, int], kept: Mapping[str, int], cycle: int
 ) -> Text:
     progress = one.progress
     walk: Text = ()
@@ -253,26 +238,49 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
     return one.changed(one.workload.model_copy(update={"status": made}))
 
 
-def used(usage: Usage, nodes: Iterable[int]) -> list[int]:
-    """Return how much some ClusterQueues use of each flavor-resource, in the order of the tree."""
-    rows = [usage.amount[node] for node in nodes]
-    return [sum(row[fr] for row in rows) for fr in range(len(usage.tree.frs))]
+def places_pods(state: State) -> bool:
+    """Say whether places on nodes decide in a state, and all is known of them."""
+    topologies = Topologies.of(state, ())
+    if not topologies.on or not topologies.flavors:
+        return False
+    return not any(not_replayed(state, topologies, queue) for queue in state.cluster_queues)
 
 
-def use(tree: QuotaTree, shares: Sequence[float]) -> tuple[Use, ...]:
-    """Return the use of each flavor-resource; ``shares`` are the amounts used on average.
+def parts_of(snapshot: Snapshot, roots: Mapping[int, int]) -> dict[int, int]:
+    """Return by the root of each cohort tree the part of the cluster that it is.
 
-    The capacity is all nominal quota, lent out or not; an unlimited one counts as none.
+    A part has nothing to do with another one: trees that place pods on nodes are one, named by the
+    first of them. ``roots`` are those of the ClusterQueues.
     """
-    found = []
-    for fr, (flavor, resource) in enumerate(tree.frs):
-        total = sum(tree.nominal(node, fr) for node in tree.top_down)
-        capacity = total if total < MAX_INT64 else None
-        share = round(shares[fr] / capacity, 6) if capacity else None
-        found.append(Use(flavor=flavor, resource=resource, capacity=capacity, share=share))
-    return tuple(found)
+    topologies, queues = snapshot.topologies, snapshot.queues
+    sharing = {root for node, root in roots.items() if _placing(topologies, queues[node])}
+    return {root: min(sharing) if root in sharing else root for root in roots.values()}
 
 
-def size_of(one: Admitted, tree: QuotaTree) -> int:
-    """Return what a workload holds, in 1/32000 accelerator."""
-    return sum(unit_weight(tree.frs[fr].resource) * amount for fr, amount in one.usage.items())
+def _placing(topologies: Topologies, queue: ClusterQueue) -> set[str]:
+    return {flavor for flavor in queue.flavor_names if flavor in topologies.trees}
+
+
+def left_out(state: State, snapshot: Snapshot, known: Sequence[Uncovered]) -> Iterator[Uncovered]:
+    """Yield what a simulation leaves out of all that is known not to be modelled.
+
+    Where it places pods, that is what Kueue does in second passes only.
+    """
+    topologies = snapshot.topologies
+    yield from (one for one in known if not topologies.looked_at or one.feature != TOPOLOGY.id)
+    if not topologies.looked_at:
+        return
+    found = [
+        f"Workload {one.key}"
+        for one in state.workloads.unusual()
+        if one.needs_second_pass or one.status.unhealthy_nodes
+    ]
+    found += [
+        f"ClusterQueue {queue.name}"
+        for queue in snapshot.queues.values()
+        if not topologies.leaves_it_to_workers(queue)
+        and any(topologies.is_delayed(queue, flavor) for flavor in _placing(topologies, queue))
+    ]
+    if found:
+        said = "pods are not placed in second passes: later, or anew where a node failed"
+        yield TOPOLOGY.found(found, said)

@@ -10,7 +10,7 @@ from planner.commands.boost.kueue.trial import Trial
 from planner.commands.simulate.simulate import BOOST, STABLE, Asked, Unproved
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.decision import Decision, with_places
 from planner.reference.kueue.target import Search as Searched
@@ -66,7 +66,15 @@ class KueueOptimum:
     def _plan(self, snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Plan:
         """Return the plan, one without victims where Kueue's own are to stand."""
         asked, deadline = self._asked, Deadline.after(self._asked.time_limit)
-        planning = Planning(self._state, _up_to_date(snapshot), preemptor, assignment=assignment)
+        # Everybody has run for as long as the clock says.
+        now = {
+            node: [
+                one._replace(running_s=seconds_since(one.started_at, snapshot.now)) for one in some
+            ]
+            for node, some in snapshot.admitted.items()
+        }
+        seen = replace(snapshot, admitted=now)
+        planning = Planning(self._state, seen, preemptor, assignment=assignment)
         if asked.decider == STABLE:
             steady, free = best_stable(solve_planning, planning, asked.profile, deadline)
             plan = steady if steady.victims else free
@@ -83,13 +91,3 @@ def _within_reach(plan: Plan, snapshot: Snapshot, preemptor: Preemptor, deadline
     trial = Trial(snapshot, preemptor, plan.assignment, frozenset(plan.keys))
     search = Search(trial, deadline)
     return trial.victims <= search.today.keys() and search.some().choice is not None
-
-
-def _up_to_date(snapshot: Snapshot) -> Snapshot:
-    """Return a snapshot in which everybody has run for as long as its clock says."""
-
-    def now(one: Admitted) -> Admitted:
-        return one._replace(running_s=seconds_since(one.started_at, snapshot.now))
-
-    admitted = {node: [now(one) for one in some] for node, some in snapshot.admitted.items()}
-    return replace(snapshot, admitted=admitted)

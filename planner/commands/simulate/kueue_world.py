@@ -10,7 +10,7 @@ What the scheduler does in a cycle is ``planner.reference.kueue.cycle``. Between
   and what was parked in bulk is forgotten. Above a ClusterQueue that has a Cohort object among its
   ancestors every change of its status does that: an admission or an arrival, too.
 * A workload that backs off competes again when its time has come.
-* Where flavors have a topology, pods are placed on nodes (``kueue_nodes``).
+* Where flavors have a topology, pods are placed on nodes (``kueue_flow``).
 
 Admission checks pass at once: a workload runs from when its quota is reserved.
 
@@ -32,24 +32,23 @@ from planner.commands.simulate.kueue_flow import (
     Coming,
     admitted,
     comings,
-    lost_s,
+    left_out,
+    parts_of,
+    places_pods,
     reconciled_queues,
     signature,
-    size_of,
     state_mark,
-    use,
-    used,
 )
 from planner.commands.simulate.kueue_memory import Changed, Instead, Memory
-from planner.commands.simulate.kueue_nodes import left_out, parts_of, places_pods
 from planner.commands.simulate.record import Event, Kind, Use
-from planner.commands.simulate.script import Leaving, Script
+from planner.commands.simulate.script import Leaving, Script, lost_seconds
 from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
-from planner.commands.simulate.world import Agenda, Appointment, Cycle, Due, Mark, Tally, digest
+from planner.commands.simulate.world import Agenda, Cycle, Due, Mark, Tally, digest
 from planner.errors import InputError, UnsupportedError
-from planner.objective.annotation import run_seconds
+from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
+from planner.quantity import MAX_INT64
 from planner.quota.kueue.slices import names_replaced
 from planner.quota.kueue.snapshot import Admitted, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
@@ -66,7 +65,11 @@ from planner.reference.kueue.cycle.waiting import (
 from planner.reference.kueue.decision import decide
 from planner.solver.kueue.aftermath import evicted, evicting
 from planner.state import kueue_workloads
-from planner.state.kueue import ClusterQueue, State, Workload
+from planner.state.clock import seconds_since
+from planner.state.kueue import State
+from planner.state.kueue_workload import Workload
+from planner.state.queues import ClusterQueue
+from planner.term import unit_weight
 
 INSTEAD = (OPTIMUM, STABLE, BOOST)
 AT_ONCE: Final = Leaving()
@@ -143,9 +146,6 @@ class KueueWorld:
         self._agenda = Agenda()
         self._walks: set[object] = set()
         self._moved: set[int] = set(self._parts.values())
-        self._set_up()
-
-    def _set_up(self) -> None:
         for some in self._admitted.values():
             for one in some:
                 self._running[one.key] = _Running(one, -one.running_s, 0)
@@ -156,7 +156,11 @@ class KueueWorld:
                     self._set(self._leaving.seconds(self._script, one.key), Due.RELEASE, one)
         for waiting in self.queues.values():
             for pending in waiting.parked:
-                self._plan_backoff(pending, 0)
+                requeue = pending.workload.status.requeue_state
+                if requeue is not None and requeue.requeue_at is not None:
+                    passes = -((self.start - requeue.requeue_at) // timedelta(seconds=1))
+                    part = self._part(pending.workload)
+                    self._agenda.set(max(1, passes), Due.BACKOFF, pending.key, part)
         for coming in self._coming.values():
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, self._part(coming.workload))
 
@@ -177,13 +181,6 @@ class KueueWorld:
         if run_s is not None:
             end_s = running.since_s + run_s - running.kept_s
             self._set(max(at_s + 1, end_s), Due.FINISH, running.admitted)
-
-    def _plan_backoff(self, pending: Pending, at_s: int) -> None:
-        requeue = pending.workload.status.requeue_state
-        if requeue is not None and requeue.requeue_at is not None:
-            passes = -((self.start - requeue.requeue_at) // timedelta(seconds=1))
-            part = self._part(pending.workload)
-            self._agenda.set(max(at_s + 1, passes), Due.BACKOFF, pending.key, part)
 
     def _now(self, at_s: int) -> datetime:
         return self.start + timedelta(seconds=at_s)
@@ -212,22 +209,18 @@ class KueueWorld:
             self._moved.add(due.tree)
             # From here on walks that were seen before are news again.
             self._walks.clear()
-            events += self._happen(due, at_s)
+            match due.due:
+                case Due.FINISH:
+                    events.append(self._finish(due.key, at_s))
+                case Due.RELEASE:
+                    events.append(self._release(due.key, at_s))
+                case Due.WAKE:
+                    self.wake(int(due.key), at_s)
+                case Due.BACKOFF:
+                    self._end_backoff(due.key, at_s)
+                case Due.ARRIVE:
+                    events.append(self._arrive(self._coming.pop(due.key), at_s))
         return events
-
-    def _happen(self, due: Appointment, at_s: int) -> Iterable[Event]:
-        match due.due:
-            case Due.FINISH:
-                return [self._finish(due.key, at_s)]
-            case Due.RELEASE:
-                return [self._release(due.key, at_s)]
-            case Due.WAKE:
-                self.wake(int(due.key), at_s)
-            case Due.BACKOFF:
-                self._end_backoff(due.key, at_s)
-            case Due.ARRIVE:
-                return [self._arrive(self._coming.pop(due.key), at_s)]
-        return []
 
     def _finish(self, key: str, at_s: int) -> Event:
         one = self._give_back(key, at_s)
@@ -382,15 +375,20 @@ class KueueWorld:
             yield self._evict(running, reason, entry, at_s)
 
     def _evict(self, running: _Running, reason: str, entry: Entry, at_s: int) -> Event:
-        one = running.admitted
-        marked = evicting(one, reason, self._now(at_s))
+        one, now = running.admitted, self._now(at_s)
+        marked = evicting(one, reason, now)
         some = self._admitted[one.queue]
         some[some.index(one)] = marked
         self._memory.forget(self._parts[one.queue])
         running.admitted = marked
         self.queues[one.queue].generation += 1
         ran_s, kept_s = at_s - running.since_s, running.kept_s
-        lost = lost_s(self._script, one, kept_s, ran_s, self._now(at_s))
+        lost = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
+        if one.remarks is not None:
+            told = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
+            lost = min(lost, told.lost_s)
+        frs = self._snapshot.tree.frs
+        held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
         self._kept[one.key] = kept_s + ran_s - lost
         self._agenda.call_off(Due.FINISH, one.key)
         self._walks.clear()
@@ -400,7 +398,7 @@ class KueueWorld:
                 "by_queue": self._snapshot.queue_name(entry.preemptor.queue),
                 "reason": reason,
                 "lost_s": lost,
-                "lost_work": work(size_of(one, self._snapshot.tree), lost),
+                "lost_work": work(held, lost),
             }
         )
 
@@ -416,17 +414,13 @@ class KueueWorld:
 
     def busy(self) -> Collection[int]:
         """Return the parts in which something is to come, or the last cycle did something."""
-        return self._moved | {one.tree for one in self._agenda.to_come()}
+        return self._moved | self._agenda.trees()
 
     def mark(self, tree: int, at_s: int) -> Mark:
         """Say what the part of the cluster is like that a cohort tree belongs to."""
         tree = self._part_of.get(tree, tree)
         nodes = [node for node, part in self._parts.items() if part == tree]
-        coming = [
-            (one.at_s - at_s, one.due, one.key)
-            for one in self._agenda.to_come()
-            if one.tree == tree
-        ]
+        coming = self._agenda.after(at_s, tree)
         state = state_mark(nodes, self._admitted, self.queues, self._kept, self.cycles)
         return Mark(digest(state), digest(coming))
 
@@ -450,11 +444,21 @@ class KueueWorld:
 
     def used(self) -> Sequence[int]:
         """Return how much of each flavor-resource is in use, in the order of the snapshot."""
-        return used(self._usage, self.queues)
+        rows = [self._usage.amount[node] for node in self.queues]
+        return [sum(row[fr] for row in rows) for fr in range(len(self._usage.tree.frs))]
 
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
-        """Return the use of each flavor-resource; ``shares`` are the amounts used on average."""
-        return use(self._snapshot.tree, shares)
+        """Return the use of each flavor-resource; ``shares`` are the amounts used on average.
+
+        The capacity is all nominal quota, lent out or not; an unlimited one counts as none.
+        """
+        tree, found = self._snapshot.tree, []
+        for fr, (flavor, resource) in enumerate(tree.frs):
+            total = sum(tree.nominal(node, fr) for node in tree.top_down)
+            capacity = total if total < MAX_INT64 else None
+            share = round(shares[fr] / capacity, 6) if capacity else None
+            found.append(Use(flavor=flavor, resource=resource, capacity=capacity, share=share))
+        return tuple(found)
 
 
 _LAST_YEAR: Final = 9_900
@@ -475,15 +479,12 @@ def check(state: State, asked: Asked) -> None:
         raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
 
 
-def own_world(state: State, script: Script, leaving: Leaving) -> KueueWorld:
-    """Return a cluster in which Kueue chooses the victims itself."""
-    return KueueWorld(state, script, decide, leaving)
-
-
-def planned_world(
+def world(
     state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> KueueWorld:
-    """Return a cluster in which plans say who goes."""
+    """Return a cluster in which Kueue chooses the victims itself, or plans say who goes."""
+    if asked.decider == state.scheduler:
+        return KueueWorld(state, script, decide, leaving)
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.kueue_optimum import KueueOptimum  # noqa: PLC0415
 

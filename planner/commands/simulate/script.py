@@ -87,11 +87,9 @@ class Script(Record):
     @model_validator(mode="after")
     def _arrivals_are_bounded(self) -> Script:
         if sum(rows.count for rows in self.arrival) > MOST_ARRIVALS:
-            message = f"more than {MOST_ARRIVALS} arrivals in all"
-            raise ValueError(message)
+            raise ValueError(f"more than {MOST_ARRIVALS} arrivals in all")
         if any(rows.last_s > MOST_S for rows in self.arrival):
-            message = f"an arrival is later than {MOST_S} seconds"
-            raise ValueError(message)
+            raise ValueError(f"an arrival is later than {MOST_S} seconds")
         return self
 
     def run_s(self, *called: str, annotated: int | None = None) -> int | None:
@@ -165,16 +163,6 @@ def read_script(path: str | Path) -> Script:
         If a key is unknown or has an unusable value.
     """
     path = Path(path)
-    value = _load(path)
-    try:
-        return Script.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the whole"
-        raise SchemaError(f"{path}: {where}", str(first["msg"]), hint="see the help") from None
-
-
-def _load(path: Path) -> object:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -185,7 +173,12 @@ def _load(path: Path) -> object:
     is_json = path.suffix == ".json"
     try:
         text = data.decode("utf-8")
-        return json.loads(text) if is_json else parse_toml(text)
+        value = json.loads(text) if is_json else parse_toml(text)
     except (ValueError, RecursionError) as error:
-        kind = "JSON" if is_json else "TOML"
-        raise ParseError(str(path), f"not {kind}: {error}") from None
+        raise ParseError(str(path), f"not {'JSON' if is_json else 'TOML'}: {error}") from None
+    try:
+        return Script.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the whole"
+        raise SchemaError(f"{path}: {where}", str(first["msg"]), hint="see the help") from None

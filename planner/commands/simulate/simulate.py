@@ -1,14 +1,24 @@
-"""The way into a simulation: a state and what is asked, to what happened."""
+"""The way into a simulation: a state and what is asked, to what happened; and its loop.
+
+What is due happens, the scheduler runs, the clock goes on. A scheduling cycle takes a second. While
+a cycle would do the same as the one before, the clock goes on to the next thing that happens by
+itself.
+
+A loop is a state that comes back after evictions. What decides is compared, not the clock: see
+``Mark``. Whoever finishes or arrives never stands in an earlier state, so nothing from outside
+happens within a round; histories begin anew with every such event.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
-from planner.commands.simulate.record import Simulation
-from planner.commands.simulate.run import Limits, Report, run
+from planner.commands.simulate.record import Ended, Event, Feud, Loop, Simulation, Storm
 from planner.commands.simulate.script import MOST_S, NOTHING_SAID, Leaving, Script
-from planner.commands.simulate.world import World, totals_of
+from planner.commands.simulate.world import Mark, Tally, World, totals_of
 from planner.coverage.answer import covering
 from planner.errors import InputError, SchemaError
 from planner.garbage import tidy
@@ -17,6 +27,271 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan
 from planner.scheduler import Part
 from planner.state import AnyState
+
+
+def story(
+    events: Sequence[Event], start_s: int, period_s: int, names: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Tell what happens in a round; seconds count from when it begins.
+
+    ``names`` are what people call those whose keys are no names.
+
+    A round ends with the evictions of its last cycle, and so did the one before: they are told
+    first, at 0 s.
+    """
+    end_s = start_s + period_s
+    last = [event for event in events if event.at_s == end_s and event.kind == "preempted"]
+    rest = [event for event in events if event not in last]
+    sentences = (*_sentences(last, end_s, names), *_sentences(rest, start_s, names))
+    return (*sentences, f"after {period_s} s everything is as it was at the beginning of the round")
+
+
+def _sentences(events: Sequence[Event], start_s: int, names: Mapping[str, str]) -> Iterator[str]:
+    for event in events:
+        after = f"at {event.at_s - start_s} s"
+        who = names.get(event.workload, event.workload)
+        match event.kind:
+            case "admitted":
+                where = f" on node {event.node}" if event.node else ""
+                yield f"{after} {who} is admitted by {event.queue}{where}"
+            case "preempted":
+                why = f" ({event.reason})" if event.reason else ""
+                lost = f" and loses {event.lost_s} s of its run" if event.lost_s else ""
+                by = names.get(event.by or "", event.by)
+                yield (
+                    f"{after} {by} of {event.by_queue} preempts {who} of "
+                    f"{event.queue}{why}, which goes{lost}"
+                )
+            case "requeued":
+                yield f"{after} {who} waits again in {event.queue}"
+            case _:
+                yield f"{after} {who} has {event.kind}"
+
+
+OUTSIDE: Final = frozenset({"arrived", "finished"})
+
+_Step = tuple[str, str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """When a state was seen: how many events of its tree there were, cycles, and the clock."""
+
+    events: int
+    cycle: int
+    at_s: int
+    mark: Mark
+
+
+@dataclass(slots=True)
+class _History:
+    """What was seen of a tree since something came from outside."""
+
+    events: list[Event] = field(default_factory=list)
+    visits: dict[bytes, _Visit] = field(default_factory=dict)
+    anchor: bytes = b""
+    round: tuple[_Step, ...] = ()
+
+
+class Watch:
+    """Looks on, event by event, and state by state."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+        self._histories: dict[int, _History] = {}
+        self._loops: dict[tuple[_Step, ...], Loop] = {}
+        self._by: dict[str, Counter[str]] = {}
+        self.endless: Final[set[int]] = set()
+
+    def see(self, tree: int, event: Event) -> None:
+        """Note what happened in a tree."""
+        if event.kind in OUTSIDE:
+            self._histories.pop(tree, None)
+            self.endless.discard(tree)
+            return
+        self._histories.setdefault(tree, _History()).events.append(event)
+        if event.kind == "preempted" and event.by is not None:
+            self._by.setdefault(event.workload, Counter())[event.by] += 1
+
+    def look(self, tree: int, mark: Mark, cycle: int, at_s: int) -> None:
+        """Look at a tree after a cycle that evicted somebody in it."""
+        history = self._histories.setdefault(tree, _History())
+        visit = _Visit(len(history.events), cycle, at_s, mark)
+        before = history.visits.get(mark.state)
+        # The last visit counts: a round is from there, not from when the state was seen first.
+        history.visits[mark.state] = visit
+        if before is None:
+            return
+        # One state is enough to count rounds by; the others of the round come back as often.
+        if not history.anchor:
+            history.anchor = mark.state
+            self._begin(history, before, visit)
+        elif history.anchor == mark.state:
+            found = self._loops[history.round]
+            self._loops[history.round] = found.model_copy(update={"rounds": found.rounds + 1})
+        # The same to come after the same time as well: nothing can lead out of it any more.
+        if before.mark.to_come == mark.to_come:
+            self.endless.add(tree)
+            found = self._loops[history.round]
+            self._loops[history.round] = found.model_copy(update={"endless": True})
+
+    def _begin(self, history: _History, before: _Visit, visit: _Visit) -> None:
+        """Note a loop that was closed for the first time since something came from outside."""
+        events = tuple(history.events[before.events : visit.events])
+        steps = [(event.kind, event.workload, event.by) for event in events]
+        # A round may be entered anywhere: of all its rotations the smallest names it.
+        history.round = min(tuple(steps[i:] + steps[:i]) for i in range(len(steps)))
+        known = self._loops.get(history.round)
+        if known is not None:
+            self._loops[history.round] = known.model_copy(update={"rounds": known.rounds + 1})
+            return
+        period_s = visit.at_s - before.at_s
+        self._loops[history.round] = Loop(
+            first_s=before.at_s,
+            period_s=period_s,
+            cycles=visit.cycle - before.cycle,
+            rounds=1,
+            endless=False,
+            evictions=sum(event.kind == "preempted" for event in events),
+            workloads=tuple(sorted({event.workload for event in events})),
+            events=events,
+            story=story(events, before.at_s, period_s, self._names),
+        )
+
+    def loops(self) -> tuple[Loop, ...]:
+        """Return the loops, those with the shortest rounds first."""
+        found = self._loops.values()
+        return tuple(sorted(found, key=lambda one: (len(one.events), one.first_s, one.workloads)))
+
+    def feuds(self) -> tuple[Feud, ...]:
+        """Return who evicted each other, those who did it most first."""
+        found = [
+            Feud(
+                first=first,
+                second=second,
+                first_evicted=count,
+                second_evicted=self._by[second][first],
+            )
+            for first, by in self._by.items()
+            for second, count in by.items()
+            if first < second and self._by.get(second, Counter())[first]
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.first_evicted, one.first, one.second)))
+
+    def storms(self, limit: int) -> tuple[Storm, ...]:
+        """Return who was evicted more often than the limit, those most often first."""
+        found = [
+            Storm(workload=key, evictions=by.total(), by=dict(by.most_common()))
+            for key, by in self._by.items()
+            if by.total() > limit
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.evictions, one.workload)))
+
+
+CYCLE_S: Final = 1
+
+Report = Callable[[int, int], None]
+"""Is told the clock in seconds after the start, and the number of cycles."""
+
+
+class Limits(NamedTuple):
+    """When a simulation ends at the latest: by its clock, and by the number of its cycles."""
+
+    until_s: int
+    cycles: int
+    storm: int
+
+
+class Outcome(NamedTuple):
+    """What a run gives, before it is put in words; ``shares`` are amounts used on average."""
+
+    ended: Ended
+    at_s: int
+    timeline: Sequence[Event]
+    tally: Tally
+    shares: Sequence[float]
+    loops: tuple[Loop, ...]
+    feuds: tuple[Feud, ...]
+    storms: tuple[Storm, ...]
+
+
+class _Run:
+    """A run as far as it has come."""
+
+    def __init__(self, world: World, limits: Limits) -> None:
+        self.world = world
+        self.limits = limits
+        self.at_s = 0
+        self.timeline: list[Event] = []
+        self.tally = Tally()
+        self.watch = Watch(world.names)
+        self.sums = [0] * len(world.used())
+        world.enter(self.tally)
+
+    def step(self) -> bool:
+        """Let happen what is due now, and the scheduler run; say whether it would run again."""
+        self._note(self.world.happen(self.at_s))
+        events, moved = self.world.cycle(self.at_s)
+        trees = self._note(events)
+        pairs = zip(trees, events, strict=True)
+        for tree in sorted({tree for tree, event in pairs if event.kind == "preempted"}):
+            mark = self.world.mark(tree, self.at_s)
+            self.watch.look(tree, mark, self.world.cycles, self.at_s)
+        return moved
+
+    def _note(self, events: Sequence[Event]) -> list[int]:
+        trees = []
+        for event in events:
+            self.timeline.append(event)
+            self.tally.add(event)
+            trees.append(self.world.tree_of(event))
+            self.watch.see(trees[-1], event)
+        return trees
+
+    def ended(self, next_s: int | None) -> Ended | None:
+        """Say why the run is over, if it is; ``next_s`` is when it would go on."""
+        if next_s is None:
+            return "settled"
+        # As long as another tree is busy the run goes on: what happens there is still to be told.
+        if self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
+            return "loop"
+        if next_s > self.limits.until_s:
+            return "until"
+        return "cycles" if self.world.cycles >= self.limits.cycles else None
+
+    def go_on(self, next_s: int) -> None:
+        passed = next_s - self.at_s
+        self.sums = [
+            total + used * passed for total, used in zip(self.sums, self.world.used(), strict=True)
+        ]
+        self.at_s = next_s
+
+
+def run(world: World, limits: Limits, report: Report) -> Outcome:
+    """Let a world run until nothing moves, nothing but loops, or a limit is reached."""
+    going = _Run(world, limits)
+    ended: Ended | None = None
+    while ended is None:
+        moved = going.step()
+        next_s = going.at_s + CYCLE_S if moved else world.next_s()
+        ended = going.ended(next_s)
+        if ended is None and next_s is not None:
+            going.go_on(next_s)
+        elif ended == "until":
+            going.go_on(limits.until_s)
+        report(going.at_s, world.cycles)
+    watch, at_s = going.watch, going.at_s
+    return Outcome(
+        ended=ended,
+        at_s=at_s,
+        timeline=going.timeline,
+        tally=going.tally,
+        shares=[total / at_s for total in going.sums] if at_s else world.used(),
+        loops=watch.loops(),
+        feuds=watch.feuds(),
+        storms=watch.storms(limits.storm),
+    )
+
 
 OPTIMUM: Final = "optimum"
 """Decides in the place of a scheduler."""
@@ -60,17 +335,14 @@ class Simulated(Protocol):
 
     def check(self, state: AnyState, asked: Asked) -> None:
         """Refuse what cannot be simulated."""
-        ...
 
-    def own_world(self, state: AnyState, script: Script, leaving: Leaving) -> World:
-        """Return a cluster in which the scheduler chooses the victims itself."""
-        ...
-
-    def planned_world(
+    def world(
         self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
     ) -> World:
-        """Return a cluster in which plans say who goes; what is not proved of them is noted."""
-        ...
+        """Return a cluster in which the scheduler chooses the victims itself, or plans do.
+
+        What is not proved of plans is noted.
+        """
 
 
 SIMULATED: Final = Part[Simulated]("simulation")
@@ -138,20 +410,20 @@ def simulate(  # noqa: PLR0913 - the public signature
         raise SchemaError("simulate", "a limit is out of range", expected)
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     simulated = SIMULATED.of(state)
-    asked = Asked(_chosen(state, simulated, decider), profile, time_limit, rules)
+    asked = Asked(decider or state.scheduler, profile, time_limit, rules)
+    known = (state.scheduler, *simulated.INSTEAD)
+    if asked.decider not in known:
+        found = f'"{asked.decider}" does not decide in this cluster'
+        raise InputError("decider", found, " or ".join(known))
     simulated.check(state, asked)
     leaving, unproved = Leaving(eviction_s, apart_s), Unproved()
-    planned = asked.decider != state.scheduler
-    if planned:
-        world = simulated.planned_world(state, script, leaving, asked, unproved)
-    else:
-        world = simulated.own_world(state, script, leaving)
+    world = simulated.world(state, script, leaving, asked, unproved)
     outcome = run(world, Limits(until_s, cycles, storm), report)
     fates = outcome.tally.fates(outcome.at_s)
     return Simulation(
         scheduler=state.scheduler,
         decider=asked.decider,
-        objective=profile.name if planned else None,
+        objective=None if asked.decider == state.scheduler else profile.name,
         digest=state.digest,
         start=world.start,
         duration_s=outcome.at_s,
@@ -171,14 +443,3 @@ def simulate(  # noqa: PLR0913 - the public signature
         workloads=fates,
         timeline=tuple(outcome.timeline),
     )
-
-
-def _chosen(state: AnyState, simulated: Simulated, decider: str | None) -> str:
-    """Return who decides in a cluster: its scheduler, unless somebody else is to."""
-    chosen = decider or state.scheduler
-    known = (state.scheduler, *simulated.INSTEAD)
-    if chosen not in known:
-        raise InputError(
-            "decider", f'"{chosen}" does not decide in this cluster', " or ".join(known)
-        )
-    return chosen

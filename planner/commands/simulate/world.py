@@ -77,14 +77,19 @@ class Agenda:
             del self._valid[found.due, found.key]
             yield found
 
-    def to_come(self) -> list[Appointment]:
-        """Return all that is to come, in order."""
-        return sorted(self._valid.values())
+    def trees(self) -> frozenset[int]:
+        """Return the trees in which something is to come."""
+        return frozenset(one.tree for one in self._valid.values())
+
+    def after(self, at_s: int, tree: int) -> list[tuple[int, Due, str]]:
+        """Return what is to come in a tree, in order, and how long after a time."""
+        coming = sorted(one for one in self._valid.values() if one.tree == tree)
+        return [(one.at_s - at_s, one.due, one.key) for one in coming]
 
 
 @dataclass(slots=True)
 class _Account:
-    """One workload; ``since_s`` is since when it stands as it does."""
+    """One workload, with the fields of its fate; ``since_s`` is since when it stands as it does."""
 
     queue: str
     priority: int
@@ -156,22 +161,9 @@ class Tally:
         """Return what became of everybody by the end, in the order of entering."""
         for account in self._accounts.values():
             account.pass_time(at_s)
+        told = Fate.model_fields.keys() - {"workload"}
         return tuple(
-            Fate(
-                workload=key,
-                queue=account.queue,
-                priority=account.priority,
-                standing=account.standing,
-                arrived_s=account.arrived_s,
-                admitted_s=account.admitted_s,
-                finished_s=account.finished_s,
-                admissions=account.admissions,
-                evictions=account.evictions,
-                waiting_s=account.waiting_s,
-                running_s=account.running_s,
-                lost_s=account.lost_s,
-                lost_work=account.lost_work,
-            )
+            Fate(workload=key, **{name: getattr(account, name) for name in told})
             for key, account in self._accounts.items()
         )
 
@@ -179,16 +171,12 @@ class Tally:
 def totals_of(fates: Iterable[Fate]) -> Totals:
     """Return the sums over everybody."""
     some = list(fates)
+    summed = Totals.model_fields.keys() & Fate.model_fields.keys()
     return Totals(
         workloads=len(some),
         finished=sum(one.standing == "finished" for one in some),
-        admissions=sum(one.admissions for one in some),
-        evictions=sum(one.evictions for one in some),
         evicted=sum(one.evictions > 0 for one in some),
-        waiting_s=sum(one.waiting_s for one in some),
-        running_s=sum(one.running_s for one in some),
-        lost_s=sum(one.lost_s for one in some),
-        lost_work=sum(one.lost_work for one in some),
+        **{name: sum(getattr(one, name) for one in some) for name in summed},
     )
 
 
@@ -233,54 +221,41 @@ class World(Protocol):
     @property
     def start(self) -> datetime:
         """The clock at the start."""
-        ...
 
     @property
     def cycles(self) -> int:
         """How many scheduling cycles there were."""
-        ...
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out of all that is known not to be modelled."""
-        ...
 
     @property
     def names(self) -> Mapping[str, str]:
         """What people call those whose keys are no names."""
-        ...
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
-        ...
 
     def next_s(self) -> int | None:
         """Return when something happens by itself; ``None`` if nothing is to come."""
-        ...
 
     def happen(self, at_s: int) -> list[Event]:
         """Let everything happen that is due."""
-        ...
 
     def cycle(self, at_s: int) -> Cycle:
         """Let the scheduler run once."""
-        ...
 
     def tree_of(self, event: Event) -> int:
         """Return the tree in which something happened."""
-        ...
 
     def mark(self, tree: int, at_s: int) -> Mark:
         """Say what a tree is like."""
-        ...
 
     def busy(self) -> Collection[int]:
         """Return the trees in which something is to come, or the last cycle did something."""
-        ...
 
     def used(self) -> Sequence[int]:
         """Return how much of each resource is in use, in the order of ``use``."""
-        ...
 
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
         """Return the use of each resource; ``shares`` are the amounts used on average."""
-        ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from planner.commands.simulate.simulate import Unproved
@@ -43,16 +42,12 @@ class YuniKornOptimum:
         self._unproved.note(plan)
         if not plan.victims:
             return found
-        there = _allocations(cluster)
+        there = {
+            one.allocation_key: Candidate(
+                one, cluster.tree.leaf_of(application), application.application_id
+            )
+            for application in cluster.partition.applications
+            for one in application.allocations
+        }
         victims = tuple(there[one.allocation] for one in plan.victims)
         return Decision("generic", conditions, True, plan.node, victims)  # noqa: FBT003
-
-
-def _allocations(cluster: Cluster) -> Mapping[str, Candidate]:
-    return {
-        one.allocation_key: Candidate(
-            one, cluster.tree.leaf_of(application), application.application_id
-        )
-        for application in cluster.partition.applications
-        for one in application.allocations
-    }

@@ -60,7 +60,7 @@ class Coming(NamedTuple):
     key: str
     at_s: int
     tree: int
-    application: str
+    application: Application
     ask: Ask
 
 
@@ -74,7 +74,12 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
     SchemaError
         If a copy would have the key of what is there.
     """
-    later = list(_later(state, script))
+    later = []
+    for tree, application, claim in _claims(state):
+        at_s = script.arrive_s(claim.allocation_key, claim.pod or "")
+        if isinstance(claim, Ask) and at_s is not None:
+            ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
+            later.append(Coming(ask.allocation_key, at_s, tree, application, ask))
     copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
     found: dict[str, Coming] = {}
     known = {claim.allocation_key for _, _, claim in _claims(state)} - {one.key for one in later}
@@ -83,10 +88,13 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
             raise SchemaError("arrival", f"{coming.key} is there already", hint="copy another one")
         found[coming.key] = coming
     gone = {one.key for one in later}
+
+    def now(application: Application) -> Application:
+        kept = tuple(ask for ask in application.requests if ask.allocation_key not in gone)
+        return application.model_copy(update={"requests": kept})
+
     partitions = tuple(
-        one.model_copy(
-            update={"applications": tuple(_without_asks(each, gone) for each in one.applications)}
-        )
+        one.model_copy(update={"applications": tuple(map(now, one.applications))})
         for one in state.partitions
     )
     return state.model_copy(update={"partitions": partitions}), found
@@ -97,19 +105,6 @@ def _claims(state: YuniKornState) -> Iterator[tuple[int, Application, Claim]]:
         for application in partition.applications:
             for claim in (*application.allocations, *application.requests):
                 yield tree, application, claim
-
-
-def _without_asks(application: Application, gone: set[str]) -> Application:
-    kept = tuple(ask for ask in application.requests if ask.allocation_key not in gone)
-    return application.model_copy(update={"requests": kept})
-
-
-def _later(state: YuniKornState, script: Script) -> Iterator[Coming]:
-    for tree, application, claim in _claims(state):
-        at_s = script.arrive_s(claim.allocation_key, claim.pod or "")
-        if isinstance(claim, Ask) and at_s is not None:
-            ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
-            yield Coming(ask.allocation_key, at_s, tree, application.application_id, ask)
 
 
 def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
@@ -125,7 +120,7 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
         if claim.pod:
             tags = claim.allocation_tags | {POD_NAME_TAG: f"{claim.pod.partition('/')[2]}-{number}"}
             ask = ask.model_copy(update={"allocation_tags": tags})
-        yield Coming(key, at_s, tree, application.application_id, ask)
+        yield Coming(key, at_s, tree, application, ask)
 
 
 def state_mark(cluster: Cluster, kept: Mapping[str, int]) -> Text:
@@ -264,8 +259,14 @@ class YuniKornWorld:
         partition = self._state.partitions[due.tree]
         if due.due is Due.ARRIVE:
             coming = self._coming.pop(due.key)
-            self._put(due.tree, _with_ask(partition, coming), at_s)
-            return self._event("arrived", at_s, coming.key, self._queue(due.tree, coming))
+            applications = tuple(
+                one.model_copy(update={"requests": (*one.requests, coming.ask)})
+                if one.application_id == coming.application.application_id
+                else one
+                for one in partition.applications
+            )
+            self._put(due.tree, partition.model_copy(update={"applications": applications}), at_s)
+            return self._event("arrived", at_s, coming.key, coming.application.queue_name)
         application, one = next(
             (application, one)
             for application in partition.applications
@@ -275,11 +276,6 @@ class YuniKornWorld:
         self._kept.pop(due.key, None)
         self._put(due.tree, _without(self._clusters[due.tree], one), at_s)
         return self._event("finished", at_s, due.key, application.queue_name)
-
-    def _queue(self, tree: int, coming: Coming) -> str:
-        applications = self._state.partitions[tree].applications
-        names = {one.application_id: one.queue_name for one in applications}
-        return names[coming.application]
 
     # What the scheduler does
 
@@ -324,7 +320,10 @@ class YuniKornWorld:
         key, queue = asking.ask.allocation_key, asking.leaf.path
         for victim in look.victims:
             self._agenda.call_off(Due.FINISH, victim.key)
-            lost_s = self._lose(victim.allocation, at_s)
+            ran_s, kept_s = self._ran_s(victim.allocation, at_s), self._kept.get(victim.key, 0)
+            saves_s = self._script.checkpoint_s(victim.key, self.names.get(victim.key, ""))
+            lost_s = lost_seconds(kept_s, ran_s, saves_s)
+            self._kept[victim.key] = kept_s + ran_s - lost_s
             size = sum(unit_weight(t) * n for t, n in victim.resource.items())
             event = self._event("preempted", at_s, victim.key, victim.queue.path)
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
@@ -334,16 +333,6 @@ class YuniKornWorld:
         self._plan_end(key, at_s, at_s)
         node = step.node if step is not None else None
         yield self._event("admitted", at_s, key, queue).model_copy(update={"node": node})
-
-    def _lose(self, one: Allocation, at_s: int) -> int:
-        """Return the seconds that a victim loses of its run, and remember what it keeps."""
-        key, ran_s = one.allocation_key, self._ran_s(one, at_s)
-        kept_s = self._kept.get(key, 0)
-        lost_s = lost_seconds(
-            kept_s, ran_s, self._script.checkpoint_s(key, self.names.get(key, ""))
-        )
-        self._kept[key] = kept_s + ran_s - lost_s
-        return lost_s
 
     def _event(self, kind: Kind, at_s: int, key: str, queue: str) -> Event:
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
@@ -356,17 +345,12 @@ class YuniKornWorld:
 
     def busy(self) -> Collection[int]:
         """Return the partitions in which something is to come."""
-        trees = {one.tree for one in self._agenda.to_come()}
-        return trees | {tree for _, tree in self._attempts()}
+        return self._agenda.trees() | {tree for _, tree in self._attempts()}
 
     def mark(self, tree: int, at_s: int) -> Mark:
         """Say what a partition is like."""
         cluster = self._clusters[tree]
-        coming = [
-            (one.at_s - at_s, one.due, one.key)
-            for one in self._agenda.to_come()
-            if one.tree == tree
-        ]
+        coming = self._agenda.after(at_s, tree)
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
@@ -382,7 +366,7 @@ class YuniKornWorld:
             for ask in application.requests:
                 tally.enter(ask.allocation_key, queue, ask.priority, "pending")
         for coming in self._coming.values():
-            queue = self._queue(coming.tree, coming)
+            queue = coming.application.queue_name
             tally.enter(coming.key, queue, coming.ask.priority, "to come", coming.at_s)
 
     def used(self) -> Sequence[int]:
@@ -411,16 +395,6 @@ class YuniKornWorld:
         )
 
 
-def _with_ask(partition: Partition, coming: Coming) -> Partition:
-    applications = tuple(
-        one.model_copy(update={"requests": (*one.requests, coming.ask)})
-        if one.application_id == coming.application
-        else one
-        for one in partition.applications
-    )
-    return partition.model_copy(update={"applications": applications})
-
-
 def _without(cluster: Cluster, gone: Allocation) -> Partition:
     """Return a partition without an allocation, its room free."""
     rooms = {room.node_id: room.available for room in cluster.nodes}
@@ -429,12 +403,12 @@ def _without(cluster: Cluster, gone: Allocation) -> Partition:
         one.model_copy(update={"available": dict(rooms[one.node_id])})
         for one in cluster.partition.nodes
     )
-    applications = tuple(
-        one.model_copy(
-            update={"allocations": tuple(each for each in one.allocations if each is not gone)}
-        )
-        for one in cluster.partition.applications
-    )
+
+    def now(application: Application) -> Application:
+        kept = tuple(one for one in application.allocations if one is not gone)
+        return application.model_copy(update={"allocations": kept})
+
+    applications = tuple(map(now, cluster.partition.applications))
     return cluster.partition.model_copy(update={"nodes": nodes, "applications": applications})
 
 
@@ -470,19 +444,15 @@ def check(state: YuniKornState, asked: Asked) -> None:
         raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
 
 
-def own_world(state: YuniKornState, script: Script, leaving: Leaving) -> YuniKornWorld:
-    """Return a cluster in which the core chooses the victims itself; they leave at once."""
-    del leaving
-    return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
-
-
-def planned_world(
+def world(
     state: YuniKornState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> YuniKornWorld:
-    """Return a cluster in which plans say who goes."""
+    """Return a cluster in which the core chooses the victims, or plans do; they leave at once."""
+    del leaving
+    if asked.decider == state.scheduler:
+        return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415
 
-    del leaving
     optimum = YuniKornOptimum(asked.profile, asked.rules, asked.time_limit, unproved)
     return YuniKornWorld(state, script, optimum)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from planner.commands.watch.record import Decision, Line, Measured, Note
+from planner.commands.watch.record import Decision, Line, Note
 from planner.errors import InputError
 
 HOUR_S: Final = 3600
@@ -76,7 +76,8 @@ class Figures:
     """The figures so far; there are no more of them than queues, times a few."""
 
     def __init__(self) -> None:
-        self.values: Counter[tuple[Metric, tuple[str, ...]]] = Counter({(CONNECTED, ()): 0})
+        self.values = defaultdict[tuple[Metric, tuple[str, ...]], float](float)
+        self.values[CONNECTED, ()] = 0
 
     def count(self, line: Line) -> None:
         """Count what a line tells."""
@@ -92,19 +93,12 @@ class Figures:
             self.values[EVICTIONS, of_queue] += len(line.evicted)
             conditional = bool(line.conditional or (line.measured and line.measured.conditional))
             if line.measured is not None and not conditional:
-                self._lose(of_queue, line.measured)
+                self.values[NEEDLESS, of_queue] += len(line.measured.needless or ())
+                self.values[LOST, of_queue] += line.measured.lost_s / HOUR_S
+                self.values[EXCESS, of_queue] += (line.measured.excess_s or 0) / HOUR_S
         if line.measured is not None:
-            self._add(SECONDS, of_queue, line.measured.seconds)
+            self.values[SECONDS, of_queue] += line.measured.seconds
         self.values[CONDITIONAL, of_queue] += conditional
-
-    def _lose(self, queue: tuple[str, ...], measured: Measured) -> None:
-        self.values[NEEDLESS, queue] += len(measured.needless or ())
-        self._add(LOST, queue, measured.lost_s / HOUR_S)
-        self._add(EXCESS, queue, (measured.excess_s or 0) / HOUR_S)
-
-    def _add(self, metric: Metric, labels: tuple[str, ...], amount: float) -> None:
-        found: Any = self.values  # a counter of typing counts whole numbers
-        found[metric, labels] += amount
 
     def collect(self) -> Iterator[Any]:
         """Yield the figures as prometheus-client wants them, each time that somebody asks."""

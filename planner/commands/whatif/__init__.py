@@ -1,11 +1,9 @@
 """What if the cluster were otherwise: edits of a state, and what they change.
 
 edit.py                texts such as ``clusterqueue/a.fairSharing.weight=2`` applied to a state;
-                       how one field of an object gets a new value; the plans before and after
-kueue_edit.py          what can be set in a state of Kueue; one node more
-yunikorn_edit.py       what can be set in a state of YuniKorn
-settings.py            what can be set, with the values of now, and who is pending
-kueue_settings.py, yunikorn_settings.py
-                       what that is in a state of theirs
+                       how one field of an object gets a new value; the plans before and after;
+                       what can be set, with the values of now, and who is pending
+kueue_edit.py          what can be set in a state of Kueue, and its values; one node more
+yunikorn_edit.py       what can be set in a state of YuniKorn, and its values
 kueue_hypothetical.py  new pending workloads of Kueue, from manifests: Jobs, Pods, templates
 """

@@ -1,22 +1,25 @@
 """A state with some values set to others by the edits of its scheduler; plans before and after.
 
-kueue_edit.py and yunikorn_edit.py say what can be set.
+What can be set, with the values of now. kueue_edit.py and yunikorn_edit.py say what that is.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from planner.errors import SchemaError
 from planner.plan import AnyPlan, Record, Status
+from planner.plan.base import name_some
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
-from planner.reader.complaint import closest, schema_error
+from planner.reader.checked import checked
+from planner.reader.complaint import closest
 from planner.reader.items import Item
 from planner.scheduler import Part
 from planner.state import AnyState
@@ -55,12 +58,9 @@ class Setting:
     def unknown(self, what: str, name: str, known: Sequence[str]) -> SchemaError:
         """Return an error about a name that is not there, with those that are."""
         close = closest(name, list(known)) if name else None
-        shown = ", ".join(known[:_MOST_SHOWN]) or "none: there is nothing to set"
-        more = len(known) - _MOST_SHOWN
-        expected = f"one of {shown}" + (f" and {more} more" if more > 0 else "")
-        return self.refused(
-            f'there is no {what} "{name}"', expected, f'did you mean "{close}"?' if close else ""
-        )
+        shown = name_some(known, _MOST_SHOWN) or "none: there is nothing to set"
+        hint = f'did you mean "{close}"?' if close else ""
+        return self.refused(f'there is no {what} "{name}"', f"one of {shown}", hint)
 
 
 _MOST_SHOWN: Final = 12
@@ -97,20 +97,11 @@ def replaced(
     name = next(own for own, info in fields.items() if field in {own, info.alias})
     names = {own: getattr(thing, own) for own, info in fields.items() if info.is_required()}
     given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
-    given[field] = _value(setting.value)
-    try:
-        checked = type(thing).model_validate(given)
-    except ValidationError as error:
-        item = Item(setting.where, (), given)
-        raise schema_error(item, subject, error, error.error_count()) from None
-    return thing.model_copy(update={name: getattr(checked, name)})
-
-
-def _value(text: str) -> str | int | bool | None:
-    """Read a value as YAML would: a whole number, true or false, ``none``, or a text."""
-    if text in _WORDS:
-        return _WORDS[text]
-    return int(text) if _WHOLE.fullmatch(text) else text
+    # As YAML would read it: a whole number, true or false, ``none``, or a text.
+    number = int(setting.value) if _WHOLE.fullmatch(setting.value) else setting.value
+    given[field] = _WORDS.get(setting.value, number)
+    read = checked(type(thing), given, setting.where, (), subject)
+    return thing.model_copy(update={name: getattr(read, name)})
 
 
 class Submissions(Protocol):
@@ -118,13 +109,11 @@ class Submissions(Protocol):
 
     def read_submissions(self, source: str) -> Sequence[Item]:
         """Return the objects that a file holds."""
-        ...
 
     def add_workloads(
         self, state: StateT, items: Iterable[Item], queue: str | None
     ) -> tuple[StateT, tuple[str, ...]]:
         """Return the state with what a scheduler would make of them, and its keys."""
-        ...
 
 
 SUBMISSIONS: Final = Part[Submissions]("hypothetical workloads")
@@ -138,7 +127,6 @@ class Edits(Protocol):
 
     def edited(self, state: StateT, setting: Setting) -> StateT:
         """Return the state with one value set."""
-        ...
 
 
 EDITS: Final = Part[Edits]("edits")
@@ -166,17 +154,14 @@ def edit(state: StateT, assignments: Sequence[str]) -> StateT:
         return state
     edits = EDITS.of(state)
     for text in assignments:
-        state = edits.edited(state, _setting(text, edits.EXAMPLE))
+        target, equals, value = (part.strip() for part in text.partition("="))
+        setting = Setting(text, target, value)
+        if not equals or not target or not value:
+            hint = f"such as {edits.EXAMPLE}"
+            raise setting.refused("is not an edit", "OBJECT.FIELD=VALUE", hint)
+        state = edits.edited(state, setting)
     digest = hashlib.sha256("\n".join((state.digest, *assignments)).encode()).hexdigest()
     return state.model_copy(update={"digest": digest})
-
-
-def _setting(text: str, example: str) -> Setting:
-    target, equals, value = (part.strip() for part in text.partition("="))
-    setting = Setting(text, target, value)
-    if not equals or not target or not value:
-        raise setting.refused("is not an edit", "OBJECT.FIELD=VALUE", f"such as {example}")
-    return setting
 
 
 class TermChange(Record):
@@ -261,8 +246,7 @@ def compare(
         If a plan has no plan of the scheduler's own beside it.
     """
     if after.greedy is None or (before is not None and before.greedy is None):
-        message = "both plans need the scheduler's own beside them"
-        raise ValueError(message)
+        raise ValueError("both plans need the scheduler's own beside them")
     return WhatIf(
         preemptor=after.preemptor,
         edits=tuple(edits),
@@ -275,7 +259,7 @@ def compare(
 
 
 def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
-    keys = before.keys if before else ()
+    keys, was = (before.keys, before.where) if before else ((), {})
     then, now = set(keys), set(after.keys)
     is_plan = {"optimal", "feasible"}
     measured = [one.terms if one and one.status in is_plan else {} for one in (before, after)]
@@ -289,13 +273,107 @@ def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
             TermChange(term=term, before=measured[0].get(term), after=measured[1].get(term))
             for term in dict.fromkeys([*measured[0], *measured[1]])
         ),
-        moved=tuple(_moved(before.where if before else {}, after.where)),
+        moved=tuple(
+            Move(pods=pods, before=dict(was[pods]), after=dict(places))
+            for pods, places in after.where.items()
+            if pods in was and was[pods] != places
+        ),
     )
 
 
-def _moved(
-    before: Mapping[str, Mapping[str, int]], after: Mapping[str, Mapping[str, int]]
-) -> Iterator[Move]:
-    for pods, places in after.items():
-        if pods in before and before[pods] != places:
-            yield Move(pods=pods, before=dict(before[pods]), after=dict(places))
+MOST_WORKLOADS: Final = 1000
+"""Of those that run so many are listed with their priority; there may be a hundred thousand."""
+
+
+class Waiting(Record):
+    """Something pending: its key, what people call it, the queue it waits in, its priority."""
+
+    key: str
+    name: str
+    queue: str
+    priority: int
+
+
+class Goal(Record):
+    """An objective: its name, and what it is in words."""
+
+    name: str
+    summary: str
+
+
+class Settable(Record):
+    """One value that an edit can set.
+
+    ``target`` is what stands before the ``=`` of the edit, ``value`` what would stand behind it for
+    the value of now; it is empty where nothing is written, and a default holds. ``group`` and
+    ``label`` say in words what it is. ``choices`` are all values that it can have; without any it
+    is a quantity, a number or a duration.
+    """
+
+    target: str
+    group: str
+    label: str
+    value: str
+    choices: tuple[str, ...] = ()
+
+
+class Editable(Record):
+    """An object with what can be set in it: a queue, a cohort, a workload."""
+
+    kind: str
+    name: str
+    settings: tuple[Settable, ...]
+
+
+class Settings(Record):
+    """Who is pending in a state, which objectives there are, and what can be set.
+
+    ``left_out`` is how many that run are not listed, because they are too many.
+    """
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    scheduler: SchedulerId
+    pending: tuple[Waiting, ...]
+    objectives: tuple[Goal, ...]
+    objects: tuple[Editable, ...]
+    left_out: int = 0
+
+
+class Listed(Protocol):
+    """What the listing asks of a scheduler."""
+
+    def waiting(self, state: AnyState, pending: Collection[str]) -> Iterator[Waiting]:
+        """Yield what is pending, by its keys."""
+
+    def queues(self, state: AnyState) -> Iterator[Editable]:
+        """Yield what has quota, parents before children where the state has them so."""
+
+    def workloads(self, state: AnyState) -> Iterator[Editable]:
+        """Yield what waits, then what runs, each with its priority."""
+
+
+LISTED: Final = Part[Listed]("settings")
+
+
+def settings(state: AnyState, pending: Iterable[str], objectives: Mapping[str, str]) -> Settings:
+    """Return who is pending, and what can be set.
+
+    Parameters
+    ----------
+    state
+        What was read.
+    pending
+        The keys of what is pending, in the order of the dump.
+    objectives
+        What each objective is in words, by its name.
+    """
+    listed, keys = LISTED.of(state), tuple(pending)
+    workloads = listed.workloads(state)
+    shown = tuple(islice(workloads, MOST_WORKLOADS))
+    return Settings(
+        scheduler=state.scheduler,
+        pending=tuple(listed.waiting(state, keys)),
+        objectives=tuple(Goal(name=name, summary=said) for name, said in objectives.items()),
+        objects=(*listed.queues(state), *shown),
+        left_out=sum(1 for _ in workloads),
+    )

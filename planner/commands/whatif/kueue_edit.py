@@ -1,4 +1,4 @@
-"""Edits of a state of Kueue, written as ``OBJECT.FIELD=VALUE``.
+"""Edits of a state of Kueue, written as ``OBJECT.FIELD=VALUE``, and what they could set.
 
 ========================================================= =====================================
 ``clusterqueue/NAME.preemption.withinClusterQueue``       Never, LowerPriority,
@@ -29,20 +29,26 @@ there, and a quota it has already; but a node may be one more like another, with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
-from pydantic import ValidationError
-
-from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
-from planner.reader.complaint import schema_error
-from planner.reader.items import Item
-from planner.state.base import KubernetesObject
-from planner.state.kueue import HOST, ClusterQueue, Cohort, Configuration, Node, State, Workload
-from planner.state.kueue_configuration import FEATURE_GATES, FairSharing
-from planner.state.kueue_topology import NodeStatus
+from planner.commands.whatif.edit import (
+    ABSENT,
+    Editable,
+    Place,
+    Settable,
+    Setting,
+    Waiting,
+    replaced,
+)
+from planner.quantity import format_quantity, format_units, from_units, to_quota
+from planner.reader.checked import checked
+from planner.state.kueue import State
+from planner.state.kueue_configuration import FEATURE_GATES, Configuration, FairSharing
+from planner.state.kueue_topology import HOST, Node, NodeStatus
+from planner.state.kueue_workload import Workload
 from planner.state.pods import Taint
-from planner.state.queues import ResourceGroup
+from planner.state.queues import ClusterQueue, Cohort, ResourceGroup
 
 FIELDS: Final = ("unschedulable", "allocatable.RESOURCE", "labels.KEY", "taints.KEY", "like")
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "PreferNoSchedule")
@@ -59,7 +65,17 @@ def with_node(state: State, rest: str, setting: Setting) -> State:
     """
     names = [node.metadata.name for node in state.nodes]
     if rest.endswith(_LIKE) and rest.removesuffix(_LIKE) not in names:
-        more = _like(state, rest.removesuffix(_LIKE), setting, names)
+        name = rest.removesuffix(_LIKE)
+        if setting.value not in names:
+            raise setting.unknown("Node", setting.value, names)
+        if not name:
+            raise setting.refused("the new node has no name", "node/NEW.like=NAME")
+        model = state.nodes[names.index(setting.value)]
+        labels = dict(model.metadata.labels)
+        if HOST in labels:
+            labels[HOST] = name
+        metadata = model.metadata.model_copy(update={"name": name, "uid": "", "labels": labels})
+        more = model.model_copy(update={"metadata": metadata})
         return state.model_copy(update={"nodes": (*state.nodes, more)})
     fitting = [name for name in names if rest.startswith(f"{name}.")]
     if not fitting:
@@ -67,21 +83,7 @@ def with_node(state: State, rest: str, setting: Setting) -> State:
     name = max(fitting, key=len)
     place = names.index(name)
     changed = _changed(state.nodes[place], rest.removeprefix(f"{name}."), setting)
-    nodes = (*state.nodes[:place], changed, *state.nodes[place + 1 :])
-    return state.model_copy(update={"nodes": nodes})
-
-
-def _like(state: State, name: str, setting: Setting, names: list[str]) -> Node:
-    if setting.value not in names:
-        raise setting.unknown("Node", setting.value, names)
-    if not name:
-        raise setting.refused("the new node has no name", "node/NEW.like=NAME")
-    model = state.nodes[names.index(setting.value)]
-    labels = dict(model.metadata.labels)
-    if HOST in labels:
-        labels[HOST] = name
-    metadata = model.metadata.model_copy(update={"name": name, "uid": "", "labels": labels})
-    return model.model_copy(update={"metadata": metadata})
+    return state.model_copy(update={"nodes": _put(state.nodes, place, changed)})
 
 
 def _changed(node: Node, path: str, setting: Setting) -> Node:
@@ -90,9 +92,15 @@ def _changed(node: Node, path: str, setting: Setting) -> Node:
         case "unschedulable" if not key:
             return replaced(node, ("spec",), field, setting, f"Node {node.metadata.name}")
         case "allocatable" if key:
-            return _with_allocatable(node, key, setting)
+            given = {"allocatable": {key: setting.value}}
+            read = checked(NodeStatus, given, setting.where, (), f"Node {node.metadata.name}")
+            amounts = {**node.status.allocatable, **read.allocatable}
+            status = node.status.model_copy(update={"allocatable": amounts})
+            return node.model_copy(update={"status": status})
         case "labels" if key:
-            labels = _labelled(node.metadata.labels, key, setting.value)
+            labels = {name: text for name, text in node.metadata.labels.items() if name != key}
+            if setting.value != ABSENT:
+                labels[key] = setting.value
             metadata = node.metadata.model_copy(update={"labels": labels})
             return node.model_copy(update={"metadata": metadata})
         case "taints" if key:
@@ -107,38 +115,15 @@ def _changed(node: Node, path: str, setting: Setting) -> Node:
     raise setting.unknown("field", path, FIELDS)
 
 
-def _with_allocatable(node: Node, resource: str, setting: Setting) -> Node:
-    given: dict[str, object] = {"allocatable": {resource: setting.value}}
-    try:
-        read = NodeStatus.model_validate(given)
-    except ValidationError as error:
-        item = Item(setting.where, (), given)
-        subject = f"Node {node.metadata.name}"
-        raise schema_error(item, subject, error, error.error_count()) from None
-    amounts = {**node.status.allocatable, **read.allocatable}
-    status = node.status.model_copy(update={"allocatable": amounts})
-    return node.model_copy(update={"status": status})
-
-
-def _labelled(labels: Mapping[str, str], key: str, value: str) -> dict[str, str]:
-    kept = {name: text for name, text in labels.items() if name != key}
-    return kept if value == ABSENT else {**kept, key: value}
-
-
 EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
 _WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
+_PREEMPTION: Final = ("spec", "preemption")
+_BORROW: Final = (*_PREEMPTION, "borrow_within_cohort")
 _POLICIES: Final[Mapping[str, Place]] = {
-    f"preemption.{path}": (("spec", "preemption", *steps), field)
-    for path, steps, field in (
-        ("withinClusterQueue", (), "withinClusterQueue"),
-        ("reclaimWithinCohort", (), "reclaimWithinCohort"),
-        ("borrowWithinCohort.policy", ("borrow_within_cohort",), "policy"),
-        (
-            "borrowWithinCohort.maxPriorityThreshold",
-            ("borrow_within_cohort",),
-            "maxPriorityThreshold",
-        ),
-    )
+    "preemption.withinClusterQueue": (_PREEMPTION, "withinClusterQueue"),
+    "preemption.reclaimWithinCohort": (_PREEMPTION, "reclaimWithinCohort"),
+    "preemption.borrowWithinCohort.policy": (_BORROW, "policy"),
+    "preemption.borrowWithinCohort.maxPriorityThreshold": (_BORROW, "maxPriorityThreshold"),
 }
 QUOTA: Final[Mapping[str, str]] = {
     "nominal": "nominalQuota",
@@ -148,7 +133,6 @@ QUOTA: Final[Mapping[str, str]] = {
 _ANY_QUOTA: Final = tuple(f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA)
 KINDS: Final = ("clusterqueue", "cohort", "workload", "node", "configuration")
 
-Edited = TypeVar("Edited", bound=KubernetesObject)
 Owner = TypeVar("Owner", ClusterQueue, Cohort)
 
 
@@ -166,14 +150,11 @@ def edited(state: State, setting: Setting) -> State:
         return state.model_copy(update={"configuration": found})
     match kind:
         case "clusterqueue":
-            queues = _in_place(
-                state.cluster_queues, lambda one: one.name, _queue, "ClusterQueue", rest, setting
-            )
+            fields = {**_POLICIES, **_WEIGHT}
+            queues = _in_place(state.cluster_queues, "ClusterQueue", fields, rest, setting)
             return state.model_copy(update={"cluster_queues": queues})
         case "cohort":
-            cohorts = _in_place(
-                state.cohorts, lambda one: one.name, _cohort, "Cohort", rest, setting
-            )
+            cohorts = _in_place(state.cohorts, "Cohort", _WEIGHT, rest, setting)
             return state.model_copy(update={"cohorts": cohorts})
         case "workload":
             key = _meant(state.workloads.keys, "Workload", rest, setting)
@@ -185,20 +166,36 @@ def edited(state: State, setting: Setting) -> State:
     raise setting.unknown("kind to edit", kind, KINDS)
 
 
-def _in_place(  # noqa: PLR0913, PLR0917 - what is told apart here is told apart nowhere else
-    objects: tuple[Edited, ...],
-    key: Callable[[Edited], str],
-    change: Callable[[Edited, str, Setting], Edited],
-    kind: str,
-    rest: str,
-    setting: Setting,
-) -> tuple[Edited, ...]:
-    """Edit the object whose name ``rest`` begins with."""
-    names = [key(one) for one in objects]
+def _in_place(
+    objects: tuple[Owner, ...], kind: str, fields: Mapping[str, Place], rest: str, setting: Setting
+) -> tuple[Owner, ...]:
+    """Set a field of the object that has quota and whose name ``rest`` begins with."""
+    names = [one.name for one in objects]
     name = _meant(names, kind, rest, setting)
-    position = names.index(name)
-    changed = change(objects[position], rest.removeprefix(f"{name}."), setting)
-    return (*objects[:position], changed, *objects[position + 1 :])
+    path, subject, position = rest.removeprefix(f"{name}."), f"{kind} {name}", names.index(name)
+    owner = objects[position]
+    if path.startswith("quota."):
+        places = {
+            f"quota.{flavor.name}/{quota.name}.{limit}": (g, f, q, field)
+            for g, group in enumerate(owner.spec.resource_groups)
+            for f, flavor in enumerate(group.flavors)
+            for q, quota in enumerate(flavor.resources)
+            for limit, field in QUOTA.items()
+        }
+        if path not in places:
+            raise setting.unknown(f"quota of {subject}", path, list(places))
+        g, f, q, field = places[path]
+        group, flavor = owner.spec.resource_groups[g], owner.spec.resource_groups[g].flavors[f]
+        quota = replaced(flavor.resources[q], (), field, setting, subject)
+        flavor = flavor.model_copy(update={"resources": _put(flavor.resources, q, quota)})
+        group = group.model_copy(update={"flavors": _put(group.flavors, f, flavor)})
+        groups = _put(owner.spec.resource_groups, g, group)
+        spec = owner.spec.model_copy(update={"resource_groups": groups})
+        return _put(objects, position, owner.model_copy(update={"spec": spec}))
+    if path not in fields:
+        raise setting.unknown("field", path, [*fields, *_ANY_QUOTA])
+    steps, field = fields[path]
+    return _put(objects, position, replaced(owner, steps, field, setting, subject))
 
 
 def _meant(names: Sequence[str], kind: str, rest: str, setting: Setting) -> str:
@@ -210,53 +207,10 @@ def _meant(names: Sequence[str], kind: str, rest: str, setting: Setting) -> str:
     return max(fitting, key=len)
 
 
-def _queue(queue: ClusterQueue, path: str, setting: Setting) -> ClusterQueue:
-    return _owner(queue, f"ClusterQueue {queue.name}", path, setting, {**_POLICIES, **_WEIGHT})
-
-
-def _cohort(cohort: Cohort, path: str, setting: Setting) -> Cohort:
-    return _owner(cohort, f"Cohort {cohort.name}", path, setting, _WEIGHT)
-
-
 def _workload(workload: Workload, path: str, setting: Setting) -> Workload:
     if path != "priority":
         raise setting.unknown("field", path, ["priority"])
     return replaced(workload, ("spec",), "priority", setting, f"Workload {workload.key}")
-
-
-def _owner(
-    owner: Owner, subject: str, path: str, setting: Setting, fields: Mapping[str, Place]
-) -> Owner:
-    """Set a field of what has quota."""
-    if path.startswith("quota."):
-        groups = _groups(owner.spec.resource_groups, subject, path, setting)
-        spec = owner.spec.model_copy(update={"resource_groups": groups})
-        return owner.model_copy(update={"spec": spec})
-    if path not in fields:
-        raise setting.unknown("field", path, [*fields, *_ANY_QUOTA])
-    steps, field = fields[path]
-    return replaced(owner, steps, field, setting, subject)
-
-
-def _groups(
-    groups: Sequence[ResourceGroup], subject: str, path: str, setting: Setting
-) -> tuple[ResourceGroup, ...]:
-    """Set one of the quotas of a ClusterQueue or Cohort."""
-    places = {
-        f"quota.{flavor.name}/{quota.name}.{limit}": (g, f, q, field)
-        for g, group in enumerate(groups)
-        for f, flavor in enumerate(group.flavors)
-        for q, quota in enumerate(flavor.resources)
-        for limit, field in QUOTA.items()
-    }
-    if path not in places:
-        raise setting.unknown(f"quota of {subject}", path, list(places))
-    g, f, q, field = places[path]
-    group, flavor = groups[g], groups[g].flavors[f]
-    quota = replaced(flavor.resources[q], (), field, setting, subject)
-    flavor = flavor.model_copy(update={"resources": _put(flavor.resources, q, quota)})
-    group = group.model_copy(update={"flavors": _put(group.flavors, f, flavor)})
-    return _put(groups, g, group)
 
 
 Thing = TypeVar("Thing")
@@ -284,3 +238,94 @@ def _configuration(configuration: Configuration, setting: Setting) -> Configurat
         raise setting.refused(f"feature gate {name} {reason}: in Kueue {release}", "another one")
     gates = {**configuration.feature_gates, name: setting.value == "true"}
     return configuration.model_copy(update={"feature_gates": gates})
+
+
+PREEMPTION: Final = "Preemption"
+LABELS: Final = {
+    "nominal": "Nominal quota",
+    "borrowingLimit": "Borrowing limit",
+    "lendingLimit": "Lending limit",
+}
+_NEVER, _LOWER = "Never", "LowerPriority"
+POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "withinClusterQueue": (_NEVER, _LOWER, "LowerOrNewerEqualPriority"),
+    "reclaimWithinCohort": (_NEVER, _LOWER, "Any"),
+    "borrowWithinCohort.policy": (_NEVER, _LOWER),
+}
+
+
+def waiting(state: State, pending: Collection[str]) -> Iterator[Waiting]:
+    """Yield the pending workloads, each with its ClusterQueue, or else its LocalQueue."""
+    wanted = set(pending)
+    led = {
+        (one.metadata.namespace, one.metadata.name): one.spec.cluster_queue
+        for one in state.local_queues
+    }
+    for one in state.workloads.entries:
+        if one.key in wanted:
+            queue = led.get((one.namespace, one.queue_name), one.queue_name)
+            yield Waiting(key=one.key, name=one.key, queue=queue, priority=one.priority)
+
+
+def queues(state: State) -> Iterator[Editable]:
+    """Yield the Cohorts that are objects, then the ClusterQueues."""
+    for cohort in state.cohorts:
+        yield Editable(kind="Cohort", name=cohort.name, settings=tuple(_quotas("cohort", cohort)))
+    for queue in state.cluster_queues:
+        found = (*_quotas("clusterqueue", queue), *_policies(queue))
+        yield Editable(kind="ClusterQueue", name=queue.name, settings=found)
+
+
+def workloads(state: State) -> Iterator[Editable]:
+    """Yield the pending workloads, then those that hold quota."""
+    entries = state.workloads.entries
+    for one in (
+        *(one for one in entries if one.is_pending),
+        *(one for one in entries if one.holds_quota and not one.is_pending),
+    ):
+        priority = Settable(
+            target=f"workload/{one.key}.priority",
+            group="",
+            label="Priority",
+            value=str(one.priority),
+        )
+        yield Editable(kind="Workload", name=one.key, settings=(priority,))
+
+
+def _quotas(kind: str, owner: ClusterQueue | Cohort) -> Iterator[Settable]:
+    groups: tuple[ResourceGroup, ...] = owner.spec.resource_groups
+    for flavor in (flavor for group in groups for flavor in group.flavors):
+        for quota in flavor.resources:
+            values = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
+            for limit, nano in zip(QUOTA, values, strict=True):
+                yield Settable(
+                    target=f"{kind}/{owner.name}.quota.{flavor.name}/{quota.name}.{limit}",
+                    group=f"{quota.name} in flavor {flavor.name}",
+                    label=LABELS[limit],
+                    value=ABSENT if nano is None else written(nano, quota.name),
+                )
+
+
+def written(nano: int, resource: str) -> str:
+    """Return a quota as people write it, such as ``1536Gi``, if that is exactly what it is."""
+    units = to_quota(nano, resource)
+    exact = from_units(units, resource) == nano
+    return format_units(units, resource) if exact else format_quantity(nano)
+
+
+def _policies(queue: ClusterQueue) -> Iterator[Settable]:
+    rules = queue.spec.preemption
+    threshold = rules.borrow_within_cohort.max_priority_threshold
+    values = (
+        rules.within_cluster_queue,
+        rules.reclaim_within_cohort,
+        rules.borrow_within_cohort.policy,
+    )
+    target = f"clusterqueue/{queue.name}.preemption"
+    for (name, choices), value in zip(POLICIES.items(), values, strict=True):
+        yield Settable(
+            target=f"{target}.{name}", group=PREEMPTION, label=name, value=value, choices=choices
+        )
+    name = "borrowWithinCohort.maxPriorityThreshold"
+    highest = ABSENT if threshold is None else str(threshold)
+    yield Settable(target=f"{target}.{name}", group=PREEMPTION, label=name, value=highest)

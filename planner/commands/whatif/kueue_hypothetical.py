@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Final
@@ -21,11 +21,12 @@ from typing import Final
 from pydantic import Field
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
+from planner.plan.base import name_some
 from planner.reader.checked import checked
 from planner.reader.complaint import closest
 from planner.reader.items import Item, items_of
 from planner.reader.kueue import resolve_priorities
-from planner.reader.parse import Document, parse
+from planner.reader.parse import parse
 from planner.reader.show import Path, path_text, place, plain, shown
 from planner.reader.source import load
 from planner.state.base import Count, KubernetesObject, Metadata, Schema, Time
@@ -137,9 +138,23 @@ def read_manifest(item: Item) -> Manifest:
     kind, version = item.value.get("kind"), item.value.get("apiVersion")
     match (version, kind):
         case ("batch/v1", "Job"):
-            return _job(item)
+            job = checked(JobManifest, item.value, item.root, item.path, "Job")
+            spec, labels = job.spec.template.spec, job.metadata.labels
+            manifest = _manifest(
+                item, "job", job.metadata, labels, spec, ("spec", "template", "spec")
+            )
+            counts = {"count": job.spec.pods, "min_count": _least_pods(manifest, job.spec.pods)}
+            return replace(manifest, pod_set=manifest.pod_set.model_copy(update=counts))
         case ("v1", "Pod") | (None, None):
-            return _pod(item)
+            pod = checked(PodManifest, item.value, item.root, item.path, "Pod")
+            labels = pod.metadata.labels
+            if POD_GROUP in labels:
+                raise UnsupportedError(
+                    place(item.root, (*item.path, "metadata", "labels", POD_GROUP)),
+                    "a pod of a group: Kueue makes one Workload of all its pods",
+                    "that Workload, or a Job",
+                )
+            return _manifest(item, "pod", pod.metadata, labels, pod.spec, ("spec",))
         case ("v1", "PodTemplate"):
             made = checked(PodTemplateManifest, item.value, item.root, item.path, "PodTemplate")
             labels = {**made.template.metadata.labels, **made.metadata.labels}
@@ -147,26 +162,6 @@ def read_manifest(item: Item) -> Manifest:
             return _manifest(item, "pod", made.metadata, labels, made.template.spec, path)
     of = "without an apiVersion" if version is None else f"of {shown(version)}"
     raise SchemaError(item.where, f"{plain(str(kind))} {of} stands here", EXPECTED, _HINT)
-
-
-def _pod(item: Item) -> Manifest:
-    pod = checked(PodManifest, item.value, item.root, item.path, "Pod")
-    labels = pod.metadata.labels
-    if POD_GROUP in labels:
-        raise UnsupportedError(
-            place(item.root, (*item.path, "metadata", "labels", POD_GROUP)),
-            "a pod of a group: Kueue makes one Workload of all its pods",
-            "that Workload, or a Job",
-        )
-    return _manifest(item, "pod", pod.metadata, labels, pod.spec, ("spec",))
-
-
-def _job(item: Item) -> Manifest:
-    job = checked(JobManifest, item.value, item.root, item.path, "Job")
-    spec, labels = job.spec.template.spec, job.metadata.labels
-    made = _manifest(item, "job", job.metadata, labels, spec, ("spec", "template", "spec"))
-    counts = {"count": job.spec.pods, "min_count": _least_pods(made, job.spec.pods)}
-    return replace(made, pod_set=made.pod_set.model_copy(update=counts))
 
 
 def _least_pods(made: Manifest, count: int) -> int | None:
@@ -213,16 +208,15 @@ def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
     InputError
         If it cannot be read, or holds something that is no object.
     """
-    documents = [one for text in load(source, MAX_BYTES).texts for one in parse(text)]
-    return tuple(item for document in documents for item in _items(document))
-
-
-def _items(document: Document) -> Iterator[Item]:
-    value = document.value
-    if isinstance(value, dict) and not {"kind", "apiVersion"} & value.keys() and "spec" in value:
-        yield Item(document.where, (), value)  # a bare pod template
-    else:
-        yield from items_of(document)
+    items: list[Item] = []
+    for document in [one for text in load(source, MAX_BYTES).texts for one in parse(text)]:
+        value = document.value
+        known = isinstance(value, dict) and {"kind", "apiVersion"} & value.keys()
+        if isinstance(value, dict) and not known and "spec" in value:
+            items.append(Item(document.where, (), value))  # a bare pod template
+        else:
+            items += items_of(document)
+    return tuple(items)
 
 
 def add_workloads(
@@ -250,7 +244,13 @@ def add_workloads(
         If an object cannot be used, names no LocalQueue or priority class that is in the state,
         or has the name of a workload that is there already.
     """
-    local = None if queue is None else _named(state, queue)
+    local = None
+    if queue is not None:
+        namespace, _, name = queue.partition("/")
+        if not (namespace and name):
+            raise SchemaError("--queue", f"{shown(queue)} is no LocalQueue", "NAMESPACE/NAME")
+        _check_queue(state, namespace, name, "--queue")
+        local = namespace, name
     known = {*state.workloads.keys}
     made = []
     for item in items:
@@ -271,27 +271,16 @@ def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
     return state.model_copy(update={"digest": digest, "workloads": state.workloads.plus(more)})
 
 
-def _named(state: State, queue: str) -> tuple[str, str]:
-    """Return namespace and name of a LocalQueue that the caller names."""
-    namespace, slash, name = queue.partition("/")
-    if not (namespace and slash and name):
-        raise SchemaError("--queue", f"{shown(queue)} is no LocalQueue", "NAMESPACE/NAME")
-    _check_queue(state, namespace, name, "--queue")
-    return namespace, name
-
-
 def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
     queues = [f"{one.metadata.namespace}/{one.metadata.name}" for one in state.local_queues]
     key = f"{namespace}/{name}"
     if key in queues:
         return
     near = closest(key, queues)
-    more = len(queues) - _SHOWN
-    shown_queues = ", ".join(queues[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
     raise LookupFailed(
         where,
         f"LocalQueue {shown(key)} is not in the dump",
-        f"one of {shown_queues}" if queues else "",
+        f"one of {name_some(queues, _SHOWN)}" if queues else "",
         f'did you mean "{near}"?' if near else "--queue NAMESPACE/NAME names another",
     )
 
@@ -299,27 +288,34 @@ def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
 def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
     version = item.value.get("apiVersion")
     if item.value.get("kind") == "Workload" and str(version).rpartition("/")[0] == API_GROUP:
-        workload = _as_new(state, item, local)
+        given = checked(Workload, item.value, item.root, item.path, "Workload")
+        if not given.spec.pod_sets:
+            where = place(item.root, (*item.path, "spec", "podSets"))
+            raise SchemaError(where, "is missing or empty")
+        namespace = given.metadata.namespace or DEFAULT
+        workload = fresh(state, given, *(local or (namespace, given.spec.queue_name)))
         at: Path = ("spec", "queueName")
     else:
         workload = _submitted(state, read_manifest(item), local)
         at = ("metadata", "labels", QUEUE)
-    where = place(item.root, (*item.path, *at))
     if not workload.spec.queue_name:
         hint = "--queue NAMESPACE/NAME names one"
         raise SchemaError(item.where, "names no LocalQueue", f"one in {path_text(at)}", hint)
     if local is None:
+        where = place(item.root, (*item.path, *at))
         _check_queue(state, workload.metadata.namespace, workload.spec.queue_name, where)
-    return _with_priority(state, item, workload)
-
-
-def _as_new(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
-    """Return a Workload of Kueue as if it had been created just now."""
-    given = checked(Workload, item.value, item.root, item.path, "Workload")
-    if not given.spec.pod_sets:
-        raise SchemaError(place(item.root, (*item.path, "spec", "podSets")), "is missing or empty")
-    namespace = given.metadata.namespace or DEFAULT
-    return fresh(state, given, *(local or (namespace, given.spec.queue_name)))
+    # Kueue makes no workload of an unknown class.
+    (resolved,), missing = resolve_priorities(
+        [workload], state.workload_priority_classes, state.priority_classes
+    )
+    reference = workload.spec.priority_class
+    if missing and reference is not None:
+        raise LookupFailed(
+            item.where,
+            f"{reference.kind} {shown(reference.name)} is not in the dump",
+            hint=f"add {_PLURALS.get(reference.kind, 'it')} to the kinds that kubectl get prints",
+        )
+    return resolved
 
 
 def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = "") -> Workload:
@@ -352,7 +348,10 @@ def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) 
     """Return the Workload that Kueue would make of a Job or Pod."""
     metadata = manifest.metadata
     namespace, queue = local or (metadata.namespace or DEFAULT, manifest.labels.get(QUEUE, ""))
-    if not queue and _has_default_queue(state, namespace):
+    if not queue and any(
+        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
+        for one in state.local_queues
+    ):
         queue = DEFAULT
     return Workload(
         metadata=Metadata(
@@ -365,13 +364,6 @@ def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) 
             queueName=queue,
             priorityClassRef=_priority_class(state, manifest),
         ),
-    )
-
-
-def _has_default_queue(state: State, namespace: str) -> bool:
-    return any(
-        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
-        for one in state.local_queues
     )
 
 
@@ -389,21 +381,6 @@ def _priority_class(state: State, manifest: Manifest) -> PriorityClassRef | None
         lowest = min(defaults, key=lambda one: one.value, default=None)
         name = lowest.metadata.name if lowest else ""
     return PriorityClassRef(kind="PriorityClass", name=name) if name else None
-
-
-def _with_priority(state: State, item: Item, workload: Workload) -> Workload:
-    """Give a workload the number of its class; Kueue makes no workload of an unknown class."""
-    (resolved,), missing = resolve_priorities(
-        [workload], state.workload_priority_classes, state.priority_classes
-    )
-    reference = workload.spec.priority_class
-    if missing and reference is not None:
-        raise LookupFailed(
-            item.where,
-            f"{reference.kind} {shown(reference.name)} is not in the dump",
-            hint=f"add {_PLURALS.get(reference.kind, 'it')} to the kinds that kubectl get prints",
-        )
-    return resolved
 
 
 _PLURALS: Final = {

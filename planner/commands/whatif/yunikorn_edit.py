@@ -1,4 +1,4 @@
-"""Edits of a state of YuniKorn, written as ``OBJECT.FIELD=VALUE``.
+"""Edits of a state of YuniKorn, written as ``OBJECT.FIELD=VALUE``, and what they could set.
 
 ============================================= =================================================
 ``queue/PATH.guaranteed.RESOURCE``            a quantity as in queues.yaml, or ``none``
@@ -23,10 +23,18 @@ what the dump has can be edited. Source: docs/semantics/yunikorn.md §2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final, TypeVar
 
-from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
+from planner.commands.whatif.edit import (
+    ABSENT,
+    Editable,
+    Place,
+    Settable,
+    Setting,
+    Waiting,
+    replaced,
+)
 from planner.quota.yunikorn import properties
 from planner.reader.yunikorn_queues import paths_of
 from planner.state.clock import parse_duration
@@ -39,6 +47,7 @@ from planner.state.yunikorn import (
     QueueConfig,
     Resource,
     YuniKornState,
+    format_yunikorn_quantity,
     parse_yunikorn_quantity,
 )
 
@@ -136,20 +145,24 @@ def _application(application: Application, name: str, path: str, setting: Settin
         raise setting.unknown("field of an application", path, ["priority"])
     if application.application_id != name:
         return application
-    subject = f"application {name}"
-    update: dict[str, Any] = {
-        field: tuple(replaced(one, (), "priority", setting, subject) for one in claims)
-        for field, claims in (
-            ("allocations", application.allocations),
-            ("requests", application.requests),
-        )
-    }
-    return application.model_copy(update=update)
+
+    def changed(claim: AnyClaim) -> AnyClaim:
+        return replaced(claim, (), "priority", setting, f"application {name}")
+
+    allocations = tuple(map(changed, application.allocations))
+    requests = tuple(map(changed, application.requests))
+    return application.model_copy(update={"allocations": allocations, "requests": requests})
 
 
 def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) -> YuniKornState:
     """Set a field of an ask or allocation, found by its key or its pod."""
-    names = [name for claim in _claims(state, kind) for name in (claim.allocation_key, claim.pod)]
+    names = [
+        name
+        for partition in state.partitions
+        for one in partition.applications
+        for claim in (one.requests if kind == "ask" else one.allocations)
+        for name in (claim.allocation_key, claim.pod)
+    ]
     name, path = _split([name for name in names if name], rest, kind, setting)
     fields = _ASK_FIELDS if kind == "ask" else _ALLOCATION_FIELDS
     if path not in fields:
@@ -167,12 +180,6 @@ def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) ->
         return one.model_copy(update={"allocations": tuple(map(changed, one.allocations))})
 
     return _in_applications(state, application)
-
-
-def _claims(state: YuniKornState, kind: str) -> Iterator[Ask | Allocation]:
-    for partition in state.partitions:
-        for application in partition.applications:
-            yield from application.requests if kind == "ask" else application.allocations
 
 
 def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornState:
@@ -250,3 +257,85 @@ def _property(field: str, setting: Setting) -> str:
     elif not _OFFSET.fullmatch(value) or not -(2**31) <= int(value) < 2**31:
         raise setting.refused(f'"{value}" is not an offset', "a whole number of 32 bits")
     return value
+
+
+PROPERTIES: Final = (
+    properties.PREEMPTION_POLICY,
+    properties.PREEMPTION_DELAY,
+    properties.PRIORITY_POLICY,
+    properties.PRIORITY_OFFSET,
+)
+GROUP: Final = "Preemption and priority"
+
+
+def waiting(state: YuniKornState, pending: Collection[str]) -> Iterator[Waiting]:
+    """Yield the pending asks, each with the queue of its application."""
+    wanted = set(pending)
+    for partition in state.partitions:
+        for application, ask in partition.asks:
+            if ask.allocation_key in wanted:
+                yield Waiting(
+                    key=ask.allocation_key,
+                    name=ask.pod or ask.allocation_key,
+                    queue=application.queue_name,
+                    priority=ask.priority,
+                )
+
+
+def queues(state: YuniKornState) -> Iterator[Editable]:
+    """Yield the queues, parents first; one that is in several partitions cannot be edited."""
+    found = [one for partition in state.partitions for one in _below(partition.root, "")]
+    paths = [path for path, _ in found]
+    for path, queue in found:
+        if paths.count(path) == 1:
+            values = (*_limits(path, queue), *_properties(path, queue))
+            yield Editable(kind="Queue", name=path, settings=values)
+
+
+def workloads(state: YuniKornState) -> Iterator[Editable]:
+    """Yield the asks, then the allocations."""
+    applications = [one for partition in state.partitions for one in partition.applications]
+    for application in applications:
+        yield from (_claim("Ask", one) for one in application.requests)
+    for application in applications:
+        yield from (_claim("Allocation", one) for one in application.allocations)
+
+
+def _claim(kind: str, claim: Ask | Allocation) -> Editable:
+    target = f"{kind.lower()}/{claim.allocation_key}.priority"
+    value = str(claim.priority)
+    priority = Settable(target=target, group="", label="Priority", value=value)
+    return Editable(kind=kind, name=claim.pod or claim.allocation_key, settings=(priority,))
+
+
+def _below(queue: QueueConfig, above: str) -> Iterator[tuple[str, QueueConfig]]:
+    path = f"{above}{queue.name.lower()}"
+    yield path, queue
+    for child in queue.queues:
+        yield from _below(child, f"{path}.")
+
+
+def _limits(path: str, queue: QueueConfig) -> Iterator[Settable]:
+    if path == ROOT:
+        return
+    known = {limit: getattr(queue.resources, limit) for limit in LIMITS}
+    for resource in dict.fromkeys(name for amounts in known.values() for name in amounts):
+        for limit, amounts in known.items():
+            units = amounts.get(resource)
+            yield Settable(
+                target=f"queue/{path}.{limit}.{resource}",
+                group=resource,
+                label=limit.capitalize(),
+                value=ABSENT if units is None else format_yunikorn_quantity(units, resource),
+            )
+
+
+def _properties(path: str, queue: QueueConfig) -> Iterator[Settable]:
+    for name in PROPERTIES:
+        yield Settable(
+            target=f"queue/{path}.{name}",
+            group=GROUP,
+            label=name,
+            value=queue.properties.get(name, ""),
+            choices=POLICIES.get(name, ()),
+        )

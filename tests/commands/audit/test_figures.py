@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from planner.commands.audit import Audit, Case
-from planner.commands.audit.record import FindingCode, Judgement, Summary
+from planner.commands.audit import Case
+from planner.commands.audit.record import Audit, FindingCode, Judgement, Summary
 from planner.commands.compare.confidence import mean, share
 from tests.conftest import ROOT
 

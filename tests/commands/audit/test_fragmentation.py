@@ -8,8 +8,10 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.commands.audit import Audit, Case, Question, audit_instance
+from planner.commands.audit import Case, Question
 from planner.commands.audit.instance import Instance
+from planner.commands.audit.judge import audit_instance
+from planner.commands.audit.record import Audit
 from planner.commands.compare import compare
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.commands.audit import open_packed, packed_states
-from planner.commands.audit.instance import count_states
+from planner.commands.audit.instance import count_states, open_packed, packed_states
 from planner.errors import InputError
 from tests import recorded
 from tests.cli.running import another_pending, cluster, write

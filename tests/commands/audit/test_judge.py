@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import planner
-from planner.commands.audit import Case, Question, audit_instance
+from planner.commands.audit import Case, Question
 from planner.commands.audit.instance import Instance
+from planner.commands.audit.judge import audit_instance
 from planner.errors import InputError
 from planner.objective.profiles import PROFILES
 from planner.objective.wishes import Wishes

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.commands.audit import Audit, Question, audit_instance, summarise
+from planner.commands.audit import Question
 from planner.commands.audit.instance import Instance
-from planner.commands.audit.record import Precedence
+from planner.commands.audit.judge import audit_instance
+from planner.commands.audit.many import summarise
+from planner.commands.audit.record import Audit, Precedence
 from planner.objective.profiles import PROFILES
 from planner.report.audit import render
 from tests import recorded

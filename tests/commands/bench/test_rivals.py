@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from planner.commands.bench.answer import Heat, answer
 from planner.commands.bench.record import Answers, Row
+from planner.commands.bench.run import Heat, answer
 from planner.commands.bench.suite import begun, line_of
 from planner.rivals import ablation
 from planner.rivals.contest import Contest, Effort, Found

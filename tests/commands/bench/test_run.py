@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from planner.commands.bench import Bench, Row
+from planner.commands.bench import Bench
+from planner.commands.bench.record import Row
 from planner.commands.bench.summary import FACTORS, profiles, standings
 from planner.rivals.table import RIVALS
 from tests.cli.running import call

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.commands.compare import find_algorithm, find_algorithms
-from planner.commands.compare.measure import algorithm_names
+from planner.commands.compare import find_algorithms
+from planner.commands.compare.measure import algorithm_names, find_algorithm
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import PROFILES
 from planner.state.kueue_configuration import BOTH_STRATEGIES

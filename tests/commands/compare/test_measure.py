@@ -7,14 +7,9 @@ import pytest
 
 import planner
 from planner.commands.audit.instance import Instance
-from planner.commands.compare import (
-    Question,
-    Row,
-    compare,
-    compare_instance,
-    find_algorithm,
-    find_algorithms,
-)
+from planner.commands.compare import Question, compare, find_algorithms
+from planner.commands.compare.measure import compare_instance, find_algorithm
+from planner.commands.compare.record import Row
 from planner.errors import InputError
 from planner.plan.kueue import Plan
 from planner.state.kueue import State

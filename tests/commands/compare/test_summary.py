@@ -2,9 +2,9 @@
 
 import pytest
 
-from planner.commands.compare import Duel, Row, StateComparison, Tally, compare
-from planner.commands.compare.many import distribution
-from planner.commands.compare.record import RowStatus
+from planner.commands.compare import compare
+from planner.commands.compare.many import Tally, distribution
+from planner.commands.compare.record import Duel, Row, RowStatus, StateComparison
 from tests.commands.compare.clusters import one_would_do, two_borrowers
 
 NAMES = ("a", "b", "c")

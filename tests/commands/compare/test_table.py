@@ -10,8 +10,8 @@ import pytest
 from pandas.api.typing import NAType
 
 import planner
-from planner.commands.compare import Comparison, columns, compare, frame, values
-from planner.commands.compare.table import Cell, parquet
+from planner.commands.compare import Comparison, compare
+from planner.commands.compare.table import Cell, columns, frame, parquet, values
 from planner.errors import InputError
 from planner.report.compare import csv_text
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do

@@ -13,12 +13,11 @@ import pytest
 
 import planner
 from planner.api import pending_workloads
-from planner.commands.lint import Finding
 from planner.commands.lint.kueue import cycles
 from planner.commands.lint.kueue.cycles import MAX_TRIED
 from planner.commands.lint.kueue.search import AT_REST, loop
 from planner.commands.lint.kueue.world import Facts
-from planner.commands.lint.lint import KINDS, files_of
+from planner.commands.lint.lint import KINDS, Finding, files_of
 from planner.commands.simulate import simulate
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot

@@ -13,8 +13,7 @@ import pytest
 
 import planner
 from planner.api import pending_workloads
-from planner.commands.lint import Finding
-from planner.commands.lint.lint import KINDS, files_of
+from planner.commands.lint.lint import KINDS, Finding, files_of
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.flow import Step, run_flow
 from tests.yunikorn.building import Json, allocation, application, cluster_value, node, queue

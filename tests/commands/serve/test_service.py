@@ -19,7 +19,6 @@ from jsonschema.validators import validator_for
 
 from planner.cli import serve
 from planner.cli.option import address
-from planner.commands.serve import process
 from planner.commands.serve.app import Service
 from planner.commands.serve.record import ENDPOINTS, AskedWho, Bounds
 from planner.objective.profiles import PROFILES
@@ -90,7 +89,7 @@ def test_what_if_and_what_can_be_set() -> None:
     "edits", [[], ["x=1"] * 101, ["a\nb=1"], ["x" * 1201], ["--output=/tmp/x\0"]]
 )
 def test_edits_are_bounded(edits: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "PROGRAM", "nothing.is.started")
+    monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "nothing.is.started")
     assert one(ask(service(), "/v1/whatif", DUMP, set=edits)).status == 400
 
 
@@ -129,7 +128,7 @@ def test_what_cannot_be_used_says_why(dump: bytes, query: dict[str, str], said: 
 def test_only_known_options_are_taken(
     query: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "PROGRAM", "nothing.is.started")
+    monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "nothing.is.started")
     answer = one(ask(service(), "/v1/plan", DUMP, **query))
     assert answer.status == 400
     assert answer.json["error"]
@@ -169,7 +168,7 @@ def sleeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"os.rename({str(tmp_path / 'new')!r}, {str(tmp_path / 'number')!r})\n"
         f"time.sleep({FOR_EVER_S})\n"
     )
-    monkeypatch.setattr(process, "PROGRAM", "sleeper")
+    monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "sleeper")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     return tmp_path / "number"
 
@@ -178,7 +177,7 @@ def test_plans_of_one_request_share_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "telling.py").write_text("import sys; print(*sys.argv)")
-    monkeypatch.setattr(process, "PROGRAM", "telling")
+    monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "telling")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     app = service(seconds=100)
     assert b" --time-limit=80.0 " in one(ask(app, "/v1/plan", DUMP)).data
@@ -220,7 +219,7 @@ def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
         gone.set()
         left = await first
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(process, "PROGRAM", "planner.cli.main")
+            patched.setattr("planner.commands.serve.app.PROGRAM", "planner.cli.main")
             return left, await ask(app, "/v1/plan", DUMP)
 
     left, answer = asyncio.run(one_after_the_other())

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from planner.commands.simulate import Event, Loop, Script, simulate
+from planner.commands.simulate import Event, Script, simulate
 from planner.commands.simulate.kueue_world import KueueWorld
-from planner.commands.simulate.run import Watch
+from planner.commands.simulate.record import Loop
+from planner.commands.simulate.simulate import Watch
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.kueue import State

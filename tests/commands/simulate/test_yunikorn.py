@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from planner.commands.simulate import Script, Simulation, simulate
-from planner.commands.simulate.run import Limits, run
+from planner.commands.simulate.simulate import Limits, run
 from planner.commands.simulate.yunikorn_world import YuniKornWorld
 from planner.errors import LookupFailed, SchemaError
 from planner.quota.yunikorn.cluster import Asking, Cluster

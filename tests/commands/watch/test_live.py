@@ -17,9 +17,8 @@ import pytest
 import planner
 from planner.commands.audit.judge import Question
 from planner.commands.watch.kueue import judge, live
-from planner.commands.watch.kueue.keep import Keeper
+from planner.commands.watch.kueue.keep import Keeper, Store
 from planner.commands.watch.kueue.live import Live, Pace
-from planner.commands.watch.kueue.store import Store
 from planner.commands.watch.record import Decision, Line, Note, Preemption
 from planner.errors import InputError
 from planner.kubectl.call import Answer
@@ -495,7 +494,7 @@ def test_memory_of_the_whole_watch_does_not_grow(kueue: Cluster) -> None:
 def test_recordings_are_bounded(
     kueue: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planner.commands.watch.kueue.store.MOST", 2)
+    monkeypatch.setattr("planner.commands.watch.kueue.keep.MOST", 2)
     store = Store(tmp_path / "deep" / "er")
     state = Keeper(kueue.take(), {}, lambda: 0.0).state
     for name in "abc":

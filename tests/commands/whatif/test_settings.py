@@ -7,9 +7,8 @@ import pytest
 
 import planner
 from planner.api import pending_workloads
-from planner.commands.whatif import settings as listing
-from planner.commands.whatif.edit import edit
-from planner.commands.whatif.settings import Settings, settings
+from planner.commands.whatif import edit as listing
+from planner.commands.whatif.edit import Settings, edit, settings
 from planner.errors import SchemaError
 from planner.objective.profiles import PROFILES
 from planner.state import AnyState

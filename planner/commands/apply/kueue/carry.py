@@ -11,20 +11,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, Final
 
-from planner.commands.apply.kueue.cluster import (
-    LOCAL_QUEUES,
-    OPEN,
-    Call,
-    Cluster,
-    hold,
-    lift,
-)
+from planner.commands.apply.kueue.cluster import LOCAL_QUEUES, OPEN, Call, Cluster, hold, lift
 from planner.commands.apply.kueue.fresh import digest_of
 from planner.commands.apply.kueue.ways import BOOSTED, Surprise, Treatment, mark_of, unboost
 from planner.commands.apply.record import Applied, ApplyStatus, Step
@@ -122,7 +115,12 @@ class Carrying:
             self._lift()
             self.tell(f"wait for {self.plan.preemptor}, at most {self.patience.wait_s:g} s")
             admitted = self._wait()
-            others = tuple(sorted(self._also_evicted()))
+            late = (
+                one.key
+                for one in self.cluster.workloads()
+                if one.is_true("Evicted") and one.eviction not in self.evictions
+            )
+            others = tuple(sorted({*late} - {*self.plan.keys}))
             self._restore()
         except (Surprise, InputError) as reason:
             return self._given_up("stopped", str(reason))
@@ -212,19 +210,16 @@ class Carrying:
 
     @cached_property
     def _queue_key(self) -> str:
-        """The LocalQueue that the preemptor waits in."""
         preemptor = self.cluster.find(WORKLOADS, self.plan.preemptor)
         if preemptor is None:
-            message = f"{self.plan.preemptor} is gone"
-            raise Surprise(message)
+            raise Surprise(f"{self.plan.preemptor} is gone")
         namespace = self.plan.preemptor.partition("/")[0]
         return f"{namespace}/{preemptor.at('spec', 'queueName')}"
 
     def _queue(self) -> LiveObject:
         found = self.cluster.find(LOCAL_QUEUES, self._queue_key)
         if found is None:
-            message = f"LocalQueue {self._queue_key} is gone"
-            raise Surprise(message)
+            raise Surprise(f"LocalQueue {self._queue_key} is gone")
         return found
 
     def _hold_call(self) -> Call | None:
@@ -233,15 +228,15 @@ class Carrying:
         if mark.get("plan") == digest_of(self.plan):
             return None
         if mark:
-            message = (
+            raise Surprise(
                 f"LocalQueue {queue.key} is held for another plan, for {mark.get('preemptor')}: "
                 "planner apply --undo of that plan lifts it"
             )
-            raise Surprise(message)
         policy = queue.at("spec", "stopPolicy") or OPEN
         if policy != OPEN:
-            message = f"LocalQueue {queue.key} is stopped by somebody: its stopPolicy is {policy}"
-            raise Surprise(message)
+            raise Surprise(
+                f"LocalQueue {queue.key} is stopped by somebody: its stopPolicy is {policy}"
+            )
         note = {"plan": digest_of(self.plan), "preemptor": self.plan.preemptor}
         return hold(queue, HELD, json.dumps(note))
 
@@ -260,8 +255,7 @@ class Carrying:
         while True:
             found = self.cluster.find(WORKLOADS, self.plan.preemptor)
             if found is None:
-                message = f"{self.plan.preemptor} is gone"
-                raise Surprise(message)
+                raise Surprise(f"{self.plan.preemptor} is gone")
             if found.holds_quota:
                 return True
             if self.patience.seconds() >= end:
@@ -274,10 +268,3 @@ class Carrying:
             self.cluster.look_at(self.treatment.keys)
         for key in self.treatment.keys:
             self._do(partial(self.treatment.restore, self.cluster, key))
-
-    def _also_evicted(self) -> Iterator[str]:
-        """List who is being evicted since, and is no victim."""
-        for one in self.cluster.workloads():
-            later = one.is_true("Evicted") and one.eviction not in self.evictions
-            if later and one.key not in self.plan.keys:
-                yield one.key

@@ -84,7 +84,8 @@ def changes(
     objective, costs
         What the plan was made under, as for ``planner.check``.
     """
-    found = [text for text in (_of_preemptor(state, plan), *_of_victims(state, plan)) if text]
+    of_victims = (_of_victim(state, victim) for victim in plan.victims)
+    found = [text for text in (_of_preemptor(state, plan), *of_victims) if text]
     return found[:MAX_CHANGES] or list(_of_the_rest(state, plan, objective, costs))[:MAX_CHANGES]
 
 
@@ -97,10 +98,6 @@ def _of_preemptor(state: State, plan: Plan) -> str:
     if not workload.is_pending:
         return f"{plan.preemptor} does not wait any more"
     return ""
-
-
-def _of_victims(state: State, plan: Plan) -> Iterator[str]:
-    return (_of_victim(state, victim) for victim in plan.victims)
 
 
 def _of_victim(state: State, victim: Victim) -> str:

@@ -48,11 +48,10 @@ class Dumped(Cluster):
         if found is None:
             return None
         if not found.metadata.resource_version:
-            message = (
+            raise Surprise(
                 f"{key} has no resourceVersion in the dump, so that no command could tell whether "
                 "it has changed since: planner snapshot keeps it"
             )
-            raise Surprise(message)
         return LiveObject(found.model_dump(mode="json", by_alias=True))
 
 

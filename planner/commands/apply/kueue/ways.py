@@ -31,7 +31,6 @@ class Treatment(Protocol):
     @property
     def keys(self) -> tuple[str, ...]:
         """Those that are changed, as namespace/name, in order."""
-        ...
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that changes a workload, or ``None`` if it is as it should be already.
@@ -41,11 +40,9 @@ class Treatment(Protocol):
         Surprise
             If it is no longer what it was when the plan was made.
         """
-        ...
 
     def restore(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that takes the change back once the preemptor is in, if one does."""
-        ...
 
 
 class Evictions:
@@ -71,19 +68,15 @@ class Evictions:
         """Return the call that says that it is evicted."""
         found = cluster.find(WORKLOADS, key)
         if found is None:
-            message = f"{key} is gone"
-            raise Surprise(message)
+            raise Surprise(f"{key} is gone")
         if found.is_true("Evicted"):
             if found.condition("Evicted").get("message") == self._message:
                 return None  # by an earlier run, or a call whose answer was lost
-            message = f"{key} is being evicted by somebody else"
-            raise Surprise(message)
+            raise Surprise(f"{key} is being evicted by somebody else")
         if not found.holds_quota:
-            message = f"{key} holds no quota any more"
-            raise Surprise(message)
+            raise Surprise(f"{key} holds no quota any more")
         if found.at("status", "admission", "clusterQueue") != self._queues[key]:
-            message = f"{key} does not run in ClusterQueue {self._queues[key]} any more"
-            raise Surprise(message)
+            raise Surprise(f"{key} does not run in ClusterQueue {self._queues[key]} any more")
         return evict(found, self._message, self._clock())
 
     def restore(self, cluster: Cluster, key: str) -> Call | None:  # noqa: ARG002 - Kueue does
@@ -113,13 +106,13 @@ class BoostedPriorities:
         """Return the call that sets the boost, and notes what it was before."""
         found = cluster.find(WORKLOADS, key)
         if found is None:
-            message = f"{key} is gone"
-            raise Surprise(message)
+            raise Surprise(f"{key} is gone")
         if BOOSTED in found.annotations:
             if mark_of(found, BOOSTED).get("plan") == self._digest:
                 return None
-            message = f"{key} is boosted for another plan: planner apply --undo takes that back"
-            raise Surprise(message)
+            raise Surprise(
+                f"{key} is boosted for another plan: planner apply --undo takes that back"
+            )
         boost = self._boosts[key]
         note = json.dumps({"plan": self._digest, "before": found.annotations.get(BOOST_ANNOTATION)})
         values: Mapping[str, str | None] = {BOOST_ANNOTATION: boost, BOOSTED: note}

@@ -75,22 +75,7 @@ class Boosts(Record):
         return self.plan.scheduler
 
 
-NONE_NEEDED = "Kueue evicts exactly the planned victims as it is"
-NO_VICTIMS = "the plan evicts nobody, and neither does Kueue"
-NO_PLAN = "there is no plan to be carried out: {why}"
-SMALLEST = "boosts of {touched} make Kueue evict exactly the planned victims; proved smallest"
-FOUND = (
-    "boosts of {touched} make Kueue evict exactly the planned victims; whether smaller ones do, "
-    "too, is not proved"
-)
-IMPOSSIBLE = (
-    "no boosts can make Kueue evict exactly the planned victims: it evicts others in {orders} in "
-    "which it could look at its {candidates}; boosts that make a workload exempt from preemption, "
-    "or open to it, are not considered"
-)
-NOT_A_CANDIDATE = "no boosts can make Kueue evict {victim}: it is no candidate of its search"
 UNKNOWN = "no boosts that work were found within the limit, and it is not proved that none do"
-OTHER_FLAVORS = "; with some boosts Kueue would choose other flavors than the plan's"
 
 
 def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) -> Boosts:
@@ -126,18 +111,18 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
         )
 
     if plan.claim in {"infeasible", "unknown"}:
-        impossible = plan.status == "infeasible"
-        why = NO_PLAN.format(why=plan.explanation)
-        return answer("impossible" if impossible else "unknown", why)
+        status: BoostStatus = "impossible" if plan.status == "infeasible" else "unknown"
+        return answer(status, f"there is no plan to be carried out: {plan.explanation}")
     if not plan.victims:
-        return answer("smallest", NO_VICTIMS)
+        return answer("smallest", "the plan evicts nobody, and neither does Kueue")
     if deadline.passed:
         return answer("unknown", UNKNOWN)
     trial = StateTrial(state, plan.preemptor, plan.assignment, frozenset(plan.keys))
     search = Search(trial, deadline)
     missing = trial.victims - search.today.keys()
     if missing:
-        return answer("impossible", NOT_A_CANDIDATE.format(victim=min(missing)))
+        why = f"Kueue evict {min(missing)}: it is no candidate of its search"
+        return answer("impossible", f"no boosts can make {why}")
     found = search.run()
     status, explanation = _outcome(search, found)
     boosts = () if found.choice is None else _boosts(search, found.choice)
@@ -148,17 +133,22 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
 def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
     if found.choice is None:
         if not found.proved:
-            return "unknown", UNKNOWN if search.complete else UNKNOWN + OTHER_FLAVORS
+            others = "; with some boosts Kueue would choose other flavors than the plan's"
+            return "unknown", UNKNOWN + ("" if search.complete else others)
         count = search.orders
         orders = "the only order" if count == 1 else f"each of the {count} orders"
-        candidates = _counted(len(search.pool), "candidate")
-        return "impossible", IMPOSSIBLE.format(orders=orders, candidates=candidates)
+        return "impossible", (
+            f"no boosts can make Kueue evict exactly the planned victims: it evicts others in "
+            f"{orders} in which it could look at its {_counted(len(search.pool), 'candidate')}; "
+            "boosts that make a workload exempt from preemption, or open to it, are not considered"
+        )
     if not found.choice:
-        return "smallest", NONE_NEEDED
+        return "smallest", "Kueue evicts exactly the planned victims as it is"
     touched = _counted(len(found.choice), "workload")
+    text = f"boosts of {touched} make Kueue evict exactly the planned victims"
     if found.proved:
-        return "smallest", SMALLEST.format(touched=touched)
-    return "found", FOUND.format(touched=touched)
+        return "smallest", f"{text}; proved smallest"
+    return "found", f"{text}; whether smaller ones do, too, is not proved"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -24,7 +24,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush, merge
-from itertools import combinations, groupby, takewhile
+from itertools import chain, combinations, groupby, product, takewhile
 from math import factorial, inf, prod
 
 from planner.commands.boost.kueue.trial import Trial
@@ -106,15 +106,13 @@ def candidates_of(
         total_request(assignment, preemptor, snapshot),
         contested(assignment, snapshot),
     )
-    fair = snapshot.configuration.fair_sharing_on
-    found = _fair(context) if fair else _classical(context)
+    if snapshot.configuration.fair_sharing_on:
+        found = _fair(context)
+    else:
+        candidates = collect_candidates(context)
+        found = map(candidates.of, candidates.ordered)
     pool = [_candidate(context, *one, victims=victims) for one in found]
     return sorted(pool, key=lambda one: one.place(one.priority))
-
-
-def _classical(context: Context) -> Iterator[tuple[Admitted, str, int]]:
-    candidates = collect_candidates(context)
-    yield from map(candidates.of, candidates.ordered)
 
 
 def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
@@ -190,20 +188,12 @@ def every_order(pool: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
     pool
         The candidates in Kueue's order of today.
     """
-    yield from _joined(_lists(pool))
+    for parts in product(*map(_arranged, _lists(pool))):
+        yield tuple(chain.from_iterable(parts))
 
 
 def _lists(pool: Sequence[Candidate]) -> list[list[Candidate]]:
     return [list(group) for _, group in groupby(pool, key=lambda one: one.list_number)]
-
-
-def _joined(lists: Sequence[list[Candidate]]) -> Iterator[tuple[Candidate, ...]]:
-    if not lists:
-        yield ()
-        return
-    for head in _arranged(lists[0]):
-        for tail in _joined(lists[1:]):
-            yield (*head, *tail)
 
 
 def _arranged(group: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
@@ -231,23 +221,17 @@ def priorities_for(order: Sequence[Candidate]) -> dict[str, int] | None:
     lowest = min(known, default=0) - len(order) - 1
     values: dict[str, int] = {}
     for _, group in groupby(order, key=lambda one: one.list_number):
-        last = (False, lowest - 1)
-        before: Candidate | None = None
+        last, before = lowest - 1, None
         for one in group:
-            value = _next(one, before, last[1], lowest)
+            # The smallest priority that puts it behind the one before.
+            least = lowest if one.least is None else one.least
+            is_later = before is not None and before.place(0) > one.place(0)
+            value = max(least, last + 1 if is_later else last)
             if not one.permits(value):
                 return None
             values[one.key] = value
-            before, last = one, (True, value)
+            before, last = one, value
     return values
-
-
-def _next(one: Candidate, before: Candidate | None, last: int, lowest: int) -> int:
-    """Return the smallest priority that puts a candidate behind the one before it."""
-    start = lowest if one.least is None else one.least
-    if before is not None and before.place(0) > one.place(0):
-        last += 1
-    return max(start, last)
 
 
 MAX_ORDERS = 20_000
@@ -347,7 +331,15 @@ class Search:
     def _witness(self) -> Choice | None:
         """Return a choice that works, of those that are likely to."""
         # Likely ones first: a choice that works bounds all further search from above.
-        lowered = self._lowered()
+        lowest = min(self.today.values(), default=0) - 1
+        # All victims before all others of their lists.
+        lowered = self._changed(
+            {
+                one.key: lowest if one.least is None else one.least
+                for one in self.pool
+                if one.is_victim
+            }
+        )
         raised = self._raised({})
         for choice in (lowered, raised, self._raised(lowered)):
             if self.deadline.passed:
@@ -355,17 +347,6 @@ class Search:
             if choice and self.works(choice):
                 return choice
         return None
-
-    def _lowered(self) -> dict[str, int]:
-        """Put all victims before all others of their lists."""
-        lowest = min(self.today.values(), default=0) - 1
-        return self._changed(
-            {
-                one.key: lowest if one.least is None else one.least
-                for one in self.pool
-                if one.is_victim
-            }
-        )
 
     def _raised(self, start: Choice) -> dict[str, int]:
         """Put everyone whom Kueue takes instead behind all others, again and again."""

@@ -52,7 +52,9 @@ class Trial:
 
         Flavors, attempts and victims are decided anew. The flavors must be those of the plan.
         """
-        return self._agrees(decide(*self._boosted(boosts)))
+        decision = decide(*self._boosted(boosts))
+        same_flavors = decision.assignment.pod_sets == self.assignment.pod_sets
+        return same_flavors and _taken(decision) == self.victims
 
     def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
         held = (one for some in self.snapshot.admitted.values() for one in some)
@@ -68,10 +70,6 @@ class Trial:
             for queue, workloads in self.snapshot.admitted.items()
         }
         return replace(self.snapshot, admitted=admitted)
-
-    def _agrees(self, decision: Decision) -> bool:
-        same_flavors = decision.assignment.pod_sets == self.assignment.pod_sets
-        return same_flavors and _taken(decision) == self.victims
 
 
 class StateTrial(Trial):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
 from math import gcd
 from typing import Final
 
@@ -16,7 +18,6 @@ from planner.laws import kueue as laws
 from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
-from planner.objective.profiles import Profile
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
 from planner.solver.deadline import Deadline
@@ -26,8 +27,6 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, solve_planning
 from planner.solver.kueue.start import start
 from planner.solver.levels import find_any
-from planner.solver.start import Given
-from planner.state.queues import Preemption, ResourceQuota
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 """What a law says of a problem, with its numbers, by the law's id."""
@@ -75,50 +74,43 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
     Where no flavor could be assigned, these are all flavors of the queue for the resources that
     the workload asks for, with the most that the queue could ever use of them.
     """
-    if planning.decision.assignment.mode == "NoFit":
-        return _of_no_flavor(planning)
-    problem = planning.problem
+    problem, snapshot, queue = planning.problem, planning.snapshot, planning.preemptor.queue
     found = []
-    for fr in problem.requested:
-        available = max(0, problem.available[fr])
-        short = problem.request[fr] - problem.available[fr]
-        if problem.request[fr] > available:
-            held = sum(problem.holding[planning.eligible, fr].tolist())
-            index = planning.snapshot.fr(*problem.frs[fr])
-            most = planning.snapshot.tree.potential(planning.preemptor.queue, index)
-            found.append(
-                _shortfall(problem.frs[fr], problem.request[fr], available, short, held, most)
-            )
-    return tuple(found)
-
-
-def _of_no_flavor(planning: Planning) -> tuple[Shortfall, ...]:
-    snapshot = planning.snapshot
-    queue = planning.preemptor.queue
-    asked: dict[str, int] = {}
-    for request in planning.preemptor.pod_sets:
-        for resource, amount in request.totals.items():
-            asked[resource] = asked.get(resource, 0) + amount
-    found = []
+    if planning.decision.assignment.mode != "NoFit":
+        for fr in problem.requested:
+            left = problem.available[fr]
+            if problem.request[fr] > max(0, left):
+                held = sum(problem.holding[planning.eligible, fr].tolist())
+                most = snapshot.tree.potential(queue, snapshot.fr(*problem.frs[fr]))
+                found.append(_shortfall(problem.frs[fr], problem.request[fr], left, held, most))
+        return tuple(found)
+    asked = _asked(planning)
     for group in snapshot.queues[queue].spec.resource_groups:
         for flavor in group.flavors:
             for resource in group.covered_resources:
                 index = snapshot.fr_or_none(flavor.name, resource)
-                if index is None or not asked.get(resource):
+                if index is None or not asked[resource]:
                     continue
-                available = max(0, snapshot.usage.available(queue, index))
-                short = asked[resource] - snapshot.usage.available(queue, index)
-                if short > 0:
-                    most = snapshot.tree.potential(queue, index)
-                    fr = snapshot.tree.frs[index]
-                    found.append(_shortfall(fr, asked[resource], available, short, None, most))
+                left = snapshot.usage.available(queue, index)
+                if left < asked[resource]:
+                    most, place = snapshot.tree.potential(queue, index), snapshot.tree.frs[index]
+                    found.append(_shortfall(place, asked[resource], left, None, most))
     return tuple(found)
 
 
-def _shortfall(  # noqa: PLR0913, PLR0917 - one number each
-    fr: tuple[str, str], requested: int, available: int, short: int, held: int | None, most: int
+def _asked(planning: Planning) -> Counter[str]:
+    """Return what all podsets together ask for."""
+    asked: Counter[str] = Counter()
+    for request in planning.preemptor.pod_sets:
+        asked.update(request.totals)
+    return asked
+
+
+def _shortfall(
+    fr: tuple[str, str], requested: int, left: int, held: int | None, most: int
 ) -> Shortfall:
     flavor, resource = fr
+    available, short = max(0, left), requested - left
     text = (
         f"{format_units(requested, resource)} {resource} asked in flavor {flavor}, "
         f"{format_units(available, resource)} available, {format_units(short, resource)} short; "
@@ -178,18 +170,17 @@ def _fair_or(problem: Problem, fair: Law, classical: Law) -> str:
 @WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _within(problem: Problem) -> str:
     law = _fair_or(problem, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_WITHIN_CLUSTER_QUEUE)
-    value = problem.policy.within_cluster_queue
-    mine = problem.preemptor_priority
-    text = _policy("withinClusterQueue", value, _protected(problem, law))
-    return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
+    return _by_priority(problem, "withinClusterQueue", problem.policy.within_cluster_queue, law)
 
 
 @WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
 def _reclaim(problem: Problem) -> str:
     law = _fair_or(problem, laws.FS_RECLAIM, laws.KQ_RECLAIM)
-    value = problem.policy.reclaim_within_cohort
-    mine = problem.preemptor_priority
-    text = _policy("reclaimWithinCohort", value, _protected(problem, law))
+    return _by_priority(problem, "reclaimWithinCohort", problem.policy.reclaim_within_cohort, law)
+
+
+def _by_priority(problem: Problem, field: str, value: str, law: str) -> str:
+    text, mine = _policy(field, value, _protected(problem, law)), problem.preemptor_priority
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
@@ -252,18 +243,8 @@ GATES: Final = (
 """Feature gates that decide on candidates, shares or what is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class KueueTrial(Trial):
-    """A pending workload on changed states.
-
-    ``planning`` is the workload as it is, ``given`` names it and what the user fixed.
-    """
-
-    planning: Planning
-    given: Given
-    costs: Mapping[str, int] | None
-    profile: Profile
-    deadline: Deadline
+class KueueTrial(Trial[Planning]):
+    """A pending workload on changed states."""
 
     def planned(self, change: str) -> Planning:
         """Return the workload as it is once an edit is made."""
@@ -305,132 +286,96 @@ def _priorities(trial: KueueTrial) -> Iterator[Edit]:
     preemptor = trial.planning.preemptor
     base = preemptor.workload.spec.priority or 0
     gaps = {w.priority - preemptor.priority for w in trial.planning.problem.workloads}
-    for step in sorted(gaps | {gap + 1 for gap in gaps}):
-        if step <= 0 or base + step > HIGHEST_PRIORITY:
-            continue
-        path = f"workload/{preemptor.key}.priority"
-        one = Edit(path, str(base), str(base + step), f"+{step}")
-        if trial.makes_plan(one.text):
-            yield one
-            return
+    steps = sorted(gaps | {gap + 1 for gap in gaps})
+    path = f"workload/{preemptor.key}.priority"
+    edits = (
+        Edit(path, str(base), str(base + step), f"+{step}")
+        for step in steps
+        if 0 < step <= HIGHEST_PRIORITY - base
+    )
+    yield from islice(trial.working(*edits), 1)
 
 
 def _policies(trial: KueueTrial) -> Iterator[Edit]:
     """Yield every other value of the policies that works."""
-    queue = trial.planning.subject.cluster_queue
-    for field, before, after in _other_values(trial.planning.problem.policy):
-        one = Edit(f"clusterqueue/{queue}.preemption.{field}", before, after)
-        if trial.makes_plan(one.text):
-            yield one
-
-
-def _other_values(now: Preemption) -> Iterator[tuple[str, str, str]]:
-    for within in ("LowerPriority", "LowerOrNewerEqualPriority"):
-        if within != now.within_cluster_queue:
-            yield "withinClusterQueue", now.within_cluster_queue, within
-    for reclaim in ("LowerPriority", "Any"):
-        if reclaim != now.reclaim_within_cohort:
-            yield "reclaimWithinCohort", now.reclaim_within_cohort, reclaim
-    borrow = now.borrow_within_cohort
+    queue, policy = trial.planning.subject.cluster_queue, trial.planning.problem.policy
+    within, reclaim = policy.within_cluster_queue, policy.reclaim_within_cohort
+    values: list[tuple[str, str, str]] = [
+        ("withinClusterQueue", within, "LowerPriority"),
+        ("withinClusterQueue", within, "LowerOrNewerEqualPriority"),
+        ("reclaimWithinCohort", reclaim, "LowerPriority"),
+        ("reclaimWithinCohort", reclaim, "Any"),
+    ]
+    borrow = policy.borrow_within_cohort
     if borrow.policy == "Never":
-        yield "borrowWithinCohort.policy", "Never", "LowerPriority"
+        values.append(("borrowWithinCohort.policy", "Never", "LowerPriority"))
     elif borrow.max_priority_threshold is not None:
         limit = str(borrow.max_priority_threshold)
-        yield "borrowWithinCohort.maxPriorityThreshold", limit, "none"
+        values.append(("borrowWithinCohort.maxPriorityThreshold", limit, "none"))
+    path = f"clusterqueue/{queue}.preemption"
+    others = (Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other)
+    yield from trial.working(*others)
 
 
 def _gates(trial: KueueTrial) -> Iterator[Edit]:
-    """Yield every feature gate that works the other way round."""
     for gate in GATES:
         on = trial.planning.snapshot.configuration.gate(gate)
         before, after = ("true", "false") if on else ("false", "true")
-        one = Edit(f"configuration.featureGates.{gate}", before, after)
-        if trial.makes_plan(one.text):
-            yield one
+        yield from trial.working(Edit(f"configuration.featureGates.{gate}", before, after))
 
 
 def _quotas(trial: KueueTrial) -> Iterator[Edit]:
     """Yield the smallest higher limit or quota of each flavor-resource that works."""
-    queue = trial.planning.subject.cluster_queue
-    for flavor, quota, asked in _asked(trial):
-        for name, nano in (
-            ("borrowingLimit", quota.borrowing_limit),
-            ("nominal", quota.nominal_quota),
-        ):
-            if nano is not None:
-                path = f"clusterqueue/{queue}.quota.{flavor}/{quota.name}.{name}"
-                one = _Number(trial, path, flavor, quota.name, nano).smallest(asked)
-                if one is not None:
-                    yield one
-
-
-def _asked(trial: KueueTrial) -> Iterator[tuple[str, ResourceQuota, int]]:
-    """Yield the quotas of the queue for what the workload asks, and how much that is."""
     planning = trial.planning
-    asked: dict[str, int] = {}
-    for request in planning.preemptor.pod_sets:
-        for resource, amount in request.totals.items():
-            asked[resource] = asked.get(resource, 0) + amount
+    queue, asked = planning.subject.cluster_queue, _asked(planning)
     for group in planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups:
         for flavor in group.flavors:
             for quota in flavor.resources:
-                if asked.get(quota.name):
-                    yield flavor.name, quota, asked[quota.name]
+                fr = planning.snapshot.fr_or_none(flavor.name, quota.name)
+                if fr is None or not asked[quota.name]:
+                    continue
+                path = f"clusterqueue/{queue}.quota.{flavor.name}/{quota.name}"
+                limit, nominal = quota.borrowing_limit, quota.nominal_quota
+                if limit is not None:
+                    yield from _raised(trial, f"{path}.borrowingLimit", fr, limit)
+                if nominal is not None:
+                    yield from _raised(trial, f"{path}.nominal", fr, nominal)
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """One number of the preemptor's queue in nano-units, to be raised by whole units."""
+def _raised(trial: KueueTrial, path: str, fr: int, nano: int) -> Iterator[Edit]:
+    """Yield the smallest step up of a number of nano-units that works while one unit less does not.
 
-    trial: KueueTrial
-    path: str
-    flavor: str
-    resource: str
-    nano: int
+    Without fair sharing, what the rules compare changes only at multiples of what all amounts
+    have in common, so those are searched first.
+    """
+    planning = trial.planning
+    resource = planning.snapshot.tree.frs[fr].resource
+    asked, unit = _asked(planning)[resource], 10**6 if is_milli(resource) else NANO
+    grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
 
-    def smallest(self, asked: int) -> Edit | None:
-        """Return the smallest step up that works while one unit less does not.
-
-        Without fair sharing, what the rules compare changes only at multiples of what all
-        amounts have in common, so those are searched first.
-        """
-        planning = self.trial.planning
-        fr = planning.snapshot.fr_or_none(self.flavor, self.resource)
-        if fr is None:
-            return None
-        grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
-        # More quota than all that is used and asked for together changes nothing.
-        queue, used = planning.preemptor.queue, planning.snapshot.usage.amount
-        root = planning.snapshot.tree.path(queue)[-1]
-        most = -(-(asked + used[root][fr] + used[queue][fr]) // grain)
-        coarse = first(lambda k: self._works(k * grain), most)
-        if coarse is None or self.trial.deadline.passed:
-            return None
-        # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
-        just_above = (coarse - 1) * grain + 1
-        return self._edit(just_above if self._works(just_above) else coarse * grain)
-
-    def _works(self, units: int) -> bool:
-        return self.trial.makes_plan(self._edit(units).text)
-
-    def _edit(self, units: int) -> Edit:
-        step = 10**6 if is_milli(self.resource) else NANO
+    def at(units: int) -> Edit:
         before, after = (
-            format_units(nano // step, self.resource) if nano % step == 0 else f"{nano}n"
-            for nano in (self.nano, self.nano + units * step)
+            format_units(amount // unit, resource) if amount % unit == 0 else f"{amount}n"
+            for amount in (nano, nano + units * unit)
         )
-        return Edit(self.path, before, after, f"+{format_units(units, self.resource)}")
+        return Edit(path, before, after, f"+{format_units(units, resource)}")
+
+    # More quota than all that is used and asked for together changes nothing.
+    queue, used = planning.preemptor.queue, planning.snapshot.usage.amount
+    root = planning.snapshot.tree.path(queue)[-1]
+    most = -(-(asked + used[root][fr] + used[queue][fr]) // grain)
+    coarse = first(lambda k: trial.makes_plan(at(k * grain).text), most)
+    if coarse is not None and not trial.deadline.passed:
+        # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
+        just_above = at((coarse - 1) * grain + 1)
+        yield just_above if trial.makes_plan(just_above.text) else at(coarse * grain)
 
 
 def _grain(planning: Planning, fr: int, asked: int) -> int:
     """Return the greatest common divisor of all amounts of a flavor-resource."""
     snapshot = planning.snapshot
-    grain = asked
+    amounts = [asked]
     for node, entry in enumerate(snapshot.tree.nodes):
-        quota = entry.quotas.get(fr)
-        for amount in quota or ():
-            if amount is not None and amount != UNLIMITED:
-                grain = gcd(grain, amount)
-        for workload in snapshot.admitted.get(node, ()):
-            grain = gcd(grain, workload.usage.get(fr, 0))
-    return max(1, grain)
+        amounts += (n for n in entry.quotas.get(fr) or () if n is not None and n != UNLIMITED)
+        amounts += (one.usage.get(fr, 0) for one in snapshot.admitted.get(node, ()))
+    return max(1, gcd(*amounts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 from planner.commands.explain.inquiry import Answer, Asked, Bounds, Explainer, capped
@@ -19,7 +19,7 @@ from planner.commands.explain.kueue.nodes import in_short, on_nodes
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed
-from planner.laws import Law, Register, law_behind
+from planner.laws import Register, law_behind
 from planner.laws import kueue as laws
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
@@ -68,12 +68,12 @@ def excluded_by(planning: Planning, position: int) -> LawInWords | None:
     for law, forbidden in planning.excluding:
         if forbidden[position]:
             text = WORDS[law.id](problem, position) if law.id in WORDS else law.title
-            return _in_words(law, text)
+            return LawInWords.of(law, text)
     if not planning.eligible[position]:
         law = laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING
-        return _in_words(law, _not_over_quota(problem, position))
+        return LawInWords.of(law, _not_over_quota(problem, position))
     if planning.restricted is not None and planning.restricted[position]:
-        return _in_words(laws.KQ_BORROW_WITHIN_COHORT, _while_borrowing(problem, position))
+        return LawInWords.of(laws.KQ_BORROW_WITHIN_COHORT, _while_borrowing(problem, position))
     return None
 
 
@@ -93,8 +93,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
             f"withinClusterQueue is {policy.within_cluster_queue}: its priority {its} is {order} "
             f"{mine}{later}"
         )
-        return _in_words(law, text)
-    over = _over(problem, int(problem.queue[position]))
+        return LawInWords.of(law, text)
     text = f"reclaimWithinCohort is {policy.reclaim_within_cohort}"
     if policy.reclaim_within_cohort == "LowerPriority":
         text += f": its priority {its} is below {mine}"
@@ -104,7 +103,11 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
         text = f"borrowWithinCohort is LowerPriority: its priority {its} is below {mine}{most}"
     if reason == "InCohortFairSharing" and problem.fair is not None:
         text += f"; shares are compared by {', then '.join(problem.fair.strategies)}"
-    return _in_words(law, f"{text}; {over}" if over else text)
+    node = int(problem.queue[position])
+    over = [fr for fr in problem.contested if problem.usage[node][fr] > problem.quota[node][fr]]
+    if over:
+        text += f"; ClusterQueue {problem.names[node]} uses {_uses(problem, node, over)}"
+    return LawInWords.of(law, text)
 
 
 def _outside(planning: Planning, state: State, workload: str) -> Standing:
@@ -127,13 +130,9 @@ def _outside(planning: Planning, state: State, workload: str) -> Standing:
         cluster_queue=queue,
         priority=priority,
         candidate=False,
-        law=_in_words(law, text),
+        law=LawInWords.of(law, text),
         candidates=int(planning.candidates.sum()),
     )
-
-
-def _in_words(law: Law, text: str) -> LawInWords:
-    return LawInWords(law=law.id, title=law.title, text=text)
 
 
 @WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
@@ -200,24 +199,17 @@ def _while_borrowing(problem: Problem, position: int) -> str:
 
 def _within_quota(problem: Problem, node: int, frs: Iterable[int]) -> str:
     kind = "Cohort" if problem.children[node] else "ClusterQueue"
-    uses = ", ".join(
+    uses = _uses(problem, node, frs) or "nothing"
+    return f"{kind} {problem.names[node]} is not over its quota: it uses {uses}"
+
+
+def _uses(problem: Problem, node: int, frs: Iterable[int]) -> str:
+    return ", ".join(
         f"{format_units(problem.usage[node][fr], problem.frs[fr].resource)} of "
         f"{format_units(problem.quota[node][fr], problem.frs[fr].resource)} "
         f"{problem.frs[fr].resource} in flavor {problem.frs[fr].flavor}"
         for fr in frs
     )
-    return f"{kind} {problem.names[node]} is not over its quota: it uses {uses or 'nothing'}"
-
-
-def _over(problem: Problem, node: int) -> str:
-    over = [
-        f"{format_units(problem.usage[node][fr], problem.frs[fr].resource)} of "
-        f"{format_units(problem.quota[node][fr], problem.frs[fr].resource)} "
-        f"{problem.frs[fr].resource} in flavor {problem.frs[fr].flavor}"
-        for fr in problem.contested
-        if problem.usage[node][fr] > problem.quota[node][fr]
-    ]
-    return f"ClusterQueue {problem.names[node]} uses {', '.join(over)}" if over else ""
 
 
 def _listed(problem: Problem, frs: Iterable[int]) -> str:
@@ -248,22 +240,14 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         self.planning = start(state, given, costs)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
-        self._plan = solve_planning(self.planning, profile, deadline)
-        super().__init__(self.planning.set_objective(profile), deadline)
-        self.greedy = self._plan.greedy or self.planning.greedy_plan()
+        self._plan = plan = solve_planning(self.planning, profile, deadline)
+        super().__init__(self.planning, plan, profile, deadline)
+        self.greedy = plan.greedy or self.planning.greedy_plan()
+        self._own_victims = frozenset(self.greedy.keys)
+        self._victims = frozenset(plan.keys)
         # By name from here on: in a changed state it need not be the only one that is pending.
-        named = replace(given, pending=self._plan.preemptor)
+        named = replace(given, pending=plan.preemptor)
         self._trial = KueueTrial(self.planning, named, costs, profile, deadline)
-
-    @property
-    def plan(self) -> Plan:
-        """The optimal plan."""
-        return self._plan
-
-    @property
-    def preemptor(self) -> str:
-        """What people call the preemptor."""
-        return self.plan.preemptor
 
     @property
     def searched(self) -> bool:
@@ -293,30 +277,9 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
             f"one of those that hold quota: {shown}",
         )
 
-    def position(self, key: str) -> int | None:
-        """Return where a workload stands in the problem, ``None`` if it is not in it."""
-        return self._positions.get(key)
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {one.key: i for i, one in enumerate(self.planning.problem.workloads)}
-
-    @cached_property
-    def _chosen(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Kueue's own victims, and those of the plan."""
-        return frozenset(self.greedy.keys), frozenset(self.plan.keys)
-
-    def key(self, position: int) -> str:
-        """Return the workload at a position as ``namespace/name``."""
-        return self.planning.problem.workloads[position].key
-
     def name(self, key: str) -> str:
         """Return the key: people call a workload by it."""
         return key
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions by Kueue's candidate order."""
-        return self.planning.in_candidate_order(positions)
 
     def may_be_taken(self, position: int) -> bool:
         """Say whether no law excludes a workload by itself."""
@@ -331,8 +294,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
     def standing(self, key: str) -> Standing:
         """Say how the rules see a workload of the dump."""
         found = standing(self.planning, self.state, key, self.position(key))
-        by_scheduler, by_plan = self._chosen
-        mine = {"by_scheduler": key in by_scheduler, "by_plan": key in by_plan}
+        mine = {"by_scheduler": key in self._own_victims, "by_plan": key in self._victims}
         return found.model_copy(update=mine)
 
     def place(self, standing: Standing) -> str:

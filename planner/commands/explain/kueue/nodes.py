@@ -16,7 +16,6 @@ from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNode
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
 from planner.plan.base import name_some
 from planner.plan.kueue import Place, PodSetPlaces
-from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology import Taken
 from planner.quota.kueue.topology_tree import FlavorTree, Values
@@ -119,7 +118,10 @@ class _Rooms:
         if placing is None:
             return
         topologies = self.snapshot.topologies
-        assigned = _assigned(self.decision.assignment)
+        assigned = {
+            pods.name: ({choice.flavor for choice in pods.flavors.values()}, pods.count)
+            for pods in self.decision.assignment.pod_sets
+        }
         listed = self.snapshot.queues[self.preemptor.queue].flavor_names
         flavors = [name for name in listed if name in topologies.trees]
         for is_assigned in (True, False):
@@ -323,14 +325,6 @@ class _Rooms:
                     on_leaf.setdefault(leaf, []).append(place)
             self._known[tree.flavor] = on_leaf, running
         return self._known[tree.flavor]
-
-
-def _assigned(assignment: Assignment) -> dict[str, tuple[set[str], int | None]]:
-    """Return by podset which flavors it was assigned, and with how many pods."""
-    return {
-        pods.name: ({choice.flavor for choice in pods.flavors.values()}, pods.count)
-        for pods in assignment.pod_sets
-    }
 
 
 def _freed(tree: FlavorTree, moved: Iterable[Taken]) -> dict[int, dict[int, int]]:

@@ -113,11 +113,23 @@ class _Picture:
         self._sums = [leaves]
         for children in reversed(tree.children):
             below = self._sums[0]
-            self._sums.insert(0, [_added(below[some.start : some.stop]) for some in children])
+            groups = [below[some.start : some.stop] for some in children]
+            places = range(len(_Sums._fields))
+            added = [_Sums(*(sum(one[i] for one in group) for i in places)) for group in groups]
+            self._sums.insert(0, added)
 
     def around(self, *, placed: bool) -> NodesAround:
         """Return it as a record: of a large flavor what changes, and some of the rest."""
-        shown = self._shown()
+        places = [(n, rank) for n, some in enumerate(self._sums) for rank in range(len(some))]
+        shown = set(places)
+        if len(places) > MOST_LISTED:  # what changes, and all above it, then from the top
+            changed = {(n, rank) for n, rank in places if self._sums[n][rank].changes}
+            shown, above = set(sorted(changed)[:MOST_LISTED]), self._tree.parents()
+            for level, rank in places:
+                if len(shown) >= MOST_LISTED:
+                    break
+                if level == 0 or (level - 1, above[level][rank]) in shown:
+                    shown.add((level, rank))
         domains = tuple(self._domains(0, range(len(self._sums[0])), shown))
         return NodesAround(
             pod_set=self._ask.name,
@@ -127,20 +139,6 @@ class _Picture:
             domains=domains,
             hidden=sum((0, rank) not in shown for rank in range(len(self._sums[0]))),
         )
-
-    def _shown(self) -> set[tuple[int, int]]:
-        """Choose domains by level and rank: what changes, and all above it, then from the top."""
-        places = [(n, rank) for n, some in enumerate(self._sums) for rank in range(len(some))]
-        if len(places) <= MOST_LISTED:
-            return set(places)
-        shown = {(n, rank) for n, rank in places if self._sums[n][rank].changes}
-        shown, above = set(sorted(shown)[:MOST_LISTED]), self._tree.parents()
-        for level, rank in places:
-            if len(shown) >= MOST_LISTED:
-                break
-            if level == 0 or (level - 1, above[level][rank]) in shown:
-                shown.add((level, rank))
-        return shown
 
     def _domains(
         self, level: int, ranks: range, shown: Collection[tuple[int, int]]
@@ -155,21 +153,7 @@ class _Picture:
             yield DomainSlots(
                 domain=values,
                 name=called(tree, values),
-                slots=sums.slots,
-                taken=sums.taken,
-                freed=sums.freed,
-                used=sums.used,
-                reused=sums.reused,
+                **sums._asdict(),
                 hidden=sum((level + 1, one) not in shown for one in below),
             )
             yield from self._domains(level + 1, below, shown)
-
-
-def _added(some: Sequence[_Sums]) -> _Sums:
-    return _Sums(
-        sum(one.slots for one in some),
-        sum(one.taken for one in some),
-        sum(one.freed for one in some),
-        sum(one.used for one in some),
-        sum(one.reused for one in some),
-    )

@@ -225,7 +225,6 @@ REASONS: Final = {
 """Kueue's words for its reason codes (kueue ff69552e, ``HumanReadablePreemptionReasons``)."""
 
 _JOB_UID: Final = "kueue.x-k8s.io/job-uid"
-"""How much of a text is looked at, in characters."""
 
 _PREEMPTED: Final = re.compile(
     r"Preempted to accommodate a (?:higher priority )?workload"
@@ -273,11 +272,15 @@ def parse_message(text: str) -> PreemptionMessage:
             "this is no text of Kueue about a preemption",
             '"Preempted to accommodate a workload (UID: ...) ..." or "Preempted workload ..."',
         )
-    reason = REASONS.get(found["reason"] or "")
+    reason, law = REASONS.get(found["reason"] or ""), None
+    if reason is not None:
+        # Under each rule set that gives it: the text does not say which.
+        known = (law_behind(rules, reason) for rules in ("kueue-classical", "kueue-fair"))
+        law = "/".join(one.id for one in known if one is not None)
     return PreemptionMessage(
         kind="Preempted",
         reason=reason,
-        law=_laws_behind(reason),
+        law=law,
         preemptor=_party(flat, "preemptor", uid=found["uid"], job_uid=found["job"]),
         victim=_party(flat, "preemptee"),
         text=found[0],
@@ -316,17 +319,6 @@ def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
     return message.model_copy(
         update={"preemptor": named(message.preemptor), "victim": named(message.victim)}
     )
-
-
-def _laws_behind(reason: str | None) -> str | None:
-    """Name the law behind a reason under each rule set that gives it: the text does not say which.
-
-    ``None`` where it gives no reason.
-    """
-    if reason is None:
-        return None
-    known = (law_behind(rules, reason) for rules in ("kueue-classical", "kueue-fair"))
-    return "/".join(law.id for law in known if law is not None)
 
 
 def _party(text: str, side: str, **given: str | None) -> Party:

@@ -55,10 +55,6 @@ class Steps:
     late: Callable[[], bool]
     left: int = MOST_IN_ALL
 
-    def take(self, count: int) -> None:
-        """Take some for changes of so many leaves."""
-        self.left -= count
-
 
 class _OutOfSteps(Exception):  # noqa: N818 - says what happened
     """The search was too long."""
@@ -253,24 +249,17 @@ class _Search:
         self._rows: Final = [list(row) for row in rows]
         self._counts: Final = wanted.counts(self._rows)
         self._gauge: Final = Gauge(wanted.tree, wanted.aim, self._counts, wanted.workers.count)
-        self._best_ahead: Final = self._suffixes()
-        self._alike: Final = self._next_unlike()
-        self._left = MOST_STEPS
-
-    def _suffixes(self) -> list[tuple[int, ...]]:
-        """Return for each place the most that one workload from there on adds, by resource."""
+        # For each place the most that one workload from there on adds, by resource.
         ahead = [(0,) * len(self._base)]
         for gain in reversed(self._gains):
             ahead.append(tuple(map(max, gain, ahead[-1])))
-        return ahead[::-1]
-
-    def _next_unlike(self) -> list[int]:
-        """Return for each place the next workload that frees something else."""
-        following = [len(self._running)] * len(self._running)
+        self._best_ahead: Final = ahead[::-1]
+        # And the next workload that frees something else.
+        self._unlike: Final = [len(self._running)] * len(self._running)
         for place in range(len(self._running) - 2, -1, -1):
             same = self._running[place].freed == self._running[place + 1].freed
-            following[place] = following[place + 1] if same else place + 1
-        return following
+            self._unlike[place] = self._unlike[place + 1] if same else place + 1
+        self._left = MOST_STEPS
 
     def found(self) -> Smallest:
         if self._fits():
@@ -332,7 +321,11 @@ class _Search:
             ahead = self._best_ahead[place]
             if any(b + left * a < self._need for b, a in zip(base, ahead, strict=True)):
                 return None
-            self._step(place)
+            count = len(self._running[place].freed)
+            self._left -= count
+            self._steps.left -= count
+            if self._left < 0 or self._steps.left < 0 or self._steps.late():
+                raise _OutOfSteps
             self._move(place, 1)
             gain = self._gains[place]
             rest = self._of_size(
@@ -341,15 +334,8 @@ class _Search:
             self._move(place, -1)
             if rest is not None:
                 return [place, *rest]
-            place = self._alike[place]
+            place = self._unlike[place]
         return None
-
-    def _step(self, place: int) -> None:
-        count = len(self._running[place].freed)
-        self._left -= count
-        self._steps.take(count)
-        if self._left < 0 or self._steps.left < 0 or self._steps.late():
-            raise _OutOfSteps
 
     def _move(self, place: int, sign: int) -> None:
         for leaf, amounts in self._running[place].freed.items():

@@ -7,7 +7,7 @@ from typing import Final
 
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.record import YuniKornStanding
-from planner.laws import Law, Register
+from planner.laws import Register
 from planner.laws import yunikorn as laws
 from planner.laws.yunikorn import Spared
 from planner.models.yunikorn.candidates import (
@@ -19,6 +19,7 @@ from planner.models.yunikorn.candidates import (
     used,
 )
 from planner.models.yunikorn.laws import spared_by
+from planner.plan.base import name_some
 from planner.plan.yunikorn import ResourceAmount
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.cluster import NodeRoom
@@ -38,11 +39,9 @@ def counted(count: int, what: str = "allocation") -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def listed(texts: Iterable[str], most: int = 4) -> str:
+def listed(texts: Iterable[str]) -> str:
     """Return some texts with commas, and how many there are more."""
-    known = list(texts)
-    more = len(known) - most
-    return ", ".join(known[:most]) + (f" and {more} more" if more > 0 else "")
+    return name_some(list(texts), 4)
 
 
 def guarantees(problem: YuniKornProblem, queue: int, *, exceeded: bool = False) -> str:
@@ -103,7 +102,11 @@ def standing(planning: YuniKornPlanning, position: int, *, spared: Spared) -> Yu
     allocation = problem.allocations[position]
     law = excluded_by(planning, position)
     if law is None and spared_by(problem, spared)[position]:
-        law = _in_words(laws.YK_LAST_TIER, _last_tier(problem, position))
+        why = "it is the originator of its application"
+        if problem.opted_out[position]:
+            why = "it has opted out of preemption"
+        text = f"{why}: a last resort, and there are plans without any"
+        law = LawInWords.of(laws.YK_LAST_TIER, text)
     order = node_order(planning, position)
     candidate = law is None
     return YuniKornStanding(
@@ -138,9 +141,9 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
     for law, forbids in exclusions(problem):
         if forbids(problem)[position]:
             text = WORDS[law.id](planning, position) if law.id in WORDS else law.title
-            return _in_words(law, text)
+            return LawInWords.of(law, text)
     text = _no_room(planning, position)
-    return _in_words(laws.YK_FITS_NODE, text) if text else None
+    return LawInWords.of(laws.YK_FITS_NODE, text) if text else None
 
 
 def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
@@ -149,9 +152,9 @@ def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
     most = f"{_priority(planning, position)} is at most the ask's {problem.ask.priority}"
     if problem.ask.required_node:
         text = f"{most}, and it is on {problem.ask.required_node}, which the ask requires"
-        return _in_words(laws.YK_PRIORITY, text)
+        return LawInWords.of(laws.YK_PRIORITY, text)
     over = guarantees(problem, int(problem.queue[position]), exceeded=True)
-    return _in_words(laws.YK_OVER_GUARANTEED, f"{over}; {most}")
+    return LawInWords.of(laws.YK_OVER_GUARANTEED, f"{over}; {most}")
 
 
 def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
@@ -175,22 +178,11 @@ def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
     return sorted(there, key=problem.order.tolist().__getitem__)
 
 
-def _in_words(law: Law, text: str) -> LawInWords:
-    return LawInWords(law=law.id, title=law.title, text=text)
-
-
 def _priority(planning: YuniKornPlanning, position: int) -> str:
     own = int(planning.problem.priority[position])
     adjusted = planning.subject.adjusted[position]
     after = "" if adjusted == own else f", {adjusted} after the offsets and fences of the queues,"
     return f"its priority {own}{after}"
-
-
-def _last_tier(problem: YuniKornProblem, position: int) -> str:
-    why = "it has opted out of preemption"
-    if not problem.opted_out[position]:
-        why = "it is the originator of its application"
-    return f"{why}: a last resort, and there are plans without any"
 
 
 @WORDS.of(laws.YK_OTHER_QUEUE)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import assemble
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
-from planner.quota.yunikorn.queue import Queue
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome, run
 from planner.solver.yunikorn.describe import explain_refusal
@@ -56,10 +55,10 @@ def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
     if not problem.roomy or problem.ask.required_node:
         found += _of_node(planning) if problem.usable.any() else _of_capacity(planning)
     if not problem.ask.required_node:
-        found += [_of_max(planning, at) for at in over_limits(problem)]
+        found += [_of_queue(planning, at, "max") for at in over_limits(problem)]
         asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
         short = short_of_guaranteed(problem) if asked else ()
-        found += [_of_guaranteed(planning, at) for at in short or ()]
+        found += [_of_queue(planning, at, "guaranteed") for at in short or ()]
     return tuple(found)
 
 
@@ -92,7 +91,6 @@ def _parts(problem: YuniKornProblem, missing: Mapping[int, int]) -> Fraction:
 
 def _of_node(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
     problem, node = planning.problem, nearest_node(planning)
-    name = problem.nodes[node]
     held = held_by(problem, planning.eligible & (problem.node == node))
     for t, short in missing_on(problem, node).items():
         resource = problem.types[t]
@@ -100,14 +98,14 @@ def _of_node(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
         available = asked - short
         yield YuniKornShortfall(
             place="node",
-            where=name,
+            where=problem.nodes[node],
             resource=resource,
             requested=asked,
             available=available,
             short=short,
             held_by_candidates=held[t],
             text=f"{amount(asked, resource)} asked, {_bare(available, resource)} available on "
-            f"node {name}, {_bare(short, resource)} short; candidates there hold "
+            f"node {problem.nodes[node]}, {_bare(short, resource)} short; candidates there hold "
             f"{_bare(held[t], resource)}",
         )
 
@@ -142,48 +140,32 @@ def _of_capacity(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
         )
 
 
-def _of_max(planning: YuniKornPlanning, at: At) -> YuniKornShortfall:
-    queue, resource, asked, held = _at(planning, at)
-    limit = (queue.max or {}).get(resource, 0)
-    room = max(0, limit) - queue.allocated.get(resource, 0)
+def _of_queue(
+    planning: YuniKornPlanning, at: At, place: Literal["max", "guaranteed"]
+) -> YuniKornShortfall:
+    problem, resource = planning.problem, planning.problem.types[at.type]
+    queue = planning.cluster.tree.by_path[problem.queues[at.queue].path]
+    asked = problem.ask.resource.get(resource, 0)
+    if place == "max":
+        limit, called = (queue.max or {}).get(resource, 0), "maximum"
+        left = max(0, limit) - queue.allocated.get(resource, 0)
+    else:
+        limit, called = (queue.guaranteed or {}).get(resource, 0), "guaranteed"
+        left = asked - at.amount
+    below = np.array([_is_below(problem, i, at.queue) for i in range(len(problem.queues))])
+    held = held_by(problem, planning.eligible & below[problem.queue])[at.type]
     return YuniKornShortfall(
-        place="max",
-        where=queue.path,
-        resource=resource,
-        requested=asked,
-        available=room,
-        short=at.amount,
-        held_by_candidates=held,
-        text=f"{amount(asked, resource)} asked, {_bare(room, resource)} left of the maximum "
-        f"{_bare(limit, resource)} of queue {queue.path}, {_bare(at.amount, resource)} short; "
-        f"candidates below it hold {_bare(held, resource)}",
-    )
-
-
-def _of_guaranteed(planning: YuniKornPlanning, at: At) -> YuniKornShortfall:
-    queue, resource, asked, held = _at(planning, at)
-    left, whole = asked - at.amount, (queue.guaranteed or {}).get(resource, 0)
-    return YuniKornShortfall(
-        place="guaranteed",
+        place=place,
         where=queue.path,
         resource=resource,
         requested=asked,
         available=left,
         short=at.amount,
         held_by_candidates=held,
-        text=f"{amount(asked, resource)} asked, {_bare(left, resource)} left of the guaranteed "
-        f"{_bare(whole, resource)} of queue {queue.path}, {_bare(at.amount, resource)} short; "
+        text=f"{amount(asked, resource)} asked, {_bare(left, resource)} left of the {called} "
+        f"{_bare(limit, resource)} of queue {queue.path}, {_bare(at.amount, resource)} short; "
         f"candidates below it hold {_bare(held, resource)}",
     )
-
-
-def _at(planning: YuniKornPlanning, at: At) -> tuple[Queue, str, int, int]:
-    """Return queue, type, what is asked of it, and what candidates below the queue hold of it."""
-    problem, resource = planning.problem, planning.problem.types[at.type]
-    queue = planning.cluster.tree.by_path[problem.queues[at.queue].path]
-    below = np.array([_is_below(problem, i, at.queue) for i in range(len(problem.queues))])
-    held = held_by(problem, planning.eligible & below[problem.queue])[at.type]
-    return queue, resource, problem.ask.resource.get(resource, 0), held
 
 
 def _is_below(problem: YuniKornProblem, queue: int, top: int) -> bool:
@@ -200,17 +182,12 @@ WORDS: Final[Register[Callable[[YuniKornPlanning], str]]] = Register()
 """What a law says of an ask, with its numbers, by the law's id."""
 
 
-def laws_of(rules: str) -> tuple[Law, ...]:
-    """Return the laws of a rule set that can be dropped, in the order in which that is tried."""
-    return in_drop_order(rules)
-
-
 def feasible(problem: YuniKornProblem, rules: str, kept: set[str], deadline: Deadline) -> Outcome:
     """Say whether any victim set keeps to the laws whose ids are given, and to no others.
 
     Without YK-08 every node may host the ask, and so may one that is not there.
     """
-    without = {law.id for law in laws_of(rules)} - kept
+    without = {law.id for law in in_drop_order(rules)} - kept
     if laws.YK_FITS_NODE.id in without:
         nodes = [*problem.nodes, ""]
         available = [*problem.available, {}]
@@ -225,12 +202,12 @@ def minimal_clash(
     problem: YuniKornProblem, rules: str, deadline: Deadline
 ) -> tuple[set[str], bool]:
     """Return the ids of a minimal clashing set, and whether it is proved to be one."""
-    return minimal(laws_of(rules), lambda kept: feasible(problem, rules, kept, deadline))
+    return minimal(in_drop_order(rules), lambda kept: feasible(problem, rules, kept, deadline))
 
 
 def clash_in_words(planning: YuniKornPlanning, ids: set[str]) -> tuple[LawInWords, ...]:
     """Return clashing laws in the order of their ids, with what each says here."""
-    return in_words(laws_of(planning.subject.rules), ids, WORDS, planning)
+    return in_words(in_drop_order(planning.subject.rules), ids, WORDS, planning)
 
 
 def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
@@ -277,10 +254,9 @@ def _under_guaranteed(planning: YuniKornPlanning) -> str:
 
 @WORDS.of(laws.YK_OVER_GUARANTEED)
 def _over_guaranteed(planning: YuniKornPlanning) -> str:
-    text = "queues give only while they are over their guaranteed"
-    count = _forbidden(planning, laws.YK_OVER_GUARANTEED)
+    text, law = "queues give only while they are over their guaranteed", laws.YK_OVER_GUARANTEED
     return (
-        f"{text}; {_are(planning, laws.YK_OVER_GUARANTEED)} in one that is not" if count else text
+        f"{text}; {_are(planning, law)} in one that is not" if _forbidden(planning, law) else text
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from math import gcd
 from typing import Final
 
@@ -34,7 +35,6 @@ from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_gua
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
 from planner.plan.yunikorn import YuniKornPlan
-from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
 from planner.solver.deadline import Deadline
 from planner.solver.levels import find_any
@@ -57,18 +57,8 @@ HIGHEST: Final = 2**31 - 1
 ABSENT: Final = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class YuniKornTrial(Trial):
-    """An ask on changed states.
-
-    ``planning`` is the ask as it is, ``given`` names it and the side of the laws.
-    """
-
-    planning: YuniKornPlanning
-    given: Given
-    costs: Mapping[str, int] | None
-    profile: Profile
-    deadline: Deadline
+class YuniKornTrial(Trial[YuniKornPlanning]):
+    """An ask on changed states."""
 
     @property
     def ask(self) -> str:
@@ -102,50 +92,34 @@ def smallest_changes(trial: YuniKornTrial) -> tuple[tuple[Change, ...], bool]:
     only what the ask itself may and is worth counts. What an edit cannot name is not tried: a
     key with an equals sign, queues that several partitions have.
     """
-    searches = []
-    key, partition = trial.planning.problem.ask.allocation_key, trial.planning.cluster.partition
-    named = bool(key) and "=" not in key + partition.name
+    problem, searches = trial.planning.problem, list[Iterator[Edit]]()
+    ask, partition = problem.ask, trial.planning.cluster.partition
+    named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
-        searches += [_permissions, _priorities]
-    if not trial.planning.problem.ask.required_node:
-        unique = _has_own_queues(trial)
+        searches += [_permissions(trial), _raised(trial, f"{trial.ask}.priority", ask.priority)]
+    if not ask.required_node:
+        # Edits can name all queues and types, and no queue is in two partitions.
+        names = [*(queue.path for queue in problem.queues), *problem.types]
+        alone = len(trial.planning.state.partitions) == 1
+        unique = alone and not any("=" in name for name in names)
         named = named and unique
         if unique:
-            searches += [_offsets, _policies, _maxima, _guaranteed]
-    changes, tried = trial.all_proved(one for search in searches for one in search(trial))
+            own = problem.queues[problem.own_queue]
+            path = f"queue/{own.path}.priority.offset"
+            searches += [_raised(trial, path, own.priority_offset), _policies(trial)]
+            searches += [_maxima(trial), _guaranteed(trial)]
+    changes, tried = trial.all_proved(chain.from_iterable(searches))
     return changes, tried and named
-
-
-def _has_own_queues(trial: YuniKornTrial) -> bool:
-    """Say whether edits can name all queues and types: no queue is in two partitions."""
-    problem = trial.planning.problem
-    names = [*(queue.path for queue in problem.queues), *problem.types]
-    alone = len(trial.planning.state.partitions) == 1
-    return alone and not any("=" in name for name in names)
 
 
 def _permissions(trial: YuniKornTrial) -> Iterator[Edit]:
     """Yield what permits the ask to preempt at all, if something forbids it (YK-11)."""
-    planning = trial.planning
-    partition = planning.cluster.partition
+    partition = trial.planning.cluster.partition
     if not partition.preemption.enabled:
-        yield from _if_works(
-            trial, Edit(f"partition/{partition.name}.preemption.enabled", "false", "true")
-        )
-    if not planning.asking.ask.x.allow_preempt_other:
-        yield from _if_works(trial, Edit(f"{trial.ask}.allowPreemptOther", "false", "true"))
-
-
-def _priorities(trial: YuniKornTrial) -> Iterator[Edit]:
-    """Yield the smallest higher priority of the ask that works."""
-    now = trial.planning.problem.ask.priority
-    yield from _raised(trial, f"{trial.ask}.priority", now)
-
-
-def _offsets(trial: YuniKornTrial) -> Iterator[Edit]:
-    """Yield the smallest higher priority offset of the ask's queue that works."""
-    facts = trial.planning.problem.queues[trial.planning.problem.own_queue]
-    yield from _raised(trial, f"queue/{facts.path}.priority.offset", facts.priority_offset)
+        path = f"partition/{partition.name}.preemption.enabled"
+        yield from trial.working(Edit(path, "false", "true"))
+    if not trial.planning.asking.ask.x.allow_preempt_other:
+        yield from trial.working(Edit(f"{trial.ask}.allowPreemptOther", "false", "true"))
 
 
 def _raised(trial: YuniKornTrial, path: str, now: int) -> Iterator[Edit]:
@@ -181,9 +155,9 @@ def _policies(trial: YuniKornTrial) -> Iterator[Edit]:
         policy = FENCE if facts.preemption_fence else DISABLED
         disabled = facts.disabled and (facts.is_leaf or written.get(facts.path) == DISABLED)
         if facts.preemption_fence or disabled:
-            yield from _if_works(trial, Edit(f"{path}.preemption.policy", policy, DEFAULT))
+            yield from trial.working(Edit(f"{path}.preemption.policy", policy, DEFAULT))
         if facts.priority_fence:
-            yield from _if_works(trial, Edit(f"{path}.priority.policy", FENCE, DEFAULT))
+            yield from trial.working(Edit(f"{path}.priority.policy", FENCE, DEFAULT))
 
 
 def _written_policies(queues: Sequence[QueueConfig], above: str) -> dict[str, str]:
@@ -237,7 +211,13 @@ def _enlarged(
     What the laws compare changes only at multiples of what all amounts of the type have in
     common.
     """
-    grain = _grain(trial.planning.problem, t)
+    problem = trial.planning.problem
+    amounts = [problem.ask.resource.get(t, 0)]
+    amounts += [allocation.resource.get(t, 0) for allocation in problem.allocations]
+    for facts in problem.queues:
+        known = (facts.guaranteed, facts.max, facts.allocated, facts.preempting)
+        amounts += [resource.get(t, 0) for resource in known if resource]
+    grain = max(1, gcd(*amounts))
 
     def at(number: int) -> Edit:
         before = ABSENT if now is None else format_yunikorn_quantity(now, t)
@@ -247,21 +227,6 @@ def _enlarged(
     found = first(lambda number: trial.makes_plan(at(number).text), -(-most // grain))
     if found is not None:
         yield at(found)
-
-
-def _grain(problem: YuniKornProblem, t: str) -> int:
-    """Return the greatest common divisor of all amounts of a type."""
-    amounts = [problem.ask.resource.get(t, 0)]
-    amounts += [allocation.resource.get(t, 0) for allocation in problem.allocations]
-    for facts in problem.queues:
-        known = (facts.guaranteed, facts.max, facts.allocated, facts.preempting)
-        amounts += [resource.get(t, 0) for resource in known if resource]
-    return max(1, gcd(*amounts))
-
-
-def _if_works(trial: YuniKornTrial, one: Edit) -> Iterator[Edit]:
-    if trial.makes_plan(one.text):
-        yield one
 
 
 _SHOWN = 10
@@ -281,22 +246,12 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         deadline: Deadline,
     ) -> None:
         self.planning = start(state, given, costs)
-        self._plan = solve(self.planning, profile, deadline)
-        super().__init__(self.planning.set_objective(profile), deadline)
-        self.greedy = self._plan.greedy or self.planning.greedy_plan()
+        self._plan = plan = solve(self.planning, profile, deadline)
+        super().__init__(self.planning, plan, profile, deadline)
+        self.greedy = plan.greedy or self.planning.greedy_plan()
         # By name from here on: in a changed state it need not be the only one that is pending.
-        named = replace(given, pending=self._plan.preemptor)
+        named = replace(given, pending=plan.preemptor)
         self._trial = YuniKornTrial(self.planning, named, costs, profile, deadline)
-
-    @property
-    def plan(self) -> YuniKornPlan:
-        """The optimal plan."""
-        return self._plan
-
-    @property
-    def preemptor(self) -> str:
-        """What people call the ask."""
-        return self._plan.pod or self._plan.preemptor
 
     @property
     def searched(self) -> bool:
@@ -346,25 +301,9 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         expected = f"an allocation key, or the namespace/name of its pod: {shown}"
         raise LookupFailed(self.planning.state.source, found, expected)
 
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {one.allocation_key: i for i, one in enumerate(self.planning.problem.allocations)}
-
-    def position(self, key: str) -> int | None:
-        """Return where an allocation stands in the problem, ``None`` if it is not in it."""
-        return self._positions.get(key)
-
-    def key(self, position: int) -> str:
-        """Return the key of the allocation at a position."""
-        return self.planning.problem.allocations[position].allocation_key
-
     def name(self, key: str) -> str:
         """Return the pod of an allocation, or its key where no pod is known."""
         return self.planning.problem.allocations[self._positions[key]].pod or key
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions by the core's candidate order."""
-        return self.planning.in_candidate_order(positions)
 
     def may_be_taken(self, position: int) -> bool:
         """Say whether no law excludes an allocation by itself, but perhaps as a last resort."""
@@ -409,6 +348,14 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
     def explanation(self, answer: Answer[YuniKornStanding, YuniKornClash]) -> YuniKornExplanation:
         """Put an answer together."""
         plan = self._plan
+        keys = [*plan.keys, *(one.allocation for one in answer.standings)]
+        if answer.other is not None:
+            keys += answer.other.victims
+        for each in answer.optima.plans if answer.optima else ():
+            keys += each
+        for change in answer.clash.changes if answer.clash else ():
+            keys += change.victims
+        named = {key: self.name(key) for key in dict.fromkeys(keys)}
         return YuniKornExplanation(
             rules=plan.rules,
             question=answer.question,
@@ -426,20 +373,8 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
             alternative=answer.other,
             optima=answer.optima,
             clash=answer.clash,
-            pods=self._pods(answer),
+            pods={key: name for key, name in named.items() if name != key},
         )
-
-    def _pods(self, answer: Answer[YuniKornStanding, YuniKornClash]) -> dict[str, str]:
-        """Return the pods of all allocations that an answer names."""
-        keys = [*self._plan.keys, *(one.allocation for one in answer.standings)]
-        if answer.other is not None:
-            keys += answer.other.victims
-        for plan in answer.optima.plans if answer.optima else ():
-            keys += plan
-        for change in answer.clash.changes if answer.clash else ():
-            keys += change.victims
-        named = {key: self.name(key) for key in dict.fromkeys(keys)}
-        return {key: name for key, name in named.items() if name != key}
 
     def _plan_of(self, search: Search, counts: Counts, proved: bool) -> YuniKornPlan:  # noqa: FBT001
         """Return class counts as a plan that the verifier accepted.

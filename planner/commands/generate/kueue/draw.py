@@ -75,11 +75,10 @@ def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
                 sums = _Sums.of(layout, tree, place, sum(held.values()), asked)
                 nominal, pool[place] = _nominal(layout, place, held, sums, factors)
                 for queue, amount in nominal.items():
-                    layout.quotas[queue][place] = (
-                        _limited(amount, held[queue], queue, chance)
-                        if limited[queue]
-                        else Quota(amount)
-                    )
+                    quota = Quota(amount)
+                    if limited[queue]:
+                        quota = _limited(amount, held[queue], queue, chance)
+                    layout.quotas[queue][place] = quota
         layout.pools.append(pool)
 
 
@@ -98,23 +97,18 @@ class _Sums:
         trapped = tree == 0 and layout.trap is not None
         spare = (resource == CPU != layout.contested) or (trapped and resource == MEMORY)
         # A sweep comes on top of what is filled: what the preemptor lacks stays what it is.
-        sweep = _of_trap(layout, place) if trapped else 0
+        first = knobs.workloads + knobs.pending
+        sweep = sum(
+            run.shape.total[resource]
+            for run in (reversed(layout.running) if trapped else ())
+            if run.number >= first and run.flavor == place[0]
+        )
         found = used + layout.free(used - sweep)
         if spare:
             found = max(found, used) + used // 2 + 2 * wanted
         elif knobs.fits:
             found = max(found, used + wanted)
         return cls(found, layout.pool(found), wanted)
-
-
-def _of_trap(layout: Layout, place: Place) -> int:
-    """Return what the sweep and the job that would do alone use."""
-    first = layout.knobs.workloads + layout.knobs.pending
-    return sum(
-        run.shape.total[place[1]]
-        for run in reversed(layout.running)
-        if run.number >= first and run.flavor == place[0]
-    )
 
 
 def _nominal(
@@ -136,7 +130,13 @@ def _nominal(
     if place[1] != layout.contested:
         left = max(0, left)  # nothing is lacking of it: there is as much as it takes
     if left < 0 or (len(held) == 1 and sums.asked > left):
-        raise _too_much(layout, place, sums)
+        raise InputError(
+            "--victims",
+            f"{layout.knobs.victims} make the preemptor ask for {sums.asked} {place[1]} of the "
+            f"{sums.total} of its tree: too few are left for other queues, or for the preemptor "
+            "itself",
+            "fewer victims, or more workloads for each tree and flavor",
+        )
     if layout.knobs.fair and trap in nominal:
         weights = [held[queue] for queue in others]
     else:
@@ -162,15 +162,6 @@ def _limited(nominal: int, held: int, queue: int, chance: Chance) -> Quota:
     return Quota(nominal, None if queue == 0 else max(0, held - nominal) + slack, lending)
 
 
-def _too_much(layout: Layout, place: Place, sums: _Sums) -> InputError:
-    return InputError(
-        "--victims",
-        f"{layout.knobs.victims} make the preemptor ask for {sums.asked} {place[1]} of the "
-        f"{sums.total} of its tree: too few are left for other queues, or for the preemptor itself",
-        "fewer victims, or more workloads for each tree and flavor",
-    )
-
-
 _SWEEP_S = (30, 570)
 """The ages of a sweep, in seconds."""
 
@@ -192,7 +183,14 @@ def lay_out(knobs: KueueKnobs, seed: int) -> Layout:
     InputError
         If there cannot be such a cluster.
     """
-    layout = _with_queues(knobs)
+    # The queues are dealt out to the leaves of their trees, at least two to each where there are.
+    layout = Layout(knobs, leaf=[0] * knobs.queues, leaves=[])
+    for tree in layout.trees:
+        members = layout.members(tree)
+        leaves = min(knobs.branches ** max(0, knobs.depth - 1), max(1, len(members) // 2))
+        layout.leaves.append(leaves)
+        for place, queue in enumerate(members):
+            layout.leaf[queue] = place * leaves // len(members)
     layout.running += _running(layout, seed)
     asked = _preemptor(layout, Chance(seed, "pending"))
     if Chance(seed, "hard").percent(knobs.hard):
@@ -203,18 +201,6 @@ def lay_out(knobs: KueueKnobs, seed: int) -> Layout:
         drawn = weight.pick(_WEIGHTS)
         layout.weights.append(drawn if weight.percent(knobs.weights) else None)
     layout.waiting += [asked, *_more_waiting(layout, seed)]
-    return layout
-
-
-def _with_queues(knobs: KueueKnobs) -> Layout:
-    """Deal the queues out to the leaves of their trees, at least two to each where there are."""
-    layout = Layout(knobs, leaf=[0] * knobs.queues, leaves=[])
-    for tree in layout.trees:
-        members = layout.members(tree)
-        leaves = min(knobs.branches ** max(0, knobs.depth - 1), max(1, len(members) // 2))
-        layout.leaves.append(leaves)
-        for place, queue in enumerate(members):
-            layout.leaf[queue] = place * leaves // len(members)
     return layout
 
 
@@ -258,7 +244,11 @@ def _preemptor(layout: Layout, chance: Chance) -> Run:
         held[resource] += amount
     lacking = max(1, knobs.victims * held[layout.contested] // max(1, runs))
     free = [layout.free(used[flavor, layout.contested]) for flavor in range(knobs.flavors)]
-    asked = lacking if knobs.fits else min(max(1, max(free) + lacking), _most(layout, used))
+    # What it can get in every flavor, from others if there are any.
+    own = layout.used()[0] if len(members) > 1 else Counter[Place]()
+    places = [(flavor, layout.contested) for flavor in range(knobs.flavors)]
+    most = min(layout.owned_by_queues(used[place]) - own[place] for place in places)
+    asked = lacking if knobs.fits else min(max(1, max(free) + lacking), most)
     if not knobs.fits and asked <= max(0, *free):
         raise InputError(
             "--victims",
@@ -273,13 +263,6 @@ def _preemptor(layout: Layout, chance: Chance) -> Run:
     else:
         shape = Shape({CPU: asked})
     return Run(knobs.workloads, chance.pick(TASKS), 0, shape, len(layout.classes) - 1)
-
-
-def _most(layout: Layout, used: Counter[Place]) -> int:
-    """Return what the preemptor's queue can get in every flavor, from others if there are any."""
-    own = layout.used()[0] if len(layout.members(0)) > 1 else Counter[Place]()
-    places = [(flavor, layout.contested) for flavor in range(layout.knobs.flavors)]
-    return min(layout.owned_by_queues(used[place]) - own[place] for place in places)
 
 
 def _set_trap(layout: Layout, asked: Shape, chance: Chance) -> None:
@@ -297,24 +280,14 @@ def _set_trap(layout: Layout, asked: Shape, chance: Chance) -> None:
     youngest, oldest = _SWEEP_S
     for place in range(lacking):
         age = youngest + (oldest - youngest) * place // lacking
-        layout.running.append(
-            Run(number + place, "sweep", layout.trap, Shape(one), 0, age_s=age, waited_s=5)
-        )
+        run = Run(number + place, "sweep", layout.trap, Shape(one), 0, age_s=age, waited_s=5)
+        layout.running.append(run)
     whole = {resource: amount * lacking for resource, amount in one.items()}
     job = Shape(whole, lacking // gcd(lacking, GPUS_OF_A_NODE))
     age = 3600 * chance.between(2, 20)
-    layout.running.append(
-        Run(
-            number + lacking,
-            chance.pick(TASKS),
-            layout.trap,
-            job,
-            0,
-            age_s=age,
-            waited_s=60,
-            checkpoint_s=_SAVED_S,
-        )
-    )
+    number, task = number + lacking, chance.pick(TASKS)
+    saved = Run(number, task, layout.trap, job, 0, age_s=age, waited_s=60, checkpoint_s=_SAVED_S)
+    layout.running.append(saved)
 
 
 def _more_waiting(layout: Layout, seed: int) -> Iterator[Run]:

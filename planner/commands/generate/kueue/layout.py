@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import gcd
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from planner.commands.generate.generate import (
     WIDEST,
@@ -40,10 +40,7 @@ SCALE_SHAPES: Final = ("kueue-baseline", "kueue-large-scale")
 class KueueKnobs(Knobs):
     """A cluster of Kueue. Shares are in percent; a chance is drawn for each thing by itself."""
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "kueue"
+    scheduler: ClassVar[str] = "kueue"
 
     queues: Annotated[int, Knob("ClusterQueues, each with two LocalQueues", 1, 5000)] = 6
     cohorts: Annotated[int, Knob("root cohorts; the queues are dealt out to them", 1, 1000)] = 1
@@ -387,12 +384,8 @@ class Layout:
 
     def used_in(self, tree: int) -> Counter[Place]:
         """Return what a tree uses."""
-        members, found = self.members(tree), Counter[Place]()
-        for run in self.running:
-            if run.queue in members:
-                for resource, amount in run.shape.total.items():
-                    found[run.flavor, resource] += amount
-        return found
+        used = self.used()
+        return sum((used[queue] for queue in self.members(tree)), Counter[Place]())
 
     def free(self, used: int) -> int:
         """Return what is free where so much is used; less than 0 where it is more than there is."""

@@ -10,10 +10,9 @@ Source: docs/semantics/kueue-topology.md §5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
 from planner.commands.generate import names
@@ -38,7 +37,7 @@ from planner.dump import kueue as dump
 from planner.dump import listed
 from planner.errors import InputError
 from planner.objective.annotation import PREFIX
-from planner.quota.kueue.topology import Occupancy, Taken, Topologies
+from planner.quota.kueue.topology import Taken, Topologies
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.find import Placement, Placer
 from planner.stage import begin, going_on
@@ -85,8 +84,8 @@ def node_labels(flavor: int) -> dict[str, str]:
     return {_PRODUCT: names.FLAVORS[flavor][1]}
 
 
-def placed_on(layout: Layout, seed: int, named: Callable[[int], str]) -> Placed:
-    """Make the nodes of all flavors, and place what runs; ``named`` gives a flavor its name.
+def placed_on(layout: Layout, seed: int) -> Placed:
+    """Make the nodes of all flavors, and place what runs.
 
     Raises
     ------
@@ -97,7 +96,7 @@ def placed_on(layout: Layout, seed: int, named: Callable[[int], str]) -> Placed:
     requests = {run.number: _request(layout, run, seed) for run in layout.waiting}
     places: dict[int, Placement] = {}
     for flavor in range(layout.knobs.flavors):
-        nodes, found = _flavor(layout, flavor, seed, named(flavor))
+        nodes, found = _flavor(layout, flavor, seed, flavor_name(layout, flavor))
         made += nodes
         for number, (request, placement) in found.items():
             requests[number], places[number] = request, placement
@@ -117,8 +116,7 @@ def _flavor(layout: Layout, flavor: int, seed: int, name: str) -> tuple[list[dum
     nodes: list[dump.Object] = []
     for percent in _MORE:
         nodes = list(_nodes(layout, flavor, -(-least * percent // 100), name))
-        history = _History.of(layout, name, flavor, nodes)
-        found = history.after(runs, seed)
+        found = _History(layout, name, flavor, nodes).after(runs, seed)
         if found is not None:
             return nodes, found
     message = f"{len(runs)} workloads have no place on {len(nodes)} nodes in flavor {name}"
@@ -149,27 +147,23 @@ def _request(layout: Layout, run: Run, seed: int) -> Request:
     return _RATHER_ONE_RACK if drawn < 8 else _ANYWHERE  # noqa: PLR2004 - two fifths
 
 
-@dataclass
 class _History:
     """What came, and what went, on the nodes of one flavor."""
 
-    layout: Layout
-    flavor: str
-    topologies: Topologies
-    occupancy: Occupancy
-
-    @classmethod
-    def of(cls, layout: Layout, name: str, flavor: int, nodes: Sequence[dump.Object]) -> _History:
+    def __init__(
+        self, layout: Layout, name: str, flavor: int, nodes: Sequence[dump.Object]
+    ) -> None:
         created = names.FOUNDED
         own = dump.resource_flavor(name, node_labels(flavor), TOPOLOGY, created=created)
         topology = dump.topology(TOPOLOGY, _LEVELS, created=created)
-        topologies = Topologies(
+        self.layout, self.flavor = layout, name
+        self.topologies = Topologies(
             topologies={TOPOLOGY: Topology.model_validate(topology)},
             flavors={name: ResourceFlavor.model_validate(own)},
             nodes=[Node.model_validate(one) for one in nodes],
             looked_at=True,
         )
-        return cls(layout, name, topologies, topologies.occupancy)
+        self.occupancy = self.topologies.occupancy
 
     def after(self, runs: Sequence[Run], seed: int) -> _Found | None:
         """Place workloads one after the other; ``None`` if one of them has no place.
@@ -226,19 +220,24 @@ STRATEGIES: Final = {
 
 def objects_of(layout: Layout, seed: int) -> dump.Object:
     """Return the List of a cluster's objects."""
-    placed = (
-        placed_on(layout, seed, partial(flavor_name, layout)) if layout.knobs.topology else None
-    )
+    knobs, created = layout.knobs, names.FOUNDED
+    placed = placed_on(layout, seed) if knobs.topology else None
     begin("making objects")
     items = [
         *_queues(layout),
         *_cohorts(layout),
-        *_local_queues(layout),
+        *(
+            dump.local_queue(team(queue), name, team(queue), created=created)
+            for queue in range(knobs.queues)
+            for name in LOCAL_QUEUES
+        ),
         *(_workload(layout, run, seed, placed) for run in (*layout.running, *layout.waiting)),
         *_flavors(layout),
         *(placed.objects if placed else ()),
-        *_configuration(layout),
     ]
+    if knobs.fair:
+        strategies = {"preemptionStrategies": STRATEGIES[knobs.strategies]}
+        items.append(dump.configuration(fairSharing=strategies))
     return listed(items)
 
 
@@ -252,18 +251,15 @@ def cohort_name(tree: int, level: int, place: int) -> str:
     root = names.numbered(names.ORGANISATIONS, tree)
     if level == 0:
         return root
-    return f"{root}-{names.numbered(names.DEPARTMENTS, place)}" + (
-        f"-l{level}" if level > 1 else ""
-    )
+    department = names.numbered(names.DEPARTMENTS, place)
+    return f"{root}-{department}" + (f"-l{level}" if level > 1 else "")
 
 
 def flavor_name(layout: Layout, flavor: int) -> str:
     """Return the name of a ResourceFlavor."""
-    return (
-        names.FLAVORS[flavor][0]
-        if layout.contested == GPU
-        else names.numbered(("default",), flavor)
-    )
+    if layout.contested == GPU:
+        return names.FLAVORS[flavor][0]
+    return names.numbered(("default",), flavor)
 
 
 def _queues(layout: Layout) -> Iterator[dump.Object]:
@@ -314,12 +310,6 @@ def _cohorts(layout: Layout) -> Iterator[dump.Object]:
                 yield dump.cohort(cohort_name(tree, level, place), above, created=names.FOUNDED)
 
 
-def _local_queues(layout: Layout) -> Iterator[dump.Object]:
-    for queue in range(layout.knobs.queues):
-        for name in LOCAL_QUEUES:
-            yield dump.local_queue(team(queue), name, team(queue), created=names.FOUNDED)
-
-
 def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dump.Object:
     going_on()
     owner = names.OWNERS[run.number % len(names.OWNERS)]
@@ -332,6 +322,11 @@ def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dum
         flavors = dict.fromkeys(requests, flavor_name(layout, run.flavor))
         since = names.NOW - timedelta(seconds=run.age_s)
         admission = dump.Admission(team(run.queue), flavors, since)
+    annotations = {}
+    if run.checkpoint_s is not None:
+        annotations[f"{PREFIX}last-checkpoint"] = names.ago(run.checkpoint_s)
+    if run.last_tier:
+        annotations[f"{PREFIX}tier"] = "last"
     made = dump.workload(
         team(run.queue),
         f"{owner.lower()}-{run.task}-{run.number}-{end}",
@@ -340,7 +335,7 @@ def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dum
         [pods if placed is None else placed.of(run, pods)],
         created=names.NOW - timedelta(seconds=held),
         admission=admission,
-        annotations=_annotations(run),
+        annotations=annotations,
     )
     if run.evicted_s is not None:
         made["status"]["conditions"].append(
@@ -355,27 +350,12 @@ def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dum
     return made
 
 
-def _annotations(run: Run) -> dict[str, str]:
-    annotations = {}
-    if run.checkpoint_s is not None:
-        annotations[f"{PREFIX}last-checkpoint"] = names.ago(run.checkpoint_s)
-    if run.last_tier:
-        annotations[f"{PREFIX}tier"] = "last"
-    return annotations
-
-
 def _flavors(layout: Layout) -> Iterator[dump.Object]:
     for flavor in range(layout.knobs.flavors):
         labels = node_labels(flavor) if layout.contested == GPU else None
         topology = TOPOLOGY if layout.knobs.topology else ""
         name = flavor_name(layout, flavor)
         yield dump.resource_flavor(name, labels, topology, created=names.FOUNDED)
-
-
-def _configuration(layout: Layout) -> Iterator[dump.Object]:
-    if layout.knobs.fair:
-        strategies = STRATEGIES[layout.knobs.strategies]
-        yield dump.configuration(fairSharing={"preemptionStrategies": strategies})
 
 
 def made(knobs: KueueKnobs, seed: int) -> dump.Object:

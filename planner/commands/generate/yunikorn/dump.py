@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from planner.commands.generate import names
 from planner.commands.generate.generate import (
@@ -50,10 +50,7 @@ NodeShapes = Literal["t-shirt", "distinct"]
 class YuniKornKnobs(Knobs):
     """A cluster of YuniKorn. Shares are in percent; a chance is drawn for each by itself."""
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "yunikorn"
+    scheduler: ClassVar[str] = "yunikorn"
 
     queues: Annotated[int, Knob("leaf queues", 2, 1000)] = 6
     depth: Annotated[int, Knob("levels of queues below root", 1, 6)] = 2
@@ -211,32 +208,40 @@ def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
     InputError
         If there cannot be such a cluster.
     """
-    layout = _with_queues(knobs, Chance(seed, "queue"))
-    over = Chance(seed, "over")
-    beyond = [over.percent(knobs.over) for _ in range(knobs.queues)]
-    beyond[0], beyond[_DODGER] = False, True
-    hard = Chance(seed, "hard").percent(knobs.hard)
-    layout.running += _pods(layout, seed, hard=hard)
-    free, taken = _room(layout, beyond)
-    layout.asks.append(_ask(layout, free, taken, hard=hard))
-    best = max(range(knobs.nodes), key=lambda node: free[node] + taken[node])
-    _guarantee(layout, beyond, best, Chance(seed, "guaranteed"))
-    return layout
-
-
-def _with_queues(knobs: YuniKornKnobs, chance: Chance) -> Layout:
-    """Lay out parents, the first of each level above the first, and deal the leaves out."""
+    chance = Chance(seed, "queue")
     widths = [min(knobs.branches**level, knobs.queues) for level in range(1, knobs.depth)]
     last = widths[-1] if widths else 1
     layout = Layout(knobs, [queue * last // knobs.queues for queue in range(knobs.queues)], widths)
     for width in widths:
         # A fence above the ask would shut everybody else out.
-        layout.fences.append(
-            [bool(place) and chance.percent(knobs.fences) for place in range(width)]
-        )
+        fences = [bool(place) and chance.percent(knobs.fences) for place in range(width)]
+        layout.fences.append(fences)
     for queue in range(knobs.queues):
         offset = chance.pick(_OFFSETS)
         layout.offsets.append(offset if queue and chance.percent(knobs.offsets) else 0)
+    over = Chance(seed, "over")
+    beyond = [over.percent(knobs.over) for _ in range(knobs.queues)]
+    beyond[0], beyond[_DODGER] = False, True
+    hard = Chance(seed, "hard").percent(knobs.hard)
+    layout.running += _pods(layout, seed, hard=hard)
+    # What is free on each node, and what queues beyond their guaranteed use there.
+    free, taken = [knobs.cores * CORE] * knobs.nodes, [0] * knobs.nodes
+    for pod in layout.running:
+        free[pod.node] -= pod.milli
+        taken[pod.node] += pod.milli if beyond[pod.queue] else 0
+    # The ask: too large for every node, and not too large for one of them.
+    mean = sum(pod.milli for pod in layout.running) // len(layout.running)
+    most = max(map(sum, zip(free, taken, strict=True)))
+    lacking = CORE * knobs.victims if hard else knobs.victims * mean
+    milli = min(lacking, max(free)) if knobs.fits else min(max(free) + lacking, most)
+    if milli <= 0 or (not knobs.fits and milli <= max(free)):
+        found = "on no node is there both room for an ask and somebody who may go"
+        raise InputError("--fill", found, "less in use, more nodes, or not fits")
+    level = knobs.priorities
+    ask = Pod(0, "serve-ranker", 1, milli, _mib(milli), level, _ASKED_S, WAITING)
+    layout.asks.append(ask)
+    best = max(range(knobs.nodes), key=lambda node: free[node] + taken[node])
+    _guarantee(layout, beyond, best, Chance(seed, "guaranteed"))
     return layout
 
 
@@ -284,29 +289,6 @@ def _size(knobs: YuniKornKnobs, chance: Chance, seen: set[int]) -> int:
         if milli not in seen or len(seen) > 4 * CORE:
             seen.add(milli)
             return milli
-
-
-def _room(layout: Layout, beyond: list[bool]) -> tuple[list[int], list[int]]:
-    """Return what is free on each node, and what queues beyond their guaranteed use there."""
-    knobs = layout.knobs
-    free, taken = [knobs.cores * CORE] * knobs.nodes, [0] * knobs.nodes
-    for pod in layout.running:
-        free[pod.node] -= pod.milli
-        taken[pod.node] += pod.milli if beyond[pod.queue] else 0
-    return free, taken
-
-
-def _ask(layout: Layout, free: list[int], taken: list[int], *, hard: bool) -> Pod:
-    """Return the ask: too large for every node, and not too large for one of them."""
-    knobs = layout.knobs
-    mean = sum(pod.milli for pod in layout.running) // len(layout.running)
-    most = max(map(sum, zip(free, taken, strict=True)))
-    lacking = CORE * knobs.victims if hard else knobs.victims * mean
-    milli = min(lacking, max(free)) if knobs.fits else min(max(free) + lacking, most)
-    if milli <= 0 or (not knobs.fits and milli <= max(free)):
-        found = "on no node is there both room for an ask and somebody who may go"
-        raise InputError("--fill", found, "less in use, more nodes, or not fits")
-    return Pod(0, "serve-ranker", 1, milli, _mib(milli), knobs.priorities, _ASKED_S, WAITING)
 
 
 def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) -> None:
@@ -373,16 +355,11 @@ def state_dump(layout: Layout, seed: int) -> Object:
 
 def path(layout: Layout, queue: int) -> str:
     """Return the path of a leaf queue."""
-    parents = list(_parents(layout, queue))
-    return ".".join(("root", *reversed(parents), names.numbered(names.TEAMS, queue)))
-
-
-def _parents(layout: Layout, queue: int) -> Iterator[str]:
-    """Yield the names of a leaf queue's parents from the last level up."""
-    place = layout.leaf[queue]
+    parts, place = [names.numbered(names.TEAMS, queue)], layout.leaf[queue]
     for level in reversed(range(len(layout.widths))):
-        yield _parent_name(level, place)
+        parts.append(_parent_name(level, place))
         place = _above(layout, level, place)
+    return ".".join(("root", *reversed(parts)))
 
 
 def _above(layout: Layout, level: int, place: int) -> int:
@@ -398,7 +375,14 @@ def _root(layout: Layout) -> Object:
     """Return the queues as queues.yaml has them, with the capitals of a dump."""
     below: list[list[Object]] = [[] for _ in range(layout.widths[-1] if layout.widths else 1)]
     for queue in range(layout.knobs.queues):
-        below[layout.leaf[queue]].append(_leaf(layout, queue))
+        resources = {"Guaranteed": _written(layout.guaranteed[queue])}
+        most = layout.maxima[queue]
+        if most is not None:
+            resources["Max"] = _written(most)
+        written: Object = {"Name": names.numbered(names.TEAMS, queue), "Resources": resources}
+        if layout.offsets[queue]:
+            written["Properties"] = {"priority.offset": str(layout.offsets[queue])}
+        below[layout.leaf[queue]].append(written)
     for level in reversed(range(len(layout.widths))):
         above: list[list[Object]] = [[] for _ in range(layout.widths[level - 1] if level else 1)]
         for place, queues in enumerate(below):
@@ -410,17 +394,6 @@ def _root(layout: Layout) -> Object:
     return {"Name": "root", "SubmitACL": "*", "Queues": below[0]}
 
 
-def _leaf(layout: Layout, queue: int) -> Object:
-    resources = {"Guaranteed": _written(layout.guaranteed[queue])}
-    most = layout.maxima[queue]
-    if most is not None:
-        resources["Max"] = _written(most)
-    written: Object = {"Name": names.numbered(names.TEAMS, queue), "Resources": resources}
-    if layout.offsets[queue]:
-        written["Properties"] = {"priority.offset": str(layout.offsets[queue])}
-    return written
-
-
 def _written(amount: Amount) -> dict[str, str]:
     return {
         VCORE: format_yunikorn_quantity(amount.milli, VCORE),
@@ -429,9 +402,8 @@ def _written(amount: Amount) -> dict[str, str]:
 
 
 def _class(layout: Layout, pod: Pod) -> names.Class:
-    return (
-        names.CLASSES[pod.level] if pod.level < layout.knobs.priorities else names.PREEMPTOR_CLASS
-    )
+    own = pod.level < layout.knobs.priorities
+    return names.CLASSES[pod.level] if own else names.PREEMPTOR_CLASS
 
 
 def _pod_name(pod: Pod) -> str:
@@ -443,7 +415,6 @@ def _key(pod: Pod, seed: int) -> str:
 
 
 def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
-    """Return an ask or an allocation."""
     made = to_nanoseconds(names.NOW - timedelta(seconds=pod.age_s))
     written: Object = {
         "allocationKey": _key(pod, seed),
@@ -462,7 +433,6 @@ def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
 
 
 def _applications(layout: Layout, claims: dict[Pod, Object]) -> Iterator[Object]:
-    """Yield the applications in the order of their first pods."""
     members: dict[str, list[Pod]] = {}
     for pod in claims:
         members.setdefault(pod.app, []).append(pod)
@@ -472,9 +442,7 @@ def _applications(layout: Layout, claims: dict[Pod, Object]) -> Iterator[Object]
             "applicationID": app,
             "partition": PARTITION,
             "queueName": path(layout, queue),
-            "submissionTime": to_nanoseconds(
-                names.NOW - timedelta(seconds=max(p.age_s for p in pods))
-            ),
+            "submissionTime": min(claims[pod]["requestTime"] for pod in pods),
             "requests": [claims[pod] for pod in pods if pod.node == WAITING],
             "allocations": [claims[pod] for pod in pods if pod.node != WAITING],
             "applicationState": "Accepted" if pods[0].node == WAITING else "Running",
@@ -487,7 +455,6 @@ def _node_name(node: int) -> str:
 
 
 def _nodes(layout: Layout) -> Iterator[Object]:
-    """Yield the nodes with what is left on them."""
     cores = layout.knobs.cores
     capacity = {MEMORY: 2 * cores * MIB_PER_CORE * MIB, VCORE: cores * CORE}
     if layout.knobs.count_pods:

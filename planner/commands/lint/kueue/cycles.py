@@ -15,9 +15,9 @@ in the tree, or an admission, changes everything: neither is reported.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import count, islice, product
 from typing import Final
 
 from planner.commands.lint.kueue.search import (
@@ -33,6 +33,7 @@ from planner.commands.lint.kueue.search import (
 )
 from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, policies, spec_of
 from planner.commands.lint.lint import Example, Finding, finding
+from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
@@ -55,7 +56,12 @@ def borrower_and_lender(facts: Facts) -> Iterator[Finding]:
             facts,
             "KL-01",
             [q for q in borrowers if any(facts.can_borrow(q, fr) for fr in facts.frs(q))],
-            _lenders(facts, active),
+            [
+                queue
+                for queue in active
+                if facts.policies(queue).reclaim_within_cohort == "Any"
+                and any(facts.nominal(queue, fr) for fr in facts.frs(queue))
+            ],
             "{borrowers} may preempt while borrowing (borrowWithinCohort), and {lenders} may take "
             "its quota back from any priority (reclaimWithinCohort: Any).",
         )
@@ -77,15 +83,6 @@ def fair_queues(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _lenders(facts: Facts, queues: Sequence[int]) -> list[int]:
-    return [
-        queue
-        for queue in queues
-        if facts.policies(queue).reclaim_within_cohort == "Any"
-        and any(facts.nominal(queue, fr) for fr in facts.frs(queue))
-    ]
-
-
 def _between(
     facts: Facts, code: str, borrowers: Sequence[int], lenders: Sequence[int], reason: str
 ) -> Iterator[Finding]:
@@ -99,7 +96,7 @@ def _between(
                 code,
                 facts.names((borrower, lender, *sorted(more))),
                 reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
-                f"reclaimWithinCohort: LowerPriority in {_all(facts, lenders)}",
+                f"reclaimWithinCohort: LowerPriority in {name_some(facts.names(lenders), 1)}",
                 example,
             )
             return
@@ -120,11 +117,6 @@ def _trials(
     return in_turn(of(borrower) for borrower in islice(few_of_each, 2 * MAX_OTHERS))
 
 
-def _all(facts: Facts, queues: Sequence[int]) -> str:
-    names = facts.names(queues)
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-
-
 MAX_WORK: Final = 10_000_000
 """Steps of replayed cycles for one tree: the heads times those that hold quota, and who waits."""
 MAX_TRIED: Final = 8
@@ -137,7 +129,13 @@ _NEWER: Final = 50
 
 def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
     """KL-19: one that is before it in every cycle moves nothing, and does not go away."""
-    snapshot = _later(facts)
+    ends = (
+        one.status.requeue_state.requeue_at
+        for one in facts.state.workloads.pending()
+        if one.status.requeue_state is not None and one.status.requeue_state.requeue_at is not None
+    )
+    # At a time when nobody waits for its backoff: that passes by itself.
+    snapshot = replace(facts.snapshot, now=max((facts.snapshot.now, *ends)))
     waiting = waiting_queues(facts.state, snapshot)
     for tree in facts.trees:
         queues = {queue: waiting[queue] for queue in tree}
@@ -145,7 +143,7 @@ def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
             continue
         held = sum(len(snapshot.admitted.get(queue, ())) for queue in tree)
         waits = sum(len(one.active) + len(one.parked) for one in queues.values())
-        spent = _Budget(len(tree) * (held + 1) + waits)
+        spent = _budget(len(tree) * (held + 1) + waits)
         by_blocker: dict[InTheWay, list[Pending]] = {}
         for pending, blocker in never_reached(facts.state, snapshot, queues, spent):
             by_blocker.setdefault(blocker, []).append(pending)
@@ -155,27 +153,10 @@ def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
                 yield from _found(_Case(facts, snapshot, tree, blocker, blockers), kept)
 
 
-def _later(facts: Facts) -> Snapshot:
-    """Return the snapshot at a time when nobody waits for its backoff: that passes by itself."""
-    ends = (
-        one.status.requeue_state.requeue_at
-        for one in facts.state.workloads.pending()
-        if one.status.requeue_state is not None and one.status.requeue_state.requeue_at is not None
-    )
-    return replace(facts.snapshot, now=max((facts.snapshot.now, *ends)))
-
-
-@dataclass(slots=True)
-class _Budget:
-    """Whether enough was done: asked before each cycle, so the same for every run."""
-
-    each: int
-    done: int = 0
-
-    def __call__(self) -> bool:
-        """Say whether a cycle more would be too much."""
-        self.done += self.each
-        return self.done > MAX_WORK
+def _budget(each: int) -> Callable[[], bool]:
+    """Return what says, asked before each cycle, whether one more is too much, in every run."""
+    done = count(each, each)
+    return lambda: next(done) > MAX_WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +226,27 @@ def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator
     Who starves for the sake of another resource may ask for little of this one, and its head for
     more than there is; what runs may not matter.
     """
-    asks = waits[-1]
-    running = [*_running(case.snapshot, world, asks)]
-    *first, last = _waiting(case.snapshot, world, waits)
+    asks, snapshot = waits[-1], case.snapshot
+    # What runs: as one what no preemptor tells apart by queue, priority and age.
+    groups: Counter[tuple[int, int, bool]] = Counter()
+    for queue in world.queues:
+        for one in snapshot.admitted.get(queue, ()):
+            newer = one.queued_at > asks.queued_at
+            groups[queue, one.priority, newer] += one.usage.get(world.fr, 0)
+    used = (item for item in groups.items() if item[1])
+    running = [
+        Job(f"{RUNS}-{number}", queue, amount, priority, minute=_NEWER if newer else 0)
+        for number, ((queue, priority, newer), amount) in enumerate(used, 1)
+    ]
+    # Those that wait, with what they ask for of the one resource, and last who starves.
+    waiting = []
+    for number, each in enumerate(waits, 1):
+        name = ASKS if each is asks else f"first-{number}"
+        resource = snapshot.tree.frs[world.fr].resource
+        amount = sum(pods.totals.get(resource, 0) for pods in each.pod_sets)
+        job = Job(name, each.queue, amount, each.priority, running=False, minute=number)
+        waiting.append(job)
+    *first, last = waiting
     heads = [[one for one in first if one.amount]]
     if case.blocker.own_queue and case.facts.is_bounded(asks.queue, world.fr):
         beyond = case.facts.most(asks.queue, world.fr) + world.unit
@@ -256,27 +255,6 @@ def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator
     for runs, head, amount in product(([*running], []), heads, amounts):
         if head:
             yield [*runs, *head, replace(last, amount=amount)]
-
-
-def _running(snapshot: Snapshot, world: World, asks: Preemptor) -> Iterator[Job]:
-    """Yield what runs: as one what no preemptor tells apart by queue, priority and age."""
-    groups: Counter[tuple[int, int, bool]] = Counter()
-    for queue in world.queues:
-        for one in snapshot.admitted.get(queue, ()):
-            newer = one.queued_at > asks.queued_at
-            groups[queue, one.priority, newer] += one.usage.get(world.fr, 0)
-    used = (item for item in groups.items() if item[1])
-    for number, ((queue, priority, newer), amount) in enumerate(used, 1):
-        yield Job(f"{RUNS}-{number}", queue, amount, priority, minute=_NEWER if newer else 0)
-
-
-def _waiting(snapshot: Snapshot, world: World, waits: Sequence[Preemptor]) -> Iterator[Job]:
-    """Yield those that wait, with what they ask for of the one resource, and last who starves."""
-    resource = snapshot.tree.frs[world.fr].resource
-    for number, one in enumerate(waits, 1):
-        name = ASKS if one is waits[-1] else f"first-{number}"
-        amount = sum(pods.totals.get(resource, 0) for pods in one.pod_sets)
-        yield Job(name, one.queue, amount, one.priority, running=False, minute=number)
 
 
 def _shown(world: World, jobs: Sequence[Job], cure: Change) -> Example | None:

@@ -102,7 +102,6 @@ class _TooMuch:
 
     @property
     def hint(self) -> str:
-        """What would help."""
         level = self.tree.levels[self.wanted.aim.level]
         return f"fewer or smaller pods, preferred instead of required, or more room in one {level}"
 
@@ -251,7 +250,6 @@ def _placing(facts: Facts) -> Snapshot | None:
 
 
 def _request(ask: Ask) -> Object:
-    """Return the request of an ask."""
     request = ask.request
     assert request is not None  # noqa: S101 - only such asks are required anywhere
     made: Object = request.model_dump(mode="json", by_alias=True, exclude_defaults=True)
@@ -259,13 +257,11 @@ def _request(ask: Ask) -> Object:
 
 
 def _each(ask: Ask) -> str:
-    """Return what a pod asks for."""
     amounts = (f"{format_units(n, name)} {name}" for name, n in ask.own.items() if n)
     return " and ".join(amounts) or "nothing"
 
 
 def _leaf(tree: FlavorTree, leaf: int, amounts: Mapping[str, int]) -> Object:
-    """Return one node for a leaf."""
     labels = dict(zip(tree.levels, tree.values[-1][leaf], strict=True))
     return objects.node(tree.nodes[leaf].metadata.name, labels, amounts, created=NOON)
 

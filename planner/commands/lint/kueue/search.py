@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 from planner.commands.lint.kueue.world import Change, Facts, Job, World
 from planner.commands.lint.lint import Example
 from planner.commands.simulate.kueue_world import KueueWorld
-from planner.commands.simulate.record import Event as Happened
 from planner.commands.simulate.script import Script
 from planner.commands.simulate.world import Mark
 from planner.quota.kueue.preemptor import find_preemptor
@@ -92,7 +91,9 @@ class _Rehearsal:
         for _ in range(MAX_CYCLES):
             self.world.happen(at_s)
             ran, moved = self.world.cycle(at_s)
-            self.events += _in_short(ran)
+            moves = [one for one in ran if one.kind in {"admitted", "preempted"}]
+            for by, some in groupby(moves, key=lambda one: one.by or one.workload):
+                self.events.append(Event(by, tuple(one.workload for one in some if one.by)))
             later_s = at_s + 1 if moved else self.world.next_s()
             standing = tuple(self.world.mark(tree, at_s) for tree in self.trees)
             queues = self.world.queues.values()
@@ -105,14 +106,6 @@ class _Rehearsal:
                 for tree in self.trees:
                     self.world.wake(tree, at_s)
             at_s = at_s + 1 if later_s is None else later_s
-
-
-def _in_short(events: Sequence[Happened]) -> Iterator[Event]:
-    """Yield who is admitted or preempts whom in a cycle."""
-    moves = [one for one in events if one.kind in {"admitted", "preempted"}]
-    for by, some in groupby(moves, key=lambda one: one.by or one.workload):
-        evicts = tuple(one.workload for one in some if one.by)
-        yield Event(by, evicts)
 
 
 def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON

@@ -10,6 +10,7 @@ from planner.commands.lint.kueue.search import (
     ASKS,
     MAX_OTHERS,
     MAX_SIMILAR,
+    Grid,
     Helps,
     boosted,
     denied,
@@ -306,7 +307,6 @@ def _unreachable(facts: Facts, resource: str, group: Sequence[int]) -> Example |
 
 _NO_BORROW: Object = {"borrowWithinCohort": {"policy": "Never"}}
 _NO_RECLAIM: Object = {"reclaimWithinCohort": "Never", **_NO_BORROW}
-_CONFIGURATION = "configmap/kueue-manager-config"
 
 
 def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
@@ -330,19 +330,19 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
 def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
     """KL-12: under fair sharing preemption while borrowing goes by shares."""
     group = _forceful(facts) if facts.fair else []
-    for queue in group[:MAX_SIMILAR]:
-        example = _without(facts, [queue], "borrowWithinCohort", _NO_BORROW)
-        if example is not None:
-            name = facts.called(group)
-            yield finding(
-                "KL-12",
-                facts.names(group),
-                f"{name} has borrowWithinCohort, and fair sharing is on: shares decide who is "
-                "preempted while borrowing, and maxPriorityThreshold protects nobody.",
-                f"no borrowWithinCohort in {name}",
-                example,
-            )
-            return
+    example = _found(
+        _without(facts, [queue], "borrowWithinCohort", _NO_BORROW) for queue in group[:MAX_SIMILAR]
+    )
+    if example is not None:
+        name = facts.called(group)
+        yield finding(
+            "KL-12",
+            facts.names(group),
+            f"{name} has borrowWithinCohort, and fair sharing is on: shares decide who is "
+            "preempted while borrowing, and maxPriorityThreshold protects nobody.",
+            f"no borrowWithinCohort in {name}",
+            example,
+        )
 
 
 def cannot_borrow(facts: Facts) -> Iterator[Finding]:
@@ -419,7 +419,10 @@ def weights_without_fair_sharing(facts: Facts) -> Iterator[Finding]:
         above = {node for queue in queues for node in tree.path(queue)}
         weighted = sorted(node for node in above if tree.nodes[node].weight_nano != NANO)
         active = facts.active(queues if weighted else ())
-        example = next(_unweighted_examples(facts, active), None)
+        example = _found(
+            _unchanged(facts, q, [o for o in active if o != q] or [q], _unweighted, "all weights 1")
+            for q in active[:MAX_SIMILAR]
+        )
         if example is not None:
             kinds = {True: "clusterqueue", False: "cohort"}
             yield finding(
@@ -437,18 +440,19 @@ def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
     if not facts.fair or any(map(facts.reclaims, facts.queues)):
         return
     off = configured(fairSharing=None)
-    for queue in shared[:MAX_SIMILAR]:
-        example = _unchanged(facts, queue, facts.others(queue), off, "fair sharing off")
-        if example is not None:
-            yield finding(
-                "KL-17",
-                (_CONFIGURATION, *facts.names(shared)),
-                "Fair sharing is on, and reclaimWithinCohort is Never everywhere: its strategies "
-                "never preempt anybody, shares only order admissions.",
-                "reclaimWithinCohort: LowerPriority or Any where shares are to be restored",
-                example,
-            )
-            return
+    example = _found(
+        _unchanged(facts, queue, facts.others(queue), off, "fair sharing off")
+        for queue in shared[:MAX_SIMILAR]
+    )
+    if example is not None:
+        yield finding(
+            "KL-17",
+            ("configmap/kueue-manager-config", *facts.names(shared)),
+            "Fair sharing is on, and reclaimWithinCohort is Never everywhere: its strategies "
+            "never preempt anybody, shares only order admissions.",
+            "reclaimWithinCohort: LowerPriority or Any where shares are to be restored",
+            example,
+        )
 
 
 def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
@@ -477,14 +481,6 @@ def _forceful(facts: Facts) -> list[int]:
     return [q for q in facts.queues if facts.borrows_by_force(q) and facts.reclaims(q)]
 
 
-def _unweighted_examples(facts: Facts, queues: Sequence[int]) -> Iterator[Example]:
-    for queue in queues[:MAX_SIMILAR]:
-        others = [one for one in queues if one != queue] or [queue]
-        example = _unchanged(facts, queue, others, _unweighted, "all weights 1")
-        if example is not None:
-            yield example
-
-
 def _without(  # noqa: PLR0913 - what an example is made of
     facts: Facts,
     group: Sequence[int],
@@ -508,12 +504,11 @@ def _without(  # noqa: PLR0913 - what an example is made of
 def _unchanged(  # noqa: PLR0913, PLR0917 - what an example is made of
     facts: Facts, queue: int, others: Iterable[int], off: Change, words: str, priority: int = 0
 ) -> Example | None:
-    for world, other in worlds(facts, queue, facts.active(others)):
-        jobs = chain.from_iterable(grid(world, queue, one, priority) for one in (other, queue))
-        example = idle(world, jobs, off, words)
-        if example is not None:
-            return example
-    return None
+    def jobs(world: World, other: int) -> Grid:
+        return chain.from_iterable(grid(world, queue, one, priority) for one in (other, queue))
+
+    found = worlds(facts, queue, facts.active(others))
+    return _found(idle(world, jobs(world, other), off, words) for world, other in found)
 
 
 def _unweighted(items: list[Object]) -> None:

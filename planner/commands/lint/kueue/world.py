@@ -286,25 +286,19 @@ class World:
         if rules and not node.active:
             named = [{"name": rule.name} for rule in rules]
             spec["admissionChecksStrategy"] = {"admissionChecks": named}
-        spec["resourceGroups"] += self._missing(queue)
-        return made
-
-    def _missing(self, queue: int) -> list[Object]:
-        """Return a group of each flavor that a ClusterQueue names and nobody has.
-
-        It is what makes the ClusterQueue inactive.
-        """
+        # A group of each flavor that it names and nobody has is what makes it inactive.
         known = self.facts.snapshot.flavors
         groups = self.facts.snapshot.queues[queue].spec.resource_groups
-        named = (flavor.name for group in groups for flavor in group.flavors)
+        flavor_names = (flavor.name for group in groups for flavor in group.flavors)
         found = []
-        for number, name in enumerate(dict.fromkeys(n for n in named if n not in known)):
+        for number, name in enumerate(dict.fromkeys(n for n in flavor_names if n not in known)):
             if name != self._flavor:
                 resource = f"{_MISSING}-{number}"
                 row = {"name": resource, "nominalQuota": "0"}
                 flavors = [{"name": name, "resources": [row]}]
                 found.append({"coveredResources": [resource], "flavors": flavors})
-        return found
+        spec["resourceGroups"] += found
+        return made
 
     def _quotas(self, quota: NodeQuota) -> dict[str, dict[str, objects.Quota]]:
         resource = self.facts.snapshot.tree.frs[self.fr].resource

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import SIZE, Question, audit_instance
-from planner.commands.audit.record import Case
 from planner.commands.replay.kueue_live import replay_live
 from planner.commands.watch.record import Decision, Measured, Note, Preemption
 from planner.errors import PlannerError
@@ -78,10 +77,11 @@ class Judge:
             if key not in first:
                 del self._known[key]
         self._due = {key: queue for key, queue in self._due.items() if key in first}
-        dirty = None if touched is None else {_root(snapshot, name) for name in touched}
+        node_of, path = snapshot.node_of, snapshot.tree.path
+        dirty = {path(node_of[name])[-1] for name in touched or () if name in node_of}
         now = self._seconds()
         for key, node in first.items():
-            if dirty is not None and snapshot.tree.path(node)[-1] not in dirty:
+            if touched is not None and path(node)[-1] not in dirty:
                 continue
             victims = _own_victims(state, snapshot, key)
             known = self._known.get(key)
@@ -116,12 +116,9 @@ def measure(state: State, key: str, question: Question) -> Measured | str:
         return f"cannot be judged: {error}"
     if found.failures:
         return f"cannot be judged: {found.failures[0].detail}"
-    return _measured(found.cases[0], question.objectives[0].name, time.process_time() - begun)
-
-
-def _measured(case: Case, objective: str, seconds: float) -> Measured:
+    case = found.cases[0]
     by_name = {one.objective: one for one in case.judgements}
-    best, smallest = by_name[objective], by_name[SIZE.name]
+    best, smallest = by_name[question.objectives[0].name], by_name[SIZE.name]
     has_plan = best.status in {"optimal", "feasible"}
     settled = case.irredundant is not None
     return Measured(
@@ -133,7 +130,7 @@ def _measured(case: Case, objective: str, seconds: float) -> Measured:
         lost_s=_lost(case.terms),
         least_lost_s=_lost(best.terms) if has_plan else None,
         conditional=titles(case.coverage),
-        seconds=seconds,
+        seconds=time.process_time() - begun,
     )
 
 
@@ -156,12 +153,6 @@ def _own_victims(state: State, snapshot: Snapshot, key: str) -> tuple[str, ...]:
     if why_held_back(state, snapshot, preemptor, decision) is not None:
         return ()
     return tuple(one.workload.key for one in decision.targets if not one.workload.evicted)
-
-
-def _root(snapshot: Snapshot, name: str) -> int | None:
-    """Return the root above a ClusterQueue, if that is there."""
-    node = snapshot.node_of.get(name)
-    return None if node is None else snapshot.tree.path(node)[-1]
 
 
 def compared(

@@ -1,4 +1,4 @@
-"""The state of a cluster after each change, and the states around each preemption.
+"""The state of a cluster after each change; the states around each preemption, also in files.
 
 Changes are put together and applied at once. Only before the first victim of a preemptor shows all
 that came before is applied first: the state then is the one that Kueue decided on, as far as can be
@@ -7,19 +7,28 @@ told from outside.
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
+from planner.commands.watch.record import Preemption
+from planner.dump import as_json, listed
+from planner.errors import InputError
 from planner.kubectl.kueue_dump import Dump, trim
 from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.kubectl.watch import Told
 from planner.reader import read
-from planner.state.kueue import Changes, Facts, State, of_kueue
-from planner.state.kueue_workloads import Entry
+from planner.reader.taken import TAKEN_AT, written
+from planner.state.kueue import State, of_kueue
+from planner.state.kueue_workload import API_GROUP
+from planner.state.kueue_workloads import Changes, Entry, Facts
 
 SETTLED_S: Final = 3.0
 """A preemption is over when none of its victims showed for so long."""
@@ -176,3 +185,53 @@ class Keeper:
         name = one.queue_name if isinstance(one, Facts) else one.spec.queue_name
         if (queue := self._queue_of.get((namespace, name))) is not None:
             yield queue
+
+
+MOST: Final = 100
+"""Recordings that are kept of each outcome: then the oldest goes."""
+
+
+class Store:
+    """A folder of recordings: one folder for each preemption."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept: dict[str, deque[Path]] = defaultdict(deque)
+
+    def keep(
+        self, found: Preemption, before: State, after: State, others: Sequence[dict[str, Any]]
+    ) -> Preemption:
+        """Write the states before and after a preemption; return it with where they are.
+
+        Raises
+        ------
+        InputError
+            If they cannot be written.
+        """
+        name = found.preemptor.replace("/", "-")[:100]
+        moment = f"{after.now:%Y%m%dT%H%M%S}"
+        place = self._folder / f"{moment}-{found.outcome}-{name}"
+        kept = self._kept[found.outcome]
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            for label, state in (("before", before), ("after", after)):
+                (place / f"{label}.json.gz").write_bytes(gzip.compress(text_of(state, others)))
+            kept.append(place)
+            if len(kept) > MOST:
+                shutil.rmtree(kept.popleft(), ignore_errors=True)
+        except OSError as error:
+            raise InputError(f"--record {place}", f"cannot be written: {error.strerror}") from None
+        return found.model_copy(update={"recording": str(place)})
+
+
+def text_of(state: State, others: Sequence[dict[str, Any]]) -> bytes:
+    """Return a state as the dump of a snapshot; ``others`` are all objects but workloads."""
+    kind = {"apiVersion": f"{API_GROUP}/v1beta2", "kind": "Workload"}
+    workloads = (
+        json.loads(bytes(one.text))
+        if isinstance(one, Facts)
+        else kind | one.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for one in state.workloads.entries
+    )
+    whole = listed([*others, *workloads], {TAKEN_AT: written(state.now)})
+    return as_json(whole).encode()

@@ -11,15 +11,15 @@ from typing import Any, Final
 
 from planner.commands.audit.judge import Question
 from planner.commands.watch.kueue.judge import Judge, compared
-from planner.commands.watch.kueue.keep import Episode, Keeper
-from planner.commands.watch.kueue.store import Store
+from planner.commands.watch.kueue.keep import Episode, Keeper, Store
 from planner.commands.watch.record import Line, Note, Preemption
 from planner.errors import InputError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump
 from planner.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing, watching_role
-from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, Told, reason
-from planner.state.kueue import Changes, State
+from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, reason
+from planner.state.kueue import State
+from planner.state.kueue_workloads import Changes
 
 SHARE: Final = 0.15
 """The share of one core that all of it may take, over time: judging has what is left of it."""
@@ -110,7 +110,16 @@ class Live:
         try:
             while self._keeper is None or seconds() < end:
                 until = min(next_look, end) if self._keeper else seconds() + FIRST_WAIT_S
-                self._hear(self._source.poll(max(0.0, until - seconds())))
+                for one in self._source.poll(max(0.0, until - seconds())):
+                    if one.kind == "BEGUN":
+                        self._begun.add(one.resource)
+                        self._is_gap = True
+                    elif one.kind == "LOST":
+                        self._begun.discard(one.resource)
+                        self._lost(one.resource, one.answer or Answer(0, b"", ""))
+                    elif self._keeper is not None and not self._is_gap and self._keeper.take(one):
+                        # Before everything is read nothing is taken: what is read has it.
+                        self._is_wanted = True
                 self._read_if_due()
                 if self._keeper is not None and seconds() >= next_look:
                     self._look(self._keeper)
@@ -120,18 +129,6 @@ class Live:
                     next_tidy = seconds() + TIDY_S
         finally:
             self._source.close()
-
-    def _hear(self, told: Iterable[Told]) -> None:
-        for one in told:
-            if one.kind == "BEGUN":
-                self._begun.add(one.resource)
-                self._is_gap = True
-            elif one.kind == "LOST":
-                self._begun.discard(one.resource)
-                self._lost(one.resource, one.answer or Answer(0, b"", ""))
-            elif self._keeper is not None and not self._is_gap and self._keeper.take(one):
-                # Before everything is read nothing is taken: what is read has it.
-                self._is_wanted = True
 
     def _lost(self, resource: str, answer: Answer) -> None:
         """Say that a stream has ended; it is started again by itself.

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from planner.commands.explain.yunikorn.clash import laws_of, minimal_clash
+from planner.commands.explain.yunikorn.clash import minimal_clash
+from planner.laws import in_drop_order
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws
@@ -39,7 +40,7 @@ def test_clash_is_minimal_by_the_definition(laws: Laws) -> None:
         planning = truth.planning()
         cluster, asking, problem = planning.cluster, planning.asking, planning.problem
         rules = planning.subject.rules
-        every = {law.id for law in laws_of(rules)} - {"YK-11"}
+        every = {law.id for law in in_drop_order(rules)} - {"YK-11"}
         assert not has_plan(cluster, asking, every), truth.id
         clash, proved = minimal_clash(problem, rules, Deadline())
         assert proved
@@ -54,10 +55,10 @@ def test_clash_is_minimal_by_the_definition(laws: Laws) -> None:
 
 
 def test_laws_are_those_of_the_rule_set() -> None:
-    design = {law.id for law in laws_of("yunikorn-design")}
+    design = {law.id for law in in_drop_order("yunikorn-design")}
     assert design == {f"YK-{number:02}" for number in range(2, 12)}
-    assert design - {law.id for law in laws_of("yunikorn-code")} == {"YK-02", "YK-09"}
-    assert {law.id for law in laws_of("yunikorn-required-node")} == {
+    assert design - {law.id for law in in_drop_order("yunikorn-code")} == {"YK-02", "YK-09"}
+    assert {law.id for law in in_drop_order("yunikorn-required-node")} == {
         "YK-06",
         "YK-08",
         "YK-10",
