@@ -27,7 +27,6 @@ from planner.cli.option import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from planner.commands.compare import Comparison
 
 TABLES: Final = (".csv", ".parquet")
 
@@ -111,7 +110,18 @@ def command(given: Given) -> int:
     question = Question(
         algorithms, **given.of("time_limit now rules=laws pending release requests assume")
     )
-    _check(given.table, given.plots)
+    from planner.cli.output import check_file
+    from planner.commands.compare.table import need
+    from planner.errors import InputError
+
+    # What cannot be written after hours of work is refused now.
+    check_table(given.table)
+    if given.plots is not None:
+        if not given.plots.is_dir():
+            check_file("--plots", given.plots)
+        if given.plots.exists() and not given.plots.is_dir():
+            raise InputError(f"--plots {given.plots}", "is not a folder")
+        need(f"--plots {given.plots}", "matplotlib")
     with settings_of(given) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
     given.show(render, found)
@@ -121,29 +131,18 @@ def command(given: Given) -> int:
 
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     if given.plots is not None:
-        _write_plots(found, given.plots, given.plot_format)
-    return _code(found)
+        from planner.cli.output import make_folder, write_file
+        from planner.report.plots import draw_comparison
 
-
-def _check(table: Path | None, plots: Path | None) -> None:
-    """Refuse now what cannot be written after hours of work.
-
-    Raises
-    ------
-    InputError
-        If a file or folder cannot be written, or a package for it is missing.
-    """
-    from planner.cli.output import check_file
-    from planner.commands.compare.table import need
-    from planner.errors import InputError
-
-    check_table(table)
-    if plots is not None:
-        if not plots.is_dir():
-            check_file("--plots", plots)
-        if plots.exists() and not plots.is_dir():
-            raise InputError(f"--plots {plots}", "is not a folder")
-        need(f"--plots {plots}", "matplotlib")
+        drawn: Mapping[str, bytes] = draw_comparison(found, given.plot_format)
+        make_folder("--plots", given.plots)
+        for name, data in drawn.items():
+            write_file("--plots", given.plots / name, data)
+    if found.failures or any(one.failed for one in found.summary.standings):
+        return BAD_INPUT
+    if any(row.proved is False for row in found.rows):
+        return NOT_PROVED
+    return CONDITIONAL if any(row.uncovered for row in found.rows) else OPTIMAL
 
 
 def check_table(table: Path | None) -> None:
@@ -173,22 +172,3 @@ def write_table(path: Path, csv: Callable[[], str], parquet: Callable[[], bytes]
 
     data = parquet() if path.suffix == ".parquet" else csv().encode("utf-8")
     write_file("--table", path, data)
-
-
-def _write_plots(comparison: Comparison, folder: Path, style: str) -> None:
-    from planner.cli.output import make_folder, write_file
-    from planner.report.plots import draw_comparison
-
-    drawn: Mapping[str, bytes] = draw_comparison(comparison, style)
-    make_folder("--plots", folder)
-    for name, data in drawn.items():
-        write_file("--plots", folder / name, data)
-
-
-def _code(comparison: Comparison) -> int:
-    """Return the code for what matters most: failures, then what is not proved."""
-    if comparison.failures or any(one.failed for one in comparison.summary.standings):
-        return BAD_INPUT
-    if any(row.proved is False for row in comparison.rows):
-        return NOT_PROVED
-    return CONDITIONAL if any(row.uncovered for row in comparison.rows) else OPTIMAL

@@ -102,26 +102,20 @@ def command(given: Given) -> int:
     if not (given.yes or given.dry_run or given.undo or is_terminal(sys.stdin)):
         hint = "--yes carries it out without asking, --dry-run only shows the commands"
         raise InputError("standard input", "is no terminal: nobody can be asked", hint=hint)
-    from planner.report.kueue.apply import render
-
-    answer = _applied(given, _plan(given))
-    given.show(render, answer)
-    if answer.status in {"stopped", "interrupted"}:
-        return STOPPED
-    return FINDINGS if answer.status in {"refused", "otherwise"} else OPTIMAL
-
-
-def _plan(given: Given) -> Plan:
-    """Read the one plan that is to be carried out."""
     from planner.cli.plan_file import EXPECTED, read_plans
     from planner.plan import Plan
+    from planner.report.kueue.own import render_applied
 
     plans = read_plans(given.plan, given.max_size)
     if len(plans) != 1:
         raise InputError(given.plan, f"holds {len(plans)} plans", "one: planner solve --pending")
     if not isinstance(plans[0], Plan):
         raise InputError(given.plan, "is no plan for Kueue", EXPECTED)
-    return plans[0]
+    answer = _applied(given, plans[0])
+    given.show(render_applied, answer)
+    if answer.status in {"stopped", "interrupted"}:
+        return STOPPED
+    return FINDINGS if answer.status in {"refused", "otherwise"} else OPTIMAL
 
 
 def _applied(given: Given, plan: Plan) -> Applied:
@@ -158,7 +152,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     from planner.cli.output import write
     from planner.commands.apply.kueue.fresh import changes, remarks
     from planner.kubectl.kueue_object import LiveObject
-    from planner.report.kueue.apply import render
+    from planner.report.kueue.own import render_applied
 
     goes_on = run.goes_on()
     if goes_on and given.way == "boosts":
@@ -168,7 +162,14 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         one.eviction for one in map(LiveObject, dump.objects) if one.is_true("Evicted")
     }
     if not goes_on:
-        state = _state(dump.value(), plan)
+        from planner.reader import read_objects
+        from planner.state.kueue import of_kueue
+        from planner.state.kueue_release import AUTO
+
+        release = plan.kueue.release if plan.kueue else AUTO
+        how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
+        # With the clock of the plan, by the rules that it was made by.
+        state = of_kueue(read_objects(dump.value(), where=SOURCE, **how))
         with given.naming("costs"):
             found = changes(state, plan, given.profile, given.read_file("costs"))
         if found:
@@ -184,7 +185,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         return preview
     if not given.yes:
         target = given.target
-        write(render(preview, "table", width=target.width, color=False))
+        write(render_applied(preview, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return run.answer("refused", "you said no")
     with ended_as_by_hand():
@@ -204,17 +205,6 @@ def ended_as_by_hand() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _state(value: object, plan: Plan) -> State:
-    """Read the cluster with the clock of the plan, by the rules that it was made by."""
-    from planner.reader import read_objects
-    from planner.state.kueue import of_kueue
-    from planner.state.kueue_release import AUTO
-
-    release = plan.kueue.release if plan.kueue else AUTO
-    how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
-    return of_kueue(read_objects(value, where=SOURCE, **how))
 
 
 def _boost(state: State, plan: Plan, run: Carrying) -> str:

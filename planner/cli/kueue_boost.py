@@ -59,13 +59,13 @@ def command(given: Given) -> int:
     """
     from planner.cli.output import warn
     from planner.kueue_verbs import boost
-    from planner.report.kueue.boost import render
+    from planner.report.kueue.own import render_boosts
     from planner.state.kueue import of_kueue
 
     found = of_kueue(given.read())
     answer = boost(found, given.pending, given.profile, time_limit=given.time_limit)
     warn(answer.plan.notes)
-    given.show(render, answer)
+    given.show(render_boosts, answer)
     return _exit_code(answer)
 
 

@@ -141,7 +141,9 @@ def command(given: Given) -> int:
     try:
         with ended_as_by_hand():
             if given.states:
-                _follow(given, question, tell)
+                from planner.commands.watch.kueue.live import follow
+
+                follow(_states(given), question, tell)
             else:
                 _watch(given, question, tell)
     except KeyboardInterrupt:
@@ -161,12 +163,6 @@ def _told_and_counted(
 ) -> None:
     count(line)
     tell(line)
-
-
-def _follow(given: Given, question: Question, tell: Callable[[Line], None]) -> None:
-    from planner.commands.watch.kueue.live import follow
-
-    follow(_states(given), question, tell)
 
 
 def _states(given: Given) -> Iterator[State]:

@@ -52,7 +52,16 @@ def command(given: Given) -> int:
     if bool(given.files) == bool(given.before or given.after):
         raise click.UsageError("give either files of recorded answers, or --before and --after")
     if not given.files:
-        return _live(given)
+        if not (given.before and given.after):
+            raise click.UsageError("--before and --after go together")
+        from planner.commands.replay import LIVE
+        from planner.reader import read
+        from planner.report.style import OWN
+
+        before, after = read(given.before), read(given.after)
+        found = LIVE.of(before)(before, after)
+        given.show(OWN.of(before), found)
+        return FINDINGS if found.different else OPTIMAL
     from planner.cli.output import LINE
     from planner.commands.replay import replay, summarise
     from planner.report.checking import render_replay
@@ -66,16 +75,3 @@ def command(given: Given) -> int:
         compared.append(replay(file, watch))
     given.show(render_replay, compared, summarise(compared), show=given.first)
     return FINDINGS if any(file.different for file in compared) else OPTIMAL
-
-
-def _live(given: Given) -> int:
-    if not (given.before and given.after):
-        raise click.UsageError("--before and --after go together")
-    from planner.commands.replay import LIVE
-    from planner.reader import read
-    from planner.report.style import OWN
-
-    before, after = read(given.before), read(given.after)
-    found = LIVE.of(before)(before, after)
-    given.show(OWN.of(before), found)
-    return FINDINGS if found.different else OPTIMAL

@@ -149,11 +149,21 @@ def command(given: Given) -> int:
     workloads that evict each other, and those evicted too often.
     """
     fatal = fatal_of(given, CODES)
-    from planner.cli.output import LINE
+    from planner.cli.output import LINE, check_file
+    from planner.commands.compare.table import need
     from planner.commands.simulate import Script, read_script, simulate
     from planner.report.simulation import render
 
-    _check_files(given.timeline, given.plot)
+    # What cannot be written later is refused now.
+    if given.timeline is not None:
+        check_file("--timeline", given.timeline)
+    if given.plot is not None:
+        check_file("--plot", given.plot)
+        if given.plot.suffix not in PLOTS:
+            raise click.UsageError(
+                f"--plot {given.plot}: the name must end in {' or '.join(PLOTS)}"
+            )
+        need(f"--plot {given.plot}", "matplotlib")
     script = read_script(given.script_file) if given.script_file else Script()
     found, longest = given.read(), max(1, given.until)
     names = "until_s=until cycles eviction_s=eviction apart_s=apart storm objective=profile"
@@ -172,20 +182,6 @@ def command(given: Given) -> int:
     if any(found_here[code] for code in fatal & found_here.keys()):
         return FINDINGS
     return NOT_PROVED if answer.unproved else OPTIMAL
-
-
-def _check_files(timeline: Path | None, plot: Path | None) -> None:
-    """Refuse early what cannot be written later."""
-    from planner.cli.output import check_file
-    from planner.commands.compare.table import need
-
-    if timeline is not None:
-        check_file("--timeline", timeline)
-    if plot is not None:
-        check_file("--plot", plot)
-        if plot.suffix not in PLOTS:
-            raise click.UsageError(f"--plot {plot}: the name must end in {' or '.join(PLOTS)}")
-        need(f"--plot {plot}", "matplotlib")
 
 
 def _write_files(answer: Simulation, timeline: Path | None, plot: Path | None) -> None:

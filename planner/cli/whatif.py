@@ -76,7 +76,17 @@ def command(given: Given) -> int:
     there yet has no before. Nothing in the cluster changes.
     """
     if given.listed:
-        return _list(given)
+        if given.edits or given.workload is not None or given.pending is not None:
+            raise click.UsageError("--list goes with none of --set, --workload and --pending")
+        from planner.api import pending_workloads
+        from planner.commands.whatif.settings import settings
+        from planner.objective.profiles import PROFILES
+        from planner.report.whatif import render_settings
+
+        state = given.read()
+        summaries = {profile.name: profile.summary for profile in PROFILES.values()}
+        given.show(render_settings, settings(state, pending_workloads(state), summaries))
+        return OPTIMAL
     if not given.edits and given.workload is None:
         raise click.UsageError("nothing to change: give --set, --workload or both, or see --list")
     if given.queue is not None and given.workload is None:
@@ -88,46 +98,18 @@ def command(given: Given) -> int:
     known: AnyState = given.read()
     added: tuple[str, ...] = ()
     if given.workload is not None:
-        known, added = _with_workload(known, given.workload, given.queue)
+        from planner.commands.whatif.edit import SUBMISSIONS
+        from planner.errors import SchemaError
+
+        submissions = SUBMISSIONS.of(known)
+        items = submissions.read_submissions(given.workload)
+        if len(items) != 1:
+            found = f"{len(items)} objects stand here"
+            raise SchemaError(given.workload, found, "one workload", "planner risk takes many")
+        known, added = submissions.add_workloads(known, items, given.queue)
     wanted, how = given.pending or next(iter(added), None), given.of("time_limit rules=laws")
     answer = whatif(known, given.edits, wanted, given.profile, added=added, **how)
     plans = (one for one in (answer.before, answer.after) if one is not None)
     warn(note for plan in plans for note in plan.notes)
     given.show(render, answer)
     return exit_code(answer.after)
-
-
-def _list(given: Given) -> int:
-    """Print who is pending and what can be set.
-
-    Raises
-    ------
-    click.UsageError
-        If there is something to change, too.
-    """
-    if given.edits or given.workload is not None or given.pending is not None:
-        raise click.UsageError("--list goes with none of --set, --workload and --pending")
-    from planner.api import pending_workloads
-    from planner.commands.whatif.settings import settings
-    from planner.objective.profiles import PROFILES
-    from planner.report.settings import render
-
-    state = given.read()
-    summaries = {profile.name: profile.summary for profile in PROFILES.values()}
-    given.show(render, settings(state, pending_workloads(state), summaries))
-    return OPTIMAL
-
-
-def _with_workload(
-    state: AnyState, source: str, queue: str | None
-) -> tuple[AnyState, tuple[str, ...]]:
-    """Return the state with the one workload that a file holds, and its key."""
-    from planner.commands.whatif.edit import SUBMISSIONS
-    from planner.errors import SchemaError
-
-    submissions = SUBMISSIONS.of(state)
-    items = submissions.read_submissions(source)
-    if len(items) != 1:
-        found = f"{len(items)} objects stand here"
-        raise SchemaError(source, found, "one workload", "planner risk takes many")
-    return submissions.add_workloads(state, items, queue)

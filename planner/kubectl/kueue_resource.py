@@ -167,8 +167,6 @@ _NO_SUCH_TYPE: Final = (
     "the server doesn't have a resource type",
     "the server could not find the requested resource",
 )
-_NO_SUCH_OBJECT: Final = "(NotFound)"
-_FORBIDDEN: Final = "(Forbidden)"
 _UNREACHABLE: Final = (
     "was refused",
     "unable to connect to the server",
@@ -184,12 +182,12 @@ _LONGEST: Final = 400
 
 def is_missing(answer: Answer) -> bool:
     """Say whether the cluster has no such resource type, or no such object."""
-    return any(text in answer.stderr for text in (*_NO_SUCH_TYPE, _NO_SUCH_OBJECT))
+    return any(text in answer.stderr for text in (*_NO_SUCH_TYPE, "(NotFound)"))
 
 
 def is_forbidden(answer: Answer) -> bool:
     """Say whether the cluster refuses to tell."""
-    return _FORBIDDEN in answer.stderr
+    return "(Forbidden)" in answer.stderr
 
 
 def refusal(question: Question, words: str, answer: Answer) -> InputError:

@@ -23,7 +23,6 @@ from planner.report.document import (
 from planner.report.style import csv_of, fields, line, renderer
 from planner.report.text import decimal, plural
 
-TITLE: Final = "Benchmark of preemption planning"
 NOTE: Final = (
     "Optimal: legal, and as good as the proven optimum on every level. Refuted: claims of a proof "
     "that the optimum or the verifier refutes. Victims: by the fewest there can be, under "
@@ -56,7 +55,7 @@ def document(bench: Bench) -> Document:
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
         Section("Failures", (failure_table("answered", bench.failures),)),
     )
-    return Document(TITLE, tuple(_head(bench)), sections)
+    return Document("Benchmark of preemption planning", tuple(_head(bench)), sections)
 
 
 def _head(bench: Bench) -> Iterator[Fact]:

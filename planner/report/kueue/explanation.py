@@ -26,7 +26,7 @@ from planner.report.document import (
     named,
     table,
 )
-from planner.report.kueue.nodes import slots_in
+from planner.report.kueue.plan import slots_in
 from planner.report.style import Repeated, Said, fields, joined, line, renderer
 from planner.report.text import short
 

@@ -18,7 +18,6 @@ _AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped", "migrating"})
 _WALKED: Final = frozenset({"noFit", "noCandidates"})
 """Outcomes that say something of every workload of the same shape, and that keep how far the
 walk over the flavors came."""
-_PREEMPTS: Final = "PendingPreemption"
 
 
 def requeue(
@@ -31,7 +30,7 @@ def requeue(
         return
     pending.progress = _progress(configuration, waiting, pending, entry, cycle)
     # Sticky: whoever preempted is the head again, or its victims would make room for another.
-    if entry.requeue_reason == _PREEMPTS:
+    if entry.requeue_reason == "PendingPreemption":
         waiting.preemptor = pending.key
     if _goes_back(pending, entry, strict=waiting.strict):
         waiting.put(pending)

@@ -27,7 +27,6 @@ LeadingTo = Mapping[tuple[str, str], str]
 
 INADMISSIBLE: Final = "workload is inadmissible and can't be added to a LocalQueue"
 NO_LOCAL_QUEUE: Final = "localQueue doesn't exist or inactive"
-NO_CLUSTER_QUEUE: Final = "clusterQueue doesn't exist"
 PARENT: Final = "it is a parent: only its variants are admitted"
 """Kueue's messages of a workload that it puts in no queue; of a parent it has none."""
 
@@ -178,7 +177,7 @@ def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> st
         return NO_LOCAL_QUEUE
     queue = snapshot.node_of.get(name)
     if queue is None:
-        return NO_CLUSTER_QUEUE
+        return "clusterQueue doesn't exist"
     if is_queued(workload, snapshot, queue):
         return ""
     return snapshot.devices.rejection(workload) or PARENT
