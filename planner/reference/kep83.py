@@ -48,11 +48,10 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.quota.kueue.waiting import seconds_waiting
-from planner.reference.kueue.assigned import Assigned
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
+from planner.reference.kueue.context import Assigned, Search, Target
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.eligibility import InvalidSelectorError
-from planner.reference.kueue.target import Search, Target
 from planner.reference.laws import keeps
 from planner.state.kep83 import Criterion, Kep83
 from planner.state.queues import Preemption, ResourceGroup

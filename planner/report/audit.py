@@ -325,7 +325,7 @@ def _objectives(audit: Audit) -> Iterator[Block]:
     if gaps:
         work = _work(audit)
         amount = partial(_gap_amount, work)
-        columns: list[Column[Gap]] = [
+        measures: list[Column[Gap]] = [
             Column("Objective", lambda gap: gap.objective),
             Column("Measure", lambda gap: gap.title, folds=True),
             Column("Unit", lambda gap: told(gap.unit, 0, work)[0], folds=True),
@@ -336,7 +336,7 @@ def _objectives(audit: Audit) -> Iterator[Block]:
             Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
         ]
         notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
-        yield table("How much more than the optimum, measure by measure", columns, gaps, notes)
+        yield table("How much more than the optimum, measure by measure", measures, gaps, notes)
 
 
 def _work(audit: Audit) -> Work:

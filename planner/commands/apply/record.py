@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan import Record
-from planner.plan.commands import Command
+from planner.plan.kueue import Command
 from planner.plan.record import SCHEMA_VERSION
 
 Way = Literal["eviction", "boosts"]

@@ -23,10 +23,21 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import Replaced, replaced_by
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
-from planner.reference.kueue.assigned import LAST, Assigned, Tried
 from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.context import Context
-from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
+from planner.reference.kueue.classical import search
+from planner.reference.kueue.context import LAST, Assigned, Context, Search, Tried
+from planner.reference.kueue.eligibility import (
+    BEST,
+    WORST,
+    InvalidSelectorError,
+    Offer,
+    Possibility,
+    Taste,
+    is_preferred,
+    taste_of,
+    tries_next,
+    why_ineligible,
+)
 from planner.reference.kueue.no_fit import (
     NO_REASON,
     Attempts,
@@ -36,18 +47,6 @@ from planner.reference.kueue.no_fit import (
     more_needed,
     most_severe,
 )
-from planner.reference.kueue.preference import (
-    BEST,
-    WORST,
-    Offer,
-    Possibility,
-    Taste,
-    is_preferred,
-    taste_of,
-    tries_next,
-)
-from planner.reference.kueue.search import search
-from planner.reference.kueue.target import Search
 from planner.reference.kueue.topology.assigning import PlaceTest, Placing, why_unsuited
 from planner.state.queues import FlavorQuotas, ResourceGroup
 

@@ -7,9 +7,9 @@ pkg/scheduler/preemption/common/ordering.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain, takewhile
+from itertools import chain, groupby, takewhile
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
@@ -22,10 +22,10 @@ from planner.laws.kueue import (
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
 )
+from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.snapshot import Admitted, Preemptor
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context
-from planner.reference.kueue.queue_order import in_candidate_order
 from planner.reference.laws import keeps
 
 Variant = Literal[
@@ -182,3 +182,62 @@ def _highest_while_borrowing(context: Context) -> int | None:
     # Even if reclaimWithinCohort is Any: while borrowing only lower priorities go (§5.3).
     threshold, below = borrow.max_priority_threshold, context.preemptor.priority - 1
     return below if threshold is None else min(below, threshold)
+
+
+_BY_UID: Final = attrgetter("uid")
+_BY_RESERVATION: Final = attrgetter("reserved_s")
+_BY_PRIORITY: Final = attrgetter("priority")
+_BY_EVICTION: Final = attrgetter("evicted")
+_BY_QUEUE: Final = attrgetter("queue")
+_BY_PAST: Final = attrgetter("past")
+
+OrderKey = tuple[bool, bool, int, float, str]
+
+
+def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
+    """Return the key of Kueue's candidate order (§5.4), other queues before the own one.
+
+    Of workloads in different ClusterQueues nothing else decides.
+    """
+
+    def key(workload: Admitted) -> OrderKey:
+        return (
+            not workload.evicted,
+            workload.queue == context.queue,
+            workload.priority,
+            # When QuotaReserved became True, newest first; not creation, nor Admitted (§5.4).
+            -workload.reserved_s,
+            workload.uid,
+        )
+
+    return key
+
+
+def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list[Admitted]:
+    """Return candidates in Kueue's order, in which past use comes before priority.
+
+    Past use is compared within a ClusterQueue that is set up so, among those that are evicted and
+    among the others (docs/semantics/kueue-features.md §3.4).
+    """
+    key = candidate_order(context)
+    ordered = list(candidates)
+    # The order of `key`, last part first: a sort keeps the order of equals. Of 100 to 100,000
+    # candidates that takes two thirds of the time of one sort by tuples.
+    ordered.sort(key=_BY_UID)
+    ordered.sort(key=_BY_RESERVATION, reverse=True)
+    ordered.sort(key=_BY_PRIORITY)
+    # With candidates of one side only this key would decide nothing.
+    if {context.queue} < {*map(_BY_QUEUE, ordered)}:
+        own = context.queue
+        ordered.sort(key=lambda one: one.queue == own)
+    ordered.sort(key=_BY_EVICTION, reverse=True)
+    if {*map(_BY_PAST, ordered)} <= {None}:
+        return ordered
+    arranged: list[Admitted] = []
+    for _, same in groupby(ordered, key=lambda one: key(one)[:2]):
+        group = list(same)
+        contest = Contest(
+            [Contender(key(one), one.queue, one.local_queue, one.past) for one in group]
+        )
+        arranged += [group[position] for position in context.chance.arrange(contest)]
+    return arranged

@@ -1,4 +1,4 @@
-"""Classical preemption, victim by victim, as Kueue finds them.
+"""Classical preemption, victim by victim, as Kueue finds them; and which search is configured.
 
 Source: docs/semantics/kueue.md §5.1 and §5.5 to §5.8; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkloads``.
@@ -6,11 +6,17 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 
 from __future__ import annotations
 
-from planner.laws.kueue import KQ_ATTEMPT, KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA
-from planner.laws.kueue_strict import ST_ATTEMPTS, ST_STOPS
+from planner.laws.kueue import (
+    KQ_ATTEMPT,
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_OVER_QUOTA,
+    ST_ATTEMPTS,
+    ST_STOPS,
+)
+from planner.quota.kueue.snapshot import Admitted
 from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
-from planner.reference.kueue.context import Context
-from planner.reference.kueue.target import Search, Target, fill_back, restore
+from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
+from planner.reference.kueue.fair_sharing import fair_candidates, search_fair_sharing
 from planner.reference.laws import keeps
 
 
@@ -105,3 +111,17 @@ def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> boo
         if context.usage.within_nominal(cohort, context.contested):
             return False
     return True
+
+
+def search(context: Context) -> Search:
+    """Find the targets Kueue would preempt; the usage is as before at the end."""
+    if context.snapshot.configuration.fair_sharing_on:
+        return search_fair_sharing(context)
+    return search_classical(context)
+
+
+def candidates(context: Context) -> list[Admitted]:
+    """Return who may be preempted at all, as the rules see each workload before the search."""
+    if context.snapshot.configuration.fair_sharing_on:
+        return list(fair_candidates(context))
+    return list(collect_candidates(context).ordered)

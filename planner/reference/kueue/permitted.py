@@ -16,8 +16,7 @@ from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavo
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
-from planner.reference.kueue.eligibility import InvalidSelectorError
-from planner.reference.kueue.preference import Possibility
+from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
 from planner.reference.laws import keeps
 from planner.state.queues import ResourceGroup
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
-from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT
-from planner.laws.kueue_topology import KT_PLACEMENT
+from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT, KT_PLACEMENT
 from planner.plan import Plan, Verdict, Verification
 from planner.quota.kueue.assignment import Assignment, flavor_resources
 from planner.quota.kueue.preemptor import find_preemptor

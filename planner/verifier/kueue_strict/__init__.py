@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.laws import Law, of_precedence
-from planner.laws.kueue_strict import ST_ATTEMPTS
+from planner.laws.kueue import ST_ATTEMPTS
 from planner.plan import Verdict
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_sharing import FairCase

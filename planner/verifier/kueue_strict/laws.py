@@ -1,6 +1,6 @@
 """The laws of precedence, one function each: the executable specification of ``strict``.
 
-Every function is named like the law in ``planner.laws.kueue_strict``. It takes a ``Case``, the laws
+Every function is named like the law in ``planner.laws.kueue``. It takes a ``Case``, the laws
 that hold already, as orders must keep to all of them, and how many states a search may visit.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.laws import Law, Register
-from planner.laws.kueue_strict import (
+from planner.laws.kueue import (
     ST_ATTEMPTS,
     ST_HIGHEST_SHARE,
     ST_ONE_PER_QUEUE,

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from planner.laws import Register
-from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
+from planner.laws.kueue import KT_PLACEMENT, KT_ROOM
 from planner.plan import PodSetPlaces, Verdict
 from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot

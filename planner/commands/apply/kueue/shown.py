@@ -11,7 +11,7 @@ from planner.commands.apply.kueue.ways import Evictions, Surprise
 from planner.kubectl.kueue_object import LiveObject
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.plan import Plan
-from planner.plan.commands import Command, Commands
+from planner.plan.kueue import Command, Commands
 from planner.state import LocalQueue, State, Workload
 
 
