@@ -16,7 +16,14 @@ def random_restarts(contest: Contest) -> Found:
 
     A round ends as the scheduler's own does: who is not needed is given back, in reverse order.
     """
-    return Found(_best_of(contest, _rounds(contest)))
+    # The best answer that comes before no judgement is left.
+    answers = _rounds(contest)
+    best: Sequence[int] | None = None
+    with suppress(SpentError):
+        for found in answers:
+            if best is None or contest.values(found) < contest.values(best):
+                best = found
+    return Found(best)
 
 
 def local_search(contest: Contest) -> Found:
@@ -73,13 +80,3 @@ def _rounds(contest: Contest) -> Iterator[Sequence[int]]:
         found = contest.add_until_legal(order)
         if found is not None:
             yield contest.give_back(found)
-
-
-def _best_of(contest: Contest, answers: Iterator[Sequence[int]]) -> Sequence[int] | None:
-    """Return the best answer that comes before no judgement is left."""
-    best: Sequence[int] | None = None
-    with suppress(SpentError):
-        for found in answers:
-            if best is None or contest.values(found) < contest.values(best):
-                best = found
-    return best

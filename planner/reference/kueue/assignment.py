@@ -127,7 +127,11 @@ class FlavorAssigner:
                     self._assumed[fr] = exact.add(self._assumed.get(fr, 0), amount)
                     level = max(level, choice.level)
                 tried.append({name: result.tried[name] for name, _ in own})
-                done.append(_pod_set_flavors(request, choices))
+                flavors = {
+                    name: FlavorChoice(flavor=choice.flavor, mode=choice.possibility.mode)
+                    for name, choice in choices.items()
+                }
+                done.append(PodSetFlavors(name=request.name, count=request.count, flavors=flavors))
                 modes.append(_pod_set_mode(choices, fits=result.fits))
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
@@ -572,14 +576,6 @@ def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bo
             return usage.tree.height(cohort), cohort != ancestors[-1]
         rest = subtract(rest, usage.local_free(cohort, fr))
     return usage.tree.height(ancestors[-1]), False
-
-
-def _pod_set_flavors(request: PodSetRequest, choices: Mapping[str, _Choice]) -> PodSetFlavors:
-    flavors = {
-        name: FlavorChoice(flavor=choice.flavor, mode=choice.possibility.mode)
-        for name, choice in choices.items()
-    }
-    return PodSetFlavors(name=request.name, count=request.count, flavors=flavors)
 
 
 def _pod_set_mode(choices: Mapping[str, _Choice], *, fits: bool) -> Mode:

@@ -96,25 +96,21 @@ def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
     """Return what holds quota in a queue, names contested quota, and is permitted by a policy."""
     contested, named = context.contested, context.permitted.get((queue, policy))
     if named is None:
-        named = context.permitted[queue, policy] = _by_policy(context, queue, policy)
+        # What a policy permits of all that holds quota in a queue.
+        preemptor, held = context.preemptor, context.snapshot.admitted[queue]
+        own = preemptor.priority
+        # Only among those of its own priority more than that decides.
+        other = {one.priority: one for one in held if one.priority != own}
+        wanted = {
+            priority for priority, one in other.items() if satisfies_policy(preemptor, one, policy)
+        }
+        named = context.permitted[queue, policy] = [
+            one
+            for one in held
+            if one.priority in wanted
+            or (one.priority == own and satisfies_policy(preemptor, one, policy))
+        ]
     return [one for one in named if not contested.isdisjoint(one.names)]
-
-
-def _by_policy(context: Context, queue: int, policy: str) -> list[Admitted]:
-    """Return what a policy permits of all that holds quota in a queue."""
-    preemptor, held = context.preemptor, context.snapshot.admitted[queue]
-    own = preemptor.priority
-    # Only among those of its own priority more than that decides.
-    other = {one.priority: one for one in held if one.priority != own}
-    wanted = {
-        priority for priority, one in other.items() if satisfies_policy(preemptor, one, policy)
-    }
-    return [
-        one
-        for one in held
-        if one.priority in wanted
-        or (one.priority == own and satisfies_policy(preemptor, one, policy))
-    ]
 
 
 def collect_candidates(context: Context) -> CandidateList:

@@ -107,8 +107,15 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
     return False
 
 
-def _check_valid(row: SelectorRequirement) -> None:
-    """Refuse what Kubernetes' label selector refuses."""
+def meets(row: SelectorRequirement, value: str | None) -> bool:
+    """Compare with the value of a label, or with its absence, as Kubernetes does.
+
+    Raises
+    ------
+    InvalidSelectorError
+        If the row is not valid.
+    """
+    # Refuse what Kubernetes' label selector refuses.
     values = row.values
     valid = {
         "In": len(values) > 0,
@@ -121,17 +128,6 @@ def _check_valid(row: SelectorRequirement) -> None:
     if not valid or not all(_LABEL_VALUE.fullmatch(value) for value in values):
         message = f"{row.key} {row.operator} {list(values)}"
         raise InvalidSelectorError(message)
-
-
-def meets(row: SelectorRequirement, value: str | None) -> bool:
-    """Compare with the value of a label, or with its absence, as Kubernetes does.
-
-    Raises
-    ------
-    InvalidSelectorError
-        If the row is not valid.
-    """
-    _check_valid(row)
     match row.operator:
         case "In":
             return value in row.values

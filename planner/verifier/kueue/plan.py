@@ -91,7 +91,9 @@ def verify_plan(
 
 def _with_precedence(case: Case, found: Verification) -> Verification:
     """Judge what today's laws accept by ST-01 to ST-05, too; undecided is not accepted."""
-    from planner.verifier.kueue_strict import judge_strictly  # noqa: PLC0415 - for strict plans alone
+    from planner.verifier.kueue_strict.laws import (  # noqa: PLC0415 - for strict plans alone
+        judge_strictly,
+    )
 
     # Precedence asks of legal removals whose turn it was: of others it says nothing.
     if not found.accepted:

@@ -71,17 +71,11 @@ def find(
             return group.name
         for pods, leaves in zip(group.members, placed, strict=False):
             found[pods.name] = leaves
-            _assume(tree, pods, leaves, assumed)
+            for leaf, count in leaves:
+                row = assumed.setdefault(tree.leaf_id(leaf), {})
+                for name, amount in taken(pods, count).items():
+                    row[name] = row.get(name, 0) + amount
     return found
-
-
-def _assume(
-    tree: FlavorTree, pods: Pods, leaves: Leaves, assumed: dict[str, dict[str, int]]
-) -> None:
-    for leaf, count in leaves:
-        row = assumed.setdefault(tree.leaf_id(leaf), {})
-        for name, amount in taken(pods, count).items():
-            row[name] = row.get(name, 0) + amount
 
 
 def place(

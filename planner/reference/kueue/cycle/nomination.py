@@ -151,30 +151,26 @@ class _Heads:
         kept = self._kept
         if kept is not None and kept[0]() is state and kept[1] == snapshot.now:
             return kept[2]
-        found = _heads(state, snapshot)
+        leading, configuration = leading_to(state), snapshot.configuration
+        first: dict[str, tuple[tuple[float, tuple[int, datetime, str]], str]] = {}
+        for workload in snapshot.waiting.values():
+            name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
+            node = snapshot.node_of.get(name)
+            if node is None or not is_queued(workload, snapshot, node):
+                continue
+            # Whoever backs off is parked, and blocks nobody behind it.
+            if backoff_expired(workload, snapshot.now):
+                past = snapshot.past_of(node, workload) or 0.0
+                order = past, queue_order(workload, configuration)
+                known = first.get(name)
+                if known is None or order < known[0]:
+                    first[name] = order, workload.key
+        found = {name: key for name, (_, key) in first.items()}
         self._kept = ref(state), snapshot.now, found
         return found
 
 
 _HEADS: Final = _Heads()
-
-
-def _heads(state: State, snapshot: Snapshot) -> dict[str, str]:
-    leading, configuration = leading_to(state), snapshot.configuration
-    first: dict[str, tuple[tuple[float, tuple[int, datetime, str]], str]] = {}
-    for workload in snapshot.waiting.values():
-        name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
-        node = snapshot.node_of.get(name)
-        if node is None or not is_queued(workload, snapshot, node):
-            continue
-        # Whoever backs off is parked, and blocks nobody behind it.
-        if backoff_expired(workload, snapshot.now):
-            past = snapshot.past_of(node, workload) or 0.0
-            order = past, queue_order(workload, configuration)
-            known = first.get(name)
-            if known is None or order < known[0]:
-                first[name] = order, workload.key
-    return {name: key for name, (_, key) in first.items()}
 
 
 _FLAGS: Final = {
@@ -289,7 +285,17 @@ def never_reached(
         reached.update(one.preemptor.key for one in entries if one.outcome != "skipped")
         if wanted in reached:
             return []
-        standing = _standing(queues)
+        # Who competes and who is parked, and how far walks over flavors came.
+        standing = tuple(
+            (
+                node,
+                tuple(
+                    (one.key, str(one.progress and one.progress.tried)) for one in waiting.active
+                ),
+                tuple(sorted(one.key for one in waiting.parked)),
+            )
+            for node, waiting in queues.items()
+        )
         # Nothing else changes, so from here on the cycles repeat: whoever was not reached never is.
         if standing in seen:
             return [
@@ -313,15 +319,3 @@ def _keeper(ran: Schedule, head: str, *, is_reached: bool) -> InTheWay:
     before = ran.entries[: keys.index(head)]
     found = (one.preemptor.key for one in before if one.outcome == "noCandidates")
     return InTheWay(tuple(found), own_queue=False)
-
-
-def _standing(queues: dict[int, Waiting]) -> object:
-    """Return who competes and who is parked, and how far walks over flavors came."""
-    return tuple(
-        (
-            node,
-            tuple((one.key, str(one.progress and one.progress.tried)) for one in waiting.active),
-            tuple(sorted(one.key for one in waiting.parked)),
-        )
-        for node, waiting in queues.items()
-    )

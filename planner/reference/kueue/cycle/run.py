@@ -62,6 +62,13 @@ def run_cycle(
     snapshot = take_snapshot(state, now, placing=placing)
     queues = waiting_queues(state, snapshot)
     ran = schedule(state, snapshot, queues, decider)
+    # Who waits in no queue, but for parents: Kueue does not even try to queue those.
+    leading = leading_to(state)
+    found = {
+        workload.key: not_queued(workload, snapshot, leading)
+        for workload in snapshot.waiting.values()
+        if workload.status.admission is None
+    }
     return Cycle(
         snapshot=snapshot,
         entries=ran.entries,
@@ -70,7 +77,7 @@ def run_cycle(
         finished=ran.finished,
         left=_keys(snapshot, {queue: waiting.in_order() for queue, waiting in queues.items()}),
         parked=_keys(snapshot, {queue: waiting.parked for queue, waiting in queues.items()}),
-        not_queued=_not_queued(state, snapshot),
+        not_queued={key: message for key, message in found.items() if message not in {"", PARENT}},
         blocked=ran.blocked,
     )
 
@@ -146,17 +153,6 @@ def _in_order(processing: Processing, nominees: list[Nominee]) -> Iterable[Nomin
     if snapshot.configuration.fair_sharing_on:
         return tournament_order(snapshot, processing.usage, nominees)
     return classical_order(nominees, snapshot.configuration)
-
-
-def _not_queued(state: State, snapshot: Snapshot) -> dict[str, str]:
-    """Return who waits in no queue, but for parents: Kueue does not even try to queue those."""
-    leading = leading_to(state)
-    found = {
-        workload.key: not_queued(workload, snapshot, leading)
-        for workload in snapshot.waiting.values()
-        if workload.status.admission is None
-    }
-    return {key: message for key, message in found.items() if message not in {"", PARENT}}
 
 
 def _keys(snapshot: Snapshot, some: dict[int, list[Pending]]) -> dict[str, tuple[str, ...]]:

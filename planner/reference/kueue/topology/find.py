@@ -137,7 +137,18 @@ class Placer:
                 continue
             for ask in group:
                 some = chosen.leaders if ask is leader else chosen.workers
-                placement = _placement(tree, ask, some)
+                in_hosts = tree.ends_in_host
+                leaves = tree.values[-1]
+                placement = Placement(
+                    flavor=tree.flavor,
+                    levels=tree.levels[-1:] if in_hosts else tree.levels,
+                    domains=tuple(
+                        (leaves[leaf][-1:] if in_hosts else leaves[leaf], count)
+                        for leaf, count in some
+                    ),
+                    own=ask.own,
+                    amounts=ask.amounts,
+                )
                 found.placements[ask.name] = placement
                 added([(leaf, amounts) for _, leaf, amounts in placement.taken], assumed)
         return found
@@ -252,20 +263,6 @@ def roles_in(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
     workers, leader = group[0], group[1]
     # With equal counts the first in the spec is the worker; groups of more the API refuses (§4).
     return (leader, workers) if leader.count > workers.count else (workers, leader)
-
-
-def _placement(tree: FlavorTree, ask: Ask, some: Sequence[tuple[int, int]]) -> Placement:
-    in_hosts = tree.ends_in_host
-    leaves = tree.values[-1]
-    return Placement(
-        flavor=tree.flavor,
-        levels=tree.levels[-1:] if in_hosts else tree.levels,
-        domains=tuple(
-            (leaves[leaf][-1:] if in_hosts else leaves[leaf], count) for leaf, count in some
-        ),
-        own=ask.own,
-        amounts=ask.amounts,
-    )
 
 
 def not_enough(tree: FlavorTree, aim: Aim, count: int, short: Short, excluded: Counter[str]) -> str:
