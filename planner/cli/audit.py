@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, Option, define
 from planner.cli.option import (
     TABLE_FORMATS,
+    Given,
+    Option,
     assume_option,
     clock_option,
+    define,
     fail_on_option,
     fatal_of,
     file_option,

@@ -10,8 +10,14 @@ import click
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.compare import check_table, write_table
 from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import PAGE_FORMATS, file_option, format_option, output_option
+from planner.cli.option import (
+    PAGE_FORMATS,
+    Given,
+    define,
+    file_option,
+    format_option,
+    output_option,
+)
 
 if TYPE_CHECKING:
     from planner.commands.bench import Bench

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
-from planner.cli.given import Given, define
 from planner.cli.option import (
+    Given,
     complete_objective,
     costs_option,
+    define,
     file_option,
     max_size_option,
     objective,

@@ -9,11 +9,12 @@ import click
 
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, define
 from planner.cli.option import (
     PAGE_FORMATS,
+    Given,
     assume_option,
     clock_option,
+    define,
     file_option,
     format_option,
     max_size_option,

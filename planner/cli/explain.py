@@ -7,9 +7,10 @@ from typing import Final
 import click
 
 from planner.cli.exit_code import OPTIMAL, exit_code
-from planner.cli.given import Given, define
 from planner.cli.option import (
+    Given,
     costs_option,
+    define,
     max_size_option,
     now_option,
     objective_option,

@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, Option, define
-from planner.cli.option import file_option, own_help
+from planner.cli.option import Given, Option, define, file_option, own_help
 from planner.cli.output import STDOUT, check_file, make_folder, print_parts, say, write_file
 from planner.commands.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
 from planner.commands.generate.generate import KnobOption

@@ -13,10 +13,11 @@ import click
 
 from planner.cli import kueue_snapshot
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
-from planner.cli.given import Given, define
 from planner.cli.option import (
+    Given,
     complete_objective,
     costs_option,
+    define,
     max_size_option,
     objective,
     output_option,
@@ -151,7 +152,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
     from planner.cli.output import write
     from planner.commands.apply.kueue.fresh import changes, remarks
-    from planner.kubectl.kueue_object import LiveObject
+    from planner.kubectl.kueue_resource import LiveObject
     from planner.report.kueue.own import render_applied
 
     goes_on = run.goes_on()

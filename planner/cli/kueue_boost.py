@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, define
 from planner.cli.kueue_option import pending_of_kueue_option, release_option, requests_option
 from planner.cli.option import (
+    Given,
+    define,
     max_size_option,
     now_option,
     objective_option,

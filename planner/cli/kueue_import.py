@@ -11,8 +11,7 @@ import click
 
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.generate import MadeState, MadeTarget, made_output_option
-from planner.cli.given import Given, define
-from planner.cli.option import moment
+from planner.cli.option import Given, define, moment
 
 if TYPE_CHECKING:
     from planner.commands.import_ import Outline

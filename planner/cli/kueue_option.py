@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.given import Option
+if TYPE_CHECKING:
+    from planner.cli.option import Option  # which asks here for these
 
 
 def rules(text: str) -> str:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import max_size_option, output_option, seconds
+from planner.cli.option import Given, define, max_size_option, output_option, seconds
 from planner.cli.yunikorn_snapshot import take as take_of_yunikorn
 from planner.cli.yunikorn_snapshot import yunikorn_option
 from planner.kubectl.kueue_resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role

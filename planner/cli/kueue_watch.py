@@ -11,12 +11,13 @@ import click
 
 from planner.cli import kueue_snapshot
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
 from planner.cli.kueue_apply import ended_as_by_hand
 from planner.cli.kueue_option import release_option, requests_option
 from planner.cli.option import (
+    Given,
     address,
     complete_objective,
+    define,
     max_size_option,
     objective,
     seconds,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import output_option, page_format_option
+from planner.cli.option import Given, define, output_option, page_format_option
 
 EPILOG: Final = """\b
 Examples:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.given import Given, define
 from planner.cli.option import (
     NEVER,
+    Given,
+    define,
     max_size_option,
     output_option,
     own,

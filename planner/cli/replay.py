@@ -7,8 +7,7 @@ from typing import Final
 import click
 
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import output_option, page_format_option
+from planner.cli.option import Given, define, output_option, page_format_option
 
 EPILOG: Final = """\b
 Examples:

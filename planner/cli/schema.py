@@ -7,8 +7,7 @@ from typing import Final
 import click
 
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import meant, output_option
+from planner.cli.option import Given, define, meant, output_option
 
 EPILOG: Final = """\b
 Examples:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import address, size
+from planner.cli.option import Given, address, define, size
 from planner.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, define
 from planner.cli.option import (
+    Given,
+    define,
     fail_on_option,
     fatal_of,
     max_size_option,

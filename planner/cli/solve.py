@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
-from planner.cli.given import Given, define
 from planner.cli.option import (
+    Given,
     assume_option,
     costs_option,
+    define,
     file_option,
     front_measures,
     max_size_option,
@@ -158,15 +159,7 @@ def solve(given: Given) -> int:
 
 
 def _finisher(given: Given, state: AnyState) -> Callable[[AnyPlan], AnyPlan]:
-    """Return what ends a plan: with its commands, if they are asked for.
-
-    Raises
-    ------
-    click.UsageError
-        If a front is asked for.
-    UnsupportedError
-        If no plan of the scheduler can be carried out.
-    """
+    """Return what ends a plan: with its commands, if they are asked for."""
     if not given.show_commands:
         return lambda plan: plan
     if front_measures(given.profile) is not None:
@@ -179,15 +172,7 @@ def _finisher(given: Given, state: AnyState) -> Callable[[AnyPlan], AnyPlan]:
 
 
 def _refuse(given: Given) -> None:
-    """Refuse options that do not go together.
-
-    Raises
-    ------
-    click.UsageError
-        If two do not.
-    InputError
-        If the trees have no file of their own that can be written.
-    """
+    """Refuse options that do not go together."""
     if given.each and (given.pending or given.assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     if len(given.pending) > 1 and not given.joint:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.exit_code import OPTIMAL, exit_code
-from planner.cli.given import Given, define
 from planner.cli.option import (
+    Given,
+    define,
     max_size_option,
     now_option,
     objective_option,

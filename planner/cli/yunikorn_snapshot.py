@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.given import Given
+from planner.cli.option import Given
 
 if TYPE_CHECKING:
     from planner.rest.yunikorn_dump import Dump

@@ -12,6 +12,7 @@ from planner.plan.record import (
     SCHEMA_VERSION,
     BesideGreedy,
     Certificate,
+    Commands,
     Verdict,
 )
 from planner.quota.kueue.assignment import Assignment
@@ -542,22 +543,3 @@ class JointPlan(Evicting):
     def victims(self) -> tuple[Victim, ...]:
         """All victims, step by step."""
         return tuple(victim for step in self.steps for victim in step.victims)
-
-
-class Command(Record):
-    """A call of kubectl: what it is for, and the command line as a shell takes it."""
-
-    title: str
-    command: str
-
-
-class Commands(Record):
-    """What ``planner apply --dry-run`` would print, of the objects that the plan was made of.
-
-    ``reason`` says why there are none, where there are none. Each command tests that its object is
-    still the one that was read.
-    """
-
-    steps: tuple[Command, ...] = ()
-    reason: str = ""
-    notes: tuple[str, ...] = ()

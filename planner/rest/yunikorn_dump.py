@@ -127,13 +127,7 @@ def _is_absent(reply: Reply) -> bool:
 
 
 def _put_together(service: Service) -> Json:
-    """Return what the state dump would hold.
-
-    Raises
-    ------
-    InputError
-        As `take_dump` does.
-    """
+    """Return what the state dump would hold."""
     partitions = _list(service, "/ws/v1/partitions")
     state: Json = {
         "timestamp": to_nanoseconds(present()),
@@ -155,13 +149,7 @@ def _put_together(service: Service) -> Json:
 
 
 def _list(service: Service, path: str) -> list[Json]:
-    """Return a list of objects; null is an empty one to Go.
-
-    Raises
-    ------
-    InputError
-        If the answer is something else.
-    """
+    """Return a list of objects; null is an empty one to Go."""
     where = f"{service.url}{path}"
     value = _parsed(service.get(path), where)
     if value is None:
@@ -183,13 +171,7 @@ def _object(reply: Reply, where: str) -> Json:
 
 
 def _parsed(reply: Reply, where: str) -> object:
-    """Return the JSON of an answer.
-
-    Raises
-    ------
-    InputError
-        If it is an error of the service, or no JSON.
-    """
+    """Return the JSON of an answer."""
     if reply.status != HTTPStatus.OK:
         # In the service's own words where it has some.
         try:

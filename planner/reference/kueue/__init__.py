@@ -1,7 +1,7 @@
 """Kueue's own algorithm, replayed step by step.
 
-eligibility.py   may this podset run on this flavor's nodes, which of two flavors Kueue prefers
-no_fit.py        why an assignment does not fit, in Kueue's words
+eligibility.py   may this podset run on this flavor's nodes, which of two flavors Kueue prefers, and
+                 why an assignment does not fit, in Kueue's words
 assignment.py    flavor assignment of all podsets
 topology/        placement of pods on nodes, where a flavor has a topology
 permitted.py     every assignment that the rules permit, whichever Kueue would choose

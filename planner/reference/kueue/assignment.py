@@ -28,24 +28,22 @@ from planner.reference.kueue.classical import search
 from planner.reference.kueue.context import LAST, Assigned, Context, Search, Tried
 from planner.reference.kueue.eligibility import (
     BEST,
+    NO_REASON,
     WORST,
+    Attempts,
     InvalidSelectorError,
+    NoFitReason,
     Offer,
     Possibility,
     Taste,
+    beyond_capacity,
+    in_kueues_order,
     is_preferred,
+    more_needed,
+    most_severe,
     taste_of,
     tries_next,
     why_ineligible,
-)
-from planner.reference.kueue.no_fit import (
-    NO_REASON,
-    Attempts,
-    NoFitReason,
-    beyond_capacity,
-    in_kueues_order,
-    more_needed,
-    most_severe,
 )
 from planner.reference.kueue.topology.assigning import PlaceTest, Placing, why_unsuited
 from planner.state.queues import FlavorQuotas, ResourceGroup
@@ -319,13 +317,7 @@ class FlavorAssigner:
         wanted: Mapping[str, int],
         flavors: Sequence[FlavorQuotas],
     ) -> Iterator[tuple[str, dict[str, _Choice], Offer]]:
-        """Yield what each flavor offers that the podsets may use, and note why one is no fit.
-
-        Raises
-        ------
-        InvalidSelectorError
-            If the selector of a podset cannot be evaluated.
-        """
+        """Yield what each flavor offers that the podsets may use, and note why one is no fit."""
         for flavor in flavors:
             if not self._is_nominated(group, flavor.name, wanted):
                 continue

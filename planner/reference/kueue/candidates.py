@@ -39,7 +39,6 @@ REASON: Mapping[Variant, str] = {
     "ReclaimWhileBorrowing": "InCohortReclaimWhileBorrowing",
 }
 
-
 _BY_EVICTION: Final = attrgetter("evicted")
 
 
@@ -180,13 +179,6 @@ def _highest_while_borrowing(context: Context) -> int | None:
     return below if threshold is None else min(below, threshold)
 
 
-_BY_UID: Final = attrgetter("uid")
-_BY_RESERVATION: Final = attrgetter("reserved_s")
-_BY_PRIORITY: Final = attrgetter("priority")
-_BY_EVICTION: Final = attrgetter("evicted")
-_BY_QUEUE: Final = attrgetter("queue")
-_BY_PAST: Final = attrgetter("past")
-
 OrderKey = tuple[bool, bool, int, float, str]
 
 
@@ -219,15 +211,15 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
     ordered = list(candidates)
     # The order of `key`, last part first: a sort keeps the order of equals. Of 100 to 100,000
     # candidates that takes two thirds of the time of one sort by tuples.
-    ordered.sort(key=_BY_UID)
-    ordered.sort(key=_BY_RESERVATION, reverse=True)
-    ordered.sort(key=_BY_PRIORITY)
+    ordered.sort(key=attrgetter("uid"))
+    ordered.sort(key=attrgetter("reserved_s"), reverse=True)
+    ordered.sort(key=attrgetter("priority"))
     # With candidates of one side only this key would decide nothing.
-    if {context.queue} < {*map(_BY_QUEUE, ordered)}:
+    if {context.queue} < {*map(attrgetter("queue"), ordered)}:
         own = context.queue
         ordered.sort(key=lambda one: one.queue == own)
     ordered.sort(key=_BY_EVICTION, reverse=True)
-    if {*map(_BY_PAST, ordered)} <= {None}:
+    if {*map(attrgetter("past"), ordered)} <= {None}:
         return ordered
     arranged: list[Admitted] = []
     for _, same in groupby(ordered, key=lambda one: key(one)[:2]):

@@ -21,7 +21,7 @@ from planner.plan import (
     QuotaUse,
     Victim,
 )
-from planner.plan.kueue import Command, Commands
+from planner.plan.record import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
 from planner.report.document import (
     MAX_NAMES,

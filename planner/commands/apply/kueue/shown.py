@@ -8,10 +8,9 @@ from planner.commands.apply.kueue.carry import Carrying
 from planner.commands.apply.kueue.cluster import Cluster
 from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does, remarks
 from planner.commands.apply.kueue.ways import Evictions, Surprise
-from planner.kubectl.kueue_object import LiveObject
-from planner.kubectl.kueue_resource import WORKLOADS
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.plan import Plan
-from planner.plan.kueue import Command, Commands
+from planner.plan.record import Command, Commands
 from planner.state import LocalQueue, State, Workload
 
 

@@ -14,8 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from planner.kubectl.kueue_dump import Dump, trim
-from planner.kubectl.kueue_object import LiveObject
-from planner.kubectl.kueue_resource import WORKLOADS
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.kubectl.watch import Told
 from planner.reader import read
 from planner.state import Changes, Facts, State
