@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.compare import check_table, write_table
 from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
-from planner.cli.option import (
-    PAGE_FORMATS,
-    Given,
-    define,
-    file_option,
-    format_option,
-    output_option,
-)
+from planner.cli.option import Given, define
 
 if TYPE_CHECKING:
     from planner.commands.bench import Bench
@@ -70,9 +64,9 @@ state or a rival fails.
         help="A case of the suite; to be given several times, by default all.",
     ),
     *BATCH,
-    file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
-    format_option((*PAGE_FORMATS, "csv")),
-    output_option,
+    option.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    option.style((*option.PAGE_FORMATS, "csv")),
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
-from planner.cli.option import (
-    Given,
-    complete_objective,
-    costs_option,
-    define,
-    file_option,
-    max_size_option,
-    objective,
-    output_option,
-    own,
-    page_format_option,
-    state_argument,
-)
+from planner.cli.option import Given, define
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
@@ -47,26 +36,26 @@ a joint plan or a front ends in 2.
 
 
 @define(
-    state_argument,
+    option.state,
     click.argument("plan", metavar="PLAN"),
     click.option(
         "--objective",
         "profile",
         metavar="NAME",
-        type=objective,
-        shell_complete=complete_objective,
+        type=option.objective,
+        shell_complete=option.complete_objective,
         help="The objective that the plan was made under: needed if it was a file of your own, "
         "NAME.toml; by default the one that the plan names.",
     ),
-    costs_option,
-    file_option(
+    option.costs,
+    option.file(
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
-    *own("release"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    *option.own("release"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

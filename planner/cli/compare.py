@@ -7,23 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
-from planner.cli.option import (
-    PAGE_FORMATS,
-    Given,
-    assume_option,
-    clock_option,
-    define,
-    file_option,
-    format_option,
-    max_size_option,
-    output_option,
-    own,
-    own_help,
-    states_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +21,7 @@ TABLES: Final = (".csv", ".parquet")
 EPILOG: Final = f"""\b
 Examples:
   planner compare cluster.json
-{own_help("compare")}\
+{option.own_help("compare")}\
   planner compare instances/recorded/*.jsonl.gz --jobs 2 --algorithm greedy \\
     --algorithm optimum:no-regret --algorithm optimum:min-lost-work \\
     --table rows.parquet --plots plots/
@@ -45,7 +32,7 @@ Algorithms; all others are compared with the first that is given:
   greedy              the scheduler's own answer, whichever the scheduler
   optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
                       rules of the state as it is
-{own_help("algorithms")}
+{option.own_help("algorithms")}
 \b
 All victims of a case are measured alike, whoever chose them: by the terms, candidates and ranks
 of the state as it is. Victims that its own rules do not permit are marked. An algorithm that
@@ -56,7 +43,7 @@ one is not, and 2 if a state or an algorithm fails.
 
 
 @define(
-    states_argument,
+    option.states,
     click.option(
         "--algorithm",
         "algorithms",
@@ -72,14 +59,14 @@ one is not, and 2 if a state or an algorithm fails.
         help="Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every "
         "one.",
     ),
-    time_limit_option("For each optimum; none: as long as it takes."),
-    clock_option,
-    *own("laws"),
+    option.time_limit("For each optimum; none: as long as it takes."),
+    option.clock,
+    *option.own("laws"),
     *BATCH,
-    assume_option,
-    *own("release", "requests"),
-    max_size_option,
-    file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    option.assume,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
     click.option(
         "--plots",
         metavar="DIR",
@@ -93,8 +80,8 @@ one is not, and 2 if a state or an algorithm fails.
         show_default=True,
         help="How to draw them.",
     ),
-    format_option((*PAGE_FORMATS, "csv")),
-    output_option,
+    option.style((*option.PAGE_FORMATS, "csv")),
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

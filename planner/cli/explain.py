@@ -6,29 +6,16 @@ from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL, exit_code
-from planner.cli.option import (
-    Given,
-    costs_option,
-    define,
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    pending_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 
 EPILOG: Final = f"""\b
 Examples:
   planner explain cluster.json
   planner explain cluster.json --pending team-a/train-llm
   planner explain cluster.json --pending team-a/train-llm --victim team-b/sweep-7
-{own_help("explain")}\
+{option.own_help("explain")}\
   planner explain cluster.json --objective min-cost --costs costs.json
   planner explain cluster.json --limit 50 -o explanation.json
   kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
@@ -42,15 +29,15 @@ STDIN: Final = "-"
 
 
 @define(
-    state_argument,
-    pending_option,
+    option.state,
+    option.pending,
     click.option(
         "--victim",
         metavar="NAME",
         help="What runs and is asked about, why it is a victim of the plan, or why not: "
         "NAMESPACE/NAME of a workload or a pod, or an allocation key.",
     ),
-    *own("message"),
+    *option.own("message"),
     click.option(
         "--limit",
         metavar="NUMBER",
@@ -59,14 +46,14 @@ STDIN: Final = "-"
         show_default=True,
         help="How many optimal plans to list; counting stops there, too.",
     ),
-    objective_option,
-    costs_option,
-    time_limit_option("For the plan and everything about it; none: as long as it takes."),
-    now_option,
-    *own("assignment", "laws", "release", "requests"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.profile,
+    option.costs,
+    option.time_limit("For the plan and everything about it; none: as long as it takes."),
+    option.now,
+    *option.own("assignment", "laws", "release", "requests"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import kueue_snapshot
+from planner.cli import kueue_snapshot, option
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
-from planner.cli.option import (
-    Given,
-    complete_objective,
-    costs_option,
-    define,
-    max_size_option,
-    objective,
-    output_option,
-    page_format_option,
-    seconds,
-)
+from planner.cli.option import Given, define
 from planner.cli.output import is_terminal
 from planner.errors import InputError
 
@@ -74,7 +64,7 @@ planned; 7 that it stopped half-way.
     click.option(
         "--wait",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="120",
         show_default=True,
         help="How long the preemptor may take to get its quota.",
@@ -83,15 +73,15 @@ planned; 7 that it stopped half-way.
         "--objective",
         "profile",
         metavar="NAME",
-        type=objective,
-        shell_complete=complete_objective,
+        type=option.objective,
+        shell_complete=option.complete_objective,
         help="The objective that the plan was made under: needed if it was a file of your own.",
     ),
-    costs_option,
+    option.costs,
     *kueue_snapshot.cluster_options,
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

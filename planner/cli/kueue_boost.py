@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from planner.cli import option
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.kueue_option import pending_of_kueue_option, release_option, requests_option
-from planner.cli.option import (
-    Given,
-    define,
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    page_format_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 
 if TYPE_CHECKING:
     from planner.commands.boost.kueue.find import Boosts
@@ -39,16 +30,16 @@ may, 5 that none were found.
 
 
 @define(
-    state_argument,
+    option.state,
     pending_of_kueue_option,
-    objective_option,
-    time_limit_option("For the plan, half at most, and the boosts; none: as long as it takes."),
-    now_option,
+    option.profile,
+    option.time_limit("For the plan, half at most, and the boosts; none: as long as it takes."),
+    option.now,
     release_option,
     requests_option,
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.generate import MadeState, MadeTarget, made_output_option
-from planner.cli.option import Given, define, moment
+from planner.cli.option import Given, define
 
 if TYPE_CHECKING:
     from planner.commands.import_ import Outline
@@ -63,7 +64,7 @@ _PRIORITY: Final = click.IntRange(-(2**31), 2**31 - 1)
 
 def _moment(text: str) -> datetime:
     """Read a moment from 1970 on."""
-    value = moment(text)
+    value = option.moment(text)
     if value.timestamp() < 0:
         raise click.BadParameter(f"{text!r} is before 1970")
     return value

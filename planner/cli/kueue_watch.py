@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import kueue_snapshot
+from planner.cli import kueue_snapshot, option
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.kueue_apply import ended_as_by_hand
 from planner.cli.kueue_option import release_option, requests_option
-from planner.cli.option import (
-    Given,
-    address,
-    complete_objective,
-    define,
-    max_size_option,
-    objective,
-    seconds,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 from planner.errors import InputError
 from planner.kubectl.kueue_resource import WATCHED, watching_role
 
@@ -55,13 +46,13 @@ What RBAC must permit, beside what a snapshot needs:
         "--objective",
         "profile",
         metavar="NAME",
-        type=objective,
+        type=option.objective,
         default="min-lost-work",
         show_default=True,
-        shell_complete=complete_objective,
+        shell_complete=option.complete_objective,
         help="What the optimum is best in.",
     ),
-    time_limit_option("For each optimum of a decision."),
+    option.time_limit("For each optimum of a decision."),
     click.option(
         "--format",
         "layout",
@@ -73,7 +64,7 @@ What RBAC must permit, beside what a snapshot needs:
     click.option(
         "--metrics",
         metavar="[HOST]:PORT",
-        type=address,
+        type=option.address,
         help="Also serve figures for Prometheus there, on loopback unless a host is given. It "
         "needs the extra [watch].",
     ),
@@ -86,7 +77,7 @@ What RBAC must permit, beside what a snapshot needs:
     click.option(
         "--interval",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="5",
         show_default=True,
         help="How often changes are looked at together.",
@@ -94,7 +85,7 @@ What RBAC must permit, beside what a snapshot needs:
     click.option(
         "--resync",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="600",
         show_default=True,
         help="How often everything is read anew.",
@@ -103,14 +94,14 @@ What RBAC must permit, beside what a snapshot needs:
         "--for",
         "for_s",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="none",
         help="How long to watch; none, which holds without it: until it is ended.",
     ),
     *kueue_snapshot.cluster_options,
     release_option,
     requests_option,
-    max_size_option,
+    option.max_size,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, define, output_option, page_format_option
+from planner.cli.option import Given, define
 
 EPILOG: Final = """\b
 Examples:
@@ -16,7 +17,7 @@ Examples:
 """
 
 
-@define(page_format_option, output_option, epilog=EPILOG)
+@define(option.page_format, option.output, epilog=EPILOG)
 def command(given: Given) -> int:
     """List the scheduler's rules with their sources, and what disruption is measured by.
 

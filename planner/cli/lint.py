@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.option import (
-    NEVER,
-    Given,
-    define,
-    max_size_option,
-    output_option,
-    own,
-    page_format_option,
-    state_argument,
-)
+from planner.cli.option import Given, define
 
 if TYPE_CHECKING:
     from planner.commands.lint import Lint
@@ -51,7 +43,7 @@ The exit code is 1 if something is found that --fail-on names, else 0.
 
 
 @define(
-    state_argument,
+    option.state,
     click.option(
         "--examples",
         metavar="FOLDER",
@@ -62,15 +54,15 @@ The exit code is 1 if something is found that --fail-on names, else 0.
     click.option(
         "--fail-on",
         "fatal",
-        type=click.Choice([*SEVERITIES, NEVER]),
+        type=click.Choice([*SEVERITIES, option.NEVER]),
         default=SEVERITIES[-1],
         show_default=True,
         help="End with exit code 1 from this severity on.",
     ),
-    *own("release"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    *option.own("release"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -88,7 +80,7 @@ def command(given: Given) -> int:
     if given.examples is not None:
         _write(answer, given.examples)
     given.show(render_lint, answer)
-    counted = () if given.fatal == NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
+    counted = () if given.fatal == option.NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
     return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL
 
 

@@ -194,7 +194,7 @@ SUFFIXES: Final = {
 """The formats that names of files ask for."""
 
 
-def format_option(formats: Sequence[str], more: str = "") -> Option:
+def style(formats: Sequence[str], more: str = "") -> Option:
     """Return the option ``--format``; ``more`` is the rest of its help.
 
     Without it the name of the file that the result goes to decides, if it says a format.
@@ -221,12 +221,12 @@ def format_option(formats: Sequence[str], more: str = "") -> Option:
     )
 
 
-page_format_option = format_option(
+page_format = style(
     PAGE_FORMATS,
     " html is one page that needs nothing from elsewhere, markdown goes into tickets.",
 )
-state_argument = click.argument("state", metavar="STATE")
-states_argument = click.argument("states", metavar="STATE...", nargs=-1, required=True)
+state = click.argument("state", metavar="STATE")
+states = click.argument("states", metavar="STATE...", nargs=-1, required=True)
 
 
 def seconds(text: str) -> float | None:
@@ -352,13 +352,13 @@ def _objective_option(read: Callable[[str], str], more: str) -> Option:
     )
 
 
-objective_option = _objective_option(objective, "")
-objective_or_front_option = _objective_option(
+profile = _objective_option(objective, "")
+profile_or_front = _objective_option(
     objective_or_front, "; or pareto:A,B for the trade of one measure for another"
 )
 
 
-def time_limit_option(covers: str) -> Option:
+def time_limit(covers: str) -> Option:
     """Return the option ``--time-limit``; ``covers`` says in its help what the limit is for."""
     return click.option(
         "--time-limit",
@@ -370,7 +370,7 @@ def time_limit_option(covers: str) -> Option:
     )
 
 
-def file_option(name: str, covers: str, *names: str, first: bool = False) -> Option:
+def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
     """Return an option that takes the name of a file; ``covers`` is its help.
 
     It is read before the others where it comes ``first``.
@@ -379,7 +379,7 @@ def file_option(name: str, covers: str, *names: str, first: bool = False) -> Opt
     return click.option(name, *names, metavar="FILE", type=kind, help=covers, is_eager=first)
 
 
-output_option = file_option(
+output = file(
     "--output",
     "Write the result to a file, whole or not at all, instead of standard output.",
     "-o",
@@ -387,7 +387,7 @@ output_option = file_option(
 )
 
 
-def fail_on_option(codes: Sequence[str]) -> Option:
+def fail_on(codes: Sequence[str]) -> Option:
     """Return the option ``--fail-on`` for findings of some codes; `fatal_of` reads it."""
     return click.option(
         "--fail-on",
@@ -411,37 +411,37 @@ def fatal_of(given: Given, codes: Sequence[str]) -> set[str]:
     return set(given.fatal or codes)
 
 
-assume_option = click.option(
+assume = click.option(
     "--assume",
     type=click.Choice(["quota"]),
     help="Your word that quota alone decides, and nothing else that the state holds and the "
     "planner does not model. No answer is conditional (exit code 6) then, and audits count all.",
 )
-now_option = click.option(
+now = click.option(
     "--now",
     metavar="TIME",
     type=moment,
     help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
     "if that is known, or the newest time in it.",
 )
-max_size_option = click.option(
+max_size = click.option(
     "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
 )
 named_pending = f"The pending workload to plan for, {own_help('pending')}."
-pending_option = click.option("--pending", metavar="NAME", help=named_pending)
-several_pending_option = click.option(
+pending = click.option("--pending", metavar="NAME", help=named_pending)
+several_pending = click.option(
     "--pending",
     metavar="NAME",
     multiple=True,
     help=f"{named_pending} With --joint it may be repeated.",
 )
-clock_option = click.option(
+clock = click.option(
     "--now",
     metavar="TIME",
     type=moment,
     help="The clock, for all states; by default each state's own.",
 )
-costs_option = file_option(
+costs = file(
     "--costs",
     "JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",

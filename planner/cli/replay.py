@@ -6,8 +6,9 @@ from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.option import Given, define, output_option, page_format_option
+from planner.cli.option import Given, define
 
 EPILOG: Final = """\b
 Examples:
@@ -35,8 +36,8 @@ first; where they differ, the answer names what the first dump holds that is not
         show_default=True,
         help="How many differences of each file to explain.",
     ),
-    page_format_option,
-    output_option,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -6,20 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
-from planner.cli.option import (
-    Given,
-    define,
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 
 if TYPE_CHECKING:
     from planner.commands.risk import Risk
@@ -39,7 +28,7 @@ Who may come, unless --workload says it: everything that is pending, in the orde
 every distinct shape of what runs (queue, priority, requests, where its pods fit), submitted
 once more beside it, the most frequent first. Each is planned for as if it came alone.
 
-{own_help("risk")}\
+{option.own_help("risk")}\
 The exit code is 0 if every preemptor asked about has a proved answer, that no plan exists
 among them; 4 if one has none, or the time did not suffice for all; 5 if it sufficed for none.
 
@@ -47,14 +36,14 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
 
 
 @define(
-    state_argument,
+    option.state,
     click.option(
         "--shapes",
         type=click.Choice(CHOICES),
         help="Which preemptors: what is pending, what runs submitted once more, or, by default, "
         "all.",
     ),
-    *own("workloads", "queue"),
+    *option.own("workloads", "queue"),
     click.option(
         "--limit",
         metavar="N",
@@ -63,14 +52,14 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
         show_default=True,
         help="How many preemptors at most: the first ones.",
     ),
-    objective_option,
-    time_limit_option("For all preemptors together; none: as long as it takes."),
-    *own("laws"),
-    now_option,
-    *own("release", "requests"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.profile,
+    option.time_limit("For all preemptors together; none: as long as it takes."),
+    *option.own("laws"),
+    option.now,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, address, define, size
+from planner.cli.option import Given, define
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ unless a host is given.
     click.option(
         "--listen",
         metavar="[HOST]:PORT",
-        type=address,
+        type=option.address,
         default=":8080",
         show_default=True,
         help="Where to listen, on loopback unless a host is given.",
@@ -63,7 +64,7 @@ unless a host is given.
     click.option(
         "--max-size",
         metavar="BYTES",
-        type=size,
+        type=option.size,
         default="64Mi",
         show_default=True,
         help="How large a dump may be, also unpacked.",
@@ -71,7 +72,7 @@ unless a host is given.
     click.option(
         "--memory",
         metavar="BYTES",
-        type=size,
+        type=option.size,
         default="4Gi",
         show_default=True,
         help="Address space of the process that answers a request, on Linux.",

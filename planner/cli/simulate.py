@@ -7,22 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
-from planner.cli.option import (
-    Given,
-    define,
-    fail_on_option,
-    fatal_of,
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 from planner.scheduler import schedulers
 
 if TYPE_CHECKING:
@@ -52,7 +39,7 @@ What is looked for:
 
 \b
 optimum: the least disruptive plan in the place of the scheduler's own victims.
-{own_help("simulate")}
+{option.own_help("simulate")}
 \b
 How long workloads run, from the last to the first that is said: for ever; run_seconds of the
 script; the annotation preemption-planner.io/run-seconds; an entry of the script. An eviction
@@ -80,7 +67,7 @@ plan was not proved best in time; 0 else.
 
 
 @define(
-    state_argument,
+    option.state,
     click.option(
         "--decider",
         type=click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
@@ -109,7 +96,7 @@ plan was not proved best in time; 0 else.
         show_default=True,
         help="How many scheduling cycles at most.",
     ),
-    *own("eviction", "apart"),
+    *option.own("eviction", "apart"),
     click.option(
         "--storm",
         metavar="N",
@@ -118,7 +105,7 @@ plan was not proved best in time; 0 else.
         show_default=True,
         help="How many evictions of one workload are no storm yet.",
     ),
-    fail_on_option(CODES),
+    option.fail_on(CODES),
     click.option(
         "--timeline",
         metavar="FILE",
@@ -131,14 +118,14 @@ plan was not proved best in time; 0 else.
         type=click.Path(path_type=Path),
         help="Draw it, as .svg or .png; needs matplotlib.",
     ),
-    objective_option,
-    time_limit_option("For each plan; none: as long as it takes."),
-    *own("laws"),
-    now_option,
-    *own("release", "requests"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.profile,
+    option.time_limit("For each plan; none: as long as it takes."),
+    *option.own("laws"),
+    option.now,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -149,7 +136,7 @@ def command(given: Given) -> int:
     what was lost, and how long who waited; and it finds what goes round: states that come back,
     workloads that evict each other, and those evicted too often.
     """
-    fatal = fatal_of(given, CODES)
+    fatal = option.fatal_of(given, CODES)
     from planner.cli.output import LINE, check_file
     from planner.commands.compare.table import need
     from planner.commands.simulate import Script, read_script, simulate

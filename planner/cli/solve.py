@@ -9,25 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
-from planner.cli.option import (
-    Given,
-    assume_option,
-    costs_option,
-    define,
-    file_option,
-    front_measures,
-    max_size_option,
-    now_option,
-    objective_or_front_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    several_pending_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 from planner.errors import PlannerError
 from planner.scheduler import Part
 
@@ -51,7 +35,7 @@ Examples:
   planner solve cluster.json -o plan.json --certify --proof trees.jsonl
   planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
   planner solve cluster.json --rules strict
-{own_help("solve")}\
+{option.own_help("solve")}\
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
 `planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
@@ -77,7 +61,7 @@ MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
 
-proof_option = file_option(
+proof_option = option.file(
     "--proof",
     "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
     f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
@@ -91,26 +75,26 @@ certify_option = click.option(
 
 
 @define(
-    state_argument,
-    several_pending_option,
+    option.state,
+    option.several_pending,
     click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself."),
-    *own("joint"),
-    objective_or_front_option,
-    costs_option,
-    time_limit_option(
+    *option.own("joint"),
+    option.profile_or_front,
+    option.costs,
+    option.time_limit(
         "For each plan or front, building the model included. 0: answer at once with what is known "
         "then; none: as long as it takes."
     ),
-    now_option,
-    *own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
-    assume_option,
+    option.now,
+    *option.own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
+    option.assume,
     certify_option,
     proof_option,
-    *own("show_commands", "release", "requests"),
-    max_size_option,
+    *option.own("show_commands", "release", "requests"),
+    option.max_size,
     click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored."),
-    page_format_option,
-    output_option,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -135,7 +119,7 @@ def solve(given: Given) -> int:
     finished = _finisher(given, state)
     if given.joint:
         return _plan_together(given, state, files["costs"])
-    measures = front_measures(given.profile)
+    measures = option.front_measures(given.profile)
 
     def answer_for(key: str | None) -> AnyPlan | Front:
         with given.naming(*files):
@@ -162,7 +146,7 @@ def _finisher(given: Given, state: AnyState) -> Callable[[AnyPlan], AnyPlan]:
     """Return what ends a plan: with its commands, if they are asked for."""
     if not given.show_commands:
         return lambda plan: plan
-    if front_measures(given.profile) is not None:
+    if option.front_measures(given.profile) is not None:
         raise click.UsageError("--show-commands is for plans, not for a front")
     from planner.commands.apply import COMMANDS
 
@@ -177,7 +161,7 @@ def _refuse(given: Given) -> None:
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     if len(given.pending) > 1 and not given.joint:
         raise click.UsageError("several --pending are planned for together: add --joint")
-    is_front = front_measures(given.profile) is not None
+    is_front = option.front_measures(given.profile) is not None
     if given.joint:
         _refuse_jointly(given, is_front=is_front)
     if is_front and given.flavors == "optimal":

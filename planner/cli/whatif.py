@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL, exit_code
-from planner.cli.option import (
-    Given,
-    define,
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    pending_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 
 if TYPE_CHECKING:
     from planner.state import AnyState
@@ -36,15 +24,15 @@ Examples:
   planner whatif dump/ --pending serving/ranker-2 \\
     --set queue/root.serving.guaranteed.memory=64Gi
 
-{own_help("whatif")}\
+{option.own_help("whatif")}\
 The exit code is that of the plan after the edits.
 
 """
 
 
 @define(
-    state_argument,
-    pending_option,
+    option.state,
+    option.pending,
     click.option(
         "--set",
         "edits",
@@ -52,21 +40,21 @@ The exit code is that of the plan after the edits.
         multiple=True,
         help="What to change, in the order given; may be repeated.",
     ),
-    *own("workload", "queue"),
+    *option.own("workload", "queue"),
     click.option(
         "--list",
         "listed",
         is_flag=True,
         help="Plan nothing, but list who is pending and what --set can set, with its value.",
     ),
-    objective_option,
-    time_limit_option("For each of the two plans; none: as long as it takes."),
-    *own("laws"),
-    now_option,
-    *own("release", "requests"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.profile,
+    option.time_limit("For each of the two plans; none: as long as it takes."),
+    *option.own("laws"),
+    option.now,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
