@@ -16,6 +16,7 @@ import click
 from planner.cli import option
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, Option, define
+from planner.cli.output import LINE, say
 
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
@@ -164,7 +165,6 @@ def settings_of(given: Given) -> Iterator[Settings]:
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
     from planner.batch import Limits
-    from planner.cli.output import LINE, say
     from planner.commands.audit import Settings
 
     changed: list[str] = []

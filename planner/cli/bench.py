@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -12,9 +12,6 @@ from planner.cli.audit import BATCH, settings_of
 from planner.cli.compare import check_table, write_table
 from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
-
-if TYPE_CHECKING:
-    from planner.commands.bench import Bench
 
 EPILOG: Final = """\b
 Examples:
@@ -76,6 +73,7 @@ def command(given: Given) -> int:
     measured by the terms, and held against the optimum that the suite records as proved.
     """
     from planner.commands.bench import bench
+    from planner.commands.bench.table import parquet
     from planner.report.bench import csv_text, render
 
     check_table(given.table)
@@ -83,13 +81,7 @@ def command(given: Given) -> int:
         found = bench(given.suite, settings, **given.of("quick rivals cases"))
     given.show(render, found)
     if given.table is not None:
-        from planner.commands.bench.table import parquet
-
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
-    return _code(found)
-
-
-def _code(found: Bench) -> int:
     if found.failures:
         return BAD_INPUT
     return FINDINGS if any(row.refuted for row in found.rows) else OPTIMAL

@@ -11,6 +11,8 @@ from planner.cli import option
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
+from planner.cli.output import check_file, make_folder, write_file
+from planner.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -92,16 +94,13 @@ def command(given: Given) -> int:
     a row each, then distributions, and how often each is better than the first.
     """
     from planner.commands.compare import Question, compare_states, find_algorithms
-    from planner.report.compare import render
+    from planner.commands.compare.table import need, parquet
+    from planner.report.compare import csv_text, render
 
     algorithms = find_algorithms(given.algorithms)
     question = Question(
         algorithms, **given.of("time_limit now rules=laws pending release requests assume")
     )
-    from planner.cli.output import check_file
-    from planner.commands.compare.table import need
-    from planner.errors import InputError
-
     # What cannot be written after hours of work is refused now.
     check_table(given.table)
     if given.plots is not None:
@@ -114,12 +113,8 @@ def command(given: Given) -> int:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
     given.show(render, found)
     if given.table is not None:
-        from planner.commands.compare.table import parquet
-        from planner.report.compare import csv_text
-
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     if given.plots is not None:
-        from planner.cli.output import make_folder, write_file
         from planner.report.plots import draw_comparison
 
         drawn: Mapping[str, bytes] = draw_comparison(found, given.plot_format)
@@ -141,9 +136,7 @@ def check_table(table: Path | None) -> None:
     InputError
         If the file cannot be written, or a package for it is missing.
     """
-    from planner.cli.output import check_file
     from planner.commands.compare.table import need
-    from planner.errors import InputError
 
     if table is None:
         return
@@ -156,7 +149,5 @@ def check_table(table: Path | None) -> None:
 
 def write_table(path: Path, csv: Callable[[], str], parquet: Callable[[], bytes]) -> None:
     """Write rows to a file, as its name says."""
-    from planner.cli.output import write_file
-
     data = parquet() if path.suffix == ".parquet" else csv().encode("utf-8")
     write_file("--table", path, data)

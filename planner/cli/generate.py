@@ -15,7 +15,7 @@ import click
 from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, Option, define
-from planner.cli.output import STDOUT, check_file, make_folder, print_parts, say, write_file
+from planner.cli.output import LINE, STDOUT, check_file, make_folder, print_parts, say, write_file
 from planner.commands.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
 from planner.commands.generate.generate import KnobOption
 from planner.errors import InputError
@@ -217,8 +217,6 @@ def _states(
     first: MadeState, preset: str, seeds: range, knobs: dict[str, Any]
 ) -> Iterator[MadeState]:
     """Yield the states; the first has shown that the knobs can be used."""
-    from planner.cli.output import LINE
-
     yield first
     for done, seed in enumerate(seeds, start=1):
         LINE.update(done / (len(seeds) + 1), _name(preset, seed))

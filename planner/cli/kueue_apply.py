@@ -14,7 +14,7 @@ import click
 from planner.cli import kueue_snapshot, option
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
 from planner.cli.option import Given, define
-from planner.cli.output import is_terminal
+from planner.cli.output import is_terminal, say, write
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -111,7 +111,6 @@ def command(given: Given) -> int:
 
 def _applied(given: Given, plan: Plan) -> Applied:
     """Carry it out, unless something speaks against it."""
-    from planner.cli.output import say
     from planner.commands.apply.kueue.carry import Carrying, Patience
     from planner.commands.apply.kueue.cluster import Cluster
     from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does
@@ -140,7 +139,6 @@ def _applied(given: Given, plan: Plan) -> Applied:
 
 def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
-    from planner.cli.output import write
     from planner.commands.apply.kueue.fresh import changes, remarks
     from planner.kubectl.kueue_resource import LiveObject
     from planner.report.kueue.own import render_applied

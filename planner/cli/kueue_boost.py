@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planner.cli import option
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.kueue_option import pending_of_kueue_option, release_option, requests_option
 from planner.cli.option import Given, define
-
-if TYPE_CHECKING:
-    from planner.commands.boost.kueue.find import Boosts
+from planner.cli.output import warn
 
 EPILOG: Final = """\b
 Examples:
@@ -49,7 +47,6 @@ def command(given: Given) -> int:
     feature gate PriorityBoost on. Every answer was decided anew by the replay of Kueue's own
     algorithm, and is printed as commands that set the annotations; nothing is run.
     """
-    from planner.cli.output import warn
     from planner.kueue_verbs import boost
     from planner.report.kueue.own import render_boosts
     from planner.state.kueue import of_kueue
@@ -58,11 +55,7 @@ def command(given: Given) -> int:
     answer = boost(found, given.pending, given.profile, time_limit=given.time_limit)
     warn(answer.plan.notes)
     given.show(render_boosts, answer)
-    return _exit_code(answer)
-
-
-def _exit_code(answer: Boosts) -> int:
-    """Return the code of the answer; boosts for a plan that is not proved best prove nothing."""
+    # Boosts for a plan that is not proved best prove nothing.
     if answer.status == "smallest" and answer.plan.status != "optimal":
         return CONDITIONAL if answer.plan.claim == "optimal" else NOT_PROVED
     codes = {"smallest": OPTIMAL, "found": NOT_PROVED, "impossible": INFEASIBLE}

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.errors import SchemaError
+
 if TYPE_CHECKING:
     from planner.cli.option import Option  # which asks here for these
 
 
 def rules(text: str) -> str:
     """Look at rules to plan by, and take them as they are."""
-    from planner.errors import SchemaError
     from planner.state.kep83 import parse_rules
 
     if text == "strict":

@@ -9,6 +9,7 @@ import click
 from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
+from planner.cli.output import LINE, say, warn
 from planner.cli.yunikorn_snapshot import take as take_of_yunikorn
 from planner.cli.yunikorn_snapshot import yunikorn_option
 from planner.kubectl.kueue_resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
@@ -118,7 +119,6 @@ def connect(given: Given) -> Kubectl:
 
 def take(given: Given) -> Dump:
     """Run kubectl as the options say; warn of what is missing, and say what there is."""
-    from planner.cli.output import LINE, say, warn
     from planner.kubectl.kueue_dump import take_dump
 
     what = given.of("namespace configuration without")

@@ -14,6 +14,7 @@ from planner.cli.exit_code import OPTIMAL
 from planner.cli.kueue_apply import ended_as_by_hand
 from planner.cli.kueue_option import release_option, requests_option
 from planner.cli.option import Given, define
+from planner.cli.output import make_folder, print_parts, say
 from planner.errors import InputError
 from planner.kubectl.kueue_resource import WATCHED, watching_role
 
@@ -112,7 +113,6 @@ def command(given: Given) -> int:
     the same victims. Each STATE is a dump, or a folder of them, and stands for the cluster a while
     after the one before; without any the cluster is watched that kubectl talks to.
     """
-    from planner.cli.output import make_folder, say
     from planner.commands.audit.judge import Question
     from planner.objective.profile_file import find_profile
 
@@ -144,7 +144,6 @@ def command(given: Given) -> int:
 
 
 def _tell(layout: str, line: Line) -> None:
-    from planner.cli.output import print_parts
     from planner.report.watch import json_of, text_of
 
     print_parts([json_of(line) if layout == "jsonl" else text_of(line)])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from planner.cli import option
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
-
-if TYPE_CHECKING:
-    from planner.commands.lint import Lint
+from planner.cli.output import write_file
+from planner.errors import InputError
 
 SEVERITIES: Final = ("error", "warning", "note")
 """From the worst to the least."""
@@ -78,20 +77,14 @@ def command(given: Given) -> int:
     # No finding depends on the clock, and manifests without a status hold no time at all.
     answer = lint(given.read(now="2026-01-01T12:00:00Z"))
     if given.examples is not None:
-        _write(answer, given.examples)
+        from planner.commands.lint.lint import files_of
+
+        try:
+            given.examples.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--examples {given.examples}", error.strerror or str(error)) from None
+        for name, text in files_of(answer.findings):
+            write_file("--examples", given.examples / name, text.encode("ascii"))
     given.show(render_lint, answer)
     counted = () if given.fatal == option.NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
     return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL
-
-
-def _write(answer: Lint, folder: Path) -> None:
-    from planner.cli.output import write_file
-    from planner.commands.lint.lint import files_of
-    from planner.errors import InputError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--examples {folder}", error.strerror or str(error)) from None
-    for name, text in files_of(answer.findings):
-        write_file("--examples", folder / name, text.encode("ascii"))

@@ -303,7 +303,6 @@ def objective(name: str) -> str:
 
 def objective_or_front(name: str) -> str:
     """Look up an objective, or take the two measures of a Pareto front."""
-    from planner.errors import SchemaError
     from planner.objective.profile_file import FRONT, parse_front
 
     if not name.startswith(FRONT):

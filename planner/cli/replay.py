@@ -9,6 +9,7 @@ import click
 from planner.cli import option
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
+from planner.cli.output import LINE
 
 EPILOG: Final = """\b
 Examples:
@@ -62,7 +63,6 @@ def command(given: Given) -> int:
         found = LIVE.of(before)(before, after)
         given.show(OWN.of(before), found)
         return FINDINGS if found.different else OPTIMAL
-    from planner.cli.output import LINE
     from planner.commands.replay import replay, summarise
     from planner.report.checking import render_replay
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from planner.cli import option
 from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
-
-if TYPE_CHECKING:
-    from planner.commands.risk import Risk
+from planner.cli.output import LINE, warn
 
 LIMIT: Final = 50
 CHOICES: Final = ("pending", "running", "all")
@@ -73,7 +71,6 @@ def command(given: Given) -> int:
         raise click.UsageError("--shapes goes not with --workload, which says who comes")
     if given.queue is not None and not given.workloads:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
-    from planner.cli.output import LINE, warn
     from planner.commands.risk import risk
     from planner.commands.whatif.edit import SUBMISSIONS
     from planner.report.risk import render
@@ -91,19 +88,14 @@ def command(given: Given) -> int:
         **given.of("limit time_limit rules=laws"),
         progress=lambda done, total, key: LINE.update(done / total, key),
     )
-    warn(_remarks(answer))
-    given.show(render, answer)
-    if answer.is_proved:
-        return OPTIMAL
-    answered = any(one.status != "unknown" for one in answer.preemptors)
-    return NOT_PROVED if answered else NO_PLAN
-
-
-def _remarks(answer: Risk) -> list[str]:
-    """Say what the answer does not cover."""
     said = [f"{one.preemptor} cannot be planned for: {one.reason}" for one in answer.skipped]
     if answer.beyond_limit:
         said.append(f"{answer.beyond_limit} more preemptors were left out; --limit sets how many")
     if answer.unanswered:
         said.append(f"the time was over before {answer.unanswered} preemptors were asked about")
-    return said
+    warn(said)
+    given.show(render, answer)
+    if answer.is_proved:
+        return OPTIMAL
+    answered = any(one.status != "unknown" for one in answer.preemptors)
+    return NOT_PROVED if answered else NO_PLAN

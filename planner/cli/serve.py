@@ -12,6 +12,7 @@ import click
 from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
+from planner.cli.output import say
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,7 +83,6 @@ unless a host is given.
 def command(given: Given) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
     uvicorn = _library()
-    from planner.cli.output import say
     from planner.commands.serve.app import Service
     from planner.commands.serve.record import Bounds
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from planner.cli import option
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
+from planner.cli.output import LINE, check_file, write_file
 from planner.scheduler import schedulers
-
-if TYPE_CHECKING:
-    from planner.commands.simulate import Simulation
 
 CODES: Final = ("loop", "feud", "storm")
 PLOTS: Final = (".svg", ".png")
@@ -137,10 +135,9 @@ def command(given: Given) -> int:
     workloads that evict each other, and those evicted too often.
     """
     fatal = option.fatal_of(given, CODES)
-    from planner.cli.output import LINE, check_file
     from planner.commands.compare.table import need
     from planner.commands.simulate import Script, read_script, simulate
-    from planner.report.simulation import render
+    from planner.report.simulation import render, render_timeline
 
     # What cannot be written later is refused now.
     if given.timeline is not None:
@@ -164,22 +161,16 @@ def command(given: Given) -> int:
             max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
         ),
     )
-    _write_files(answer, given.timeline, given.plot)
+    if given.timeline is not None:
+        write_file("--timeline", given.timeline, render_timeline(answer).encode("ascii"))
+    if given.plot is not None:
+        from planner.report.plots import draw_simulation
+
+        write_file(
+            "--plot", given.plot, draw_simulation(answer, given.plot.suffix.removeprefix("."))
+        )
     given.show(render, answer)
     found_here = {"loop": answer.loops, "feud": answer.feuds, "storm": answer.storms}
     if any(found_here[code] for code in fatal & found_here.keys()):
         return FINDINGS
     return NOT_PROVED if answer.unproved else OPTIMAL
-
-
-def _write_files(answer: Simulation, timeline: Path | None, plot: Path | None) -> None:
-    from planner.cli.output import write_file
-
-    if timeline is not None:
-        from planner.report.simulation import render_timeline
-
-        write_file("--timeline", timeline, render_timeline(answer).encode("ascii"))
-    if plot is not None:
-        from planner.report.plots import draw_simulation
-
-        write_file("--plot", plot, draw_simulation(answer, plot.suffix.removeprefix(".")))

@@ -12,6 +12,7 @@ import click
 from planner.cli import option
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
 from planner.cli.option import Given, define
+from planner.cli.output import LINE, STDOUT, check_file, say, warn, write, write_file
 from planner.errors import PlannerError
 from planner.scheduler import Part
 
@@ -135,7 +136,17 @@ def solve(given: Given) -> int:
         _point_on(given, [answer])
         return exit_code(answer)
     keys = api.pending_workloads(state)
-    answers, codes = _answer_each(keys, answer_for)
+    answers, codes = [], []
+    for done, key in enumerate(keys):
+        LINE.update(done / len(keys), key)
+        try:
+            answer = answer_for(key)
+        except PlannerError as error:
+            say("error", f"{key}: {error}")  # which does not stop the others
+            codes.append(error.exit_code)
+        else:
+            answers.append(answer)
+            codes.append(exit_code(answer))
     show(given, answers, alone=False)
     _summarise(keys, answers)
     _point_on(given, answers)
@@ -174,8 +185,6 @@ def _refuse(given: Given) -> None:
     if is_front and (given.proof is not None or given.certify is not None):
         raise click.UsageError("--certify and --proof are for one plan, not for a front")
     if given.proof is not None:
-        from planner.cli.output import STDOUT, check_file
-
         result = given.target.path
         if given.proof == STDOUT or (result and given.proof.resolve() == result.resolve()):
             raise click.UsageError("--proof wants a file of its own, apart from the result")
@@ -198,7 +207,6 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
 
 def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | None) -> int:
     """Plan for several pending workloads at once and print; return the exit code."""
-    from planner.cli.output import say, warn
     from planner.report.style import OWN
 
     several = None if given.each else given.pending
@@ -213,7 +221,6 @@ def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | Non
 
 
 def _read(given: Given) -> AnyState:
-    from planner.cli.output import say
     from planner.reader import Ignored
 
     ignored = Ignored() if given.verbose else None
@@ -229,28 +236,7 @@ def _read(given: Given) -> AnyState:
     return found
 
 
-def _answer_each(
-    keys: Sequence[str], answer_for: Callable[[str], AnyPlan | Front]
-) -> tuple[list[AnyPlan | Front], list[int]]:
-    """Answer for every workload; one that cannot be planned for does not stop the others."""
-    from planner.cli.output import LINE, say
-
-    answers, codes = [], []
-    for done, key in enumerate(keys):
-        LINE.update(done / len(keys), key)
-        try:
-            answer = answer_for(key)
-        except PlannerError as error:
-            say("error", f"{key}: {error}")
-            codes.append(error.exit_code)
-        else:
-            answers.append(answer)
-            codes.append(exit_code(answer))
-    return answers, codes
-
-
 def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
-    from planner.cli.output import warn, write_file
     from planner.report.plan import render
     from planner.report.words import cautions
 
@@ -264,7 +250,6 @@ def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
 
 
 def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
-    from planner.cli.output import warn
     from planner.report.front import render
 
     warn(note for front in fronts for note in front.notes)
@@ -272,9 +257,6 @@ def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
 
 
 def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
-
-    from planner.cli.output import write
-
     counts = Counter(answer.status for answer in answers)
     failed = len(keys) - len(answers)
     parts = [f"{count} {status}" for status, count in counts.items()]
@@ -285,8 +267,6 @@ def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
 
 def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
     """Say how to ask why there is no plan, with the words to paste."""
-    from planner.cli.output import say
-
     nobody = [one for one in answers if one.status == "infeasible"]
     if nobody and given.names_state:
         words = ["planner", "explain", str(given.state), "--pending", nobody[0].preemptor]

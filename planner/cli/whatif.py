@@ -9,6 +9,8 @@ import click
 from planner.cli import option
 from planner.cli.exit_code import OPTIMAL, exit_code
 from planner.cli.option import Given, define
+from planner.cli.output import warn
+from planner.errors import SchemaError
 
 if TYPE_CHECKING:
     from planner.state import AnyState
@@ -81,14 +83,12 @@ def command(given: Given) -> int:
     if given.queue is not None and given.workload is None:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
     from planner.api import whatif
-    from planner.cli.output import warn
     from planner.report.whatif import render
 
     known: AnyState = given.read()
     added: tuple[str, ...] = ()
     if given.workload is not None:
         from planner.commands.whatif.edit import SUBMISSIONS
-        from planner.errors import SchemaError
 
         submissions = SUBMISSIONS.of(known)
         items = submissions.read_submissions(given.workload)

@@ -222,7 +222,11 @@ def forbidden(refused: Sequence[Refused]) -> InputError:
         configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
         for (resource, namespace, name), *_ in refused
     ]
-    optional = [f"--without {one.question.resource.name}" for one in refused if _optional(one)]
+    optional = [
+        f"--without {one.question.resource.name}"
+        for one in refused
+        if one.question.resource.missing
+    ]
     which = "them" if len(optional) == len(refused) else "some of them"
     instead = f"; or do without {which}: {' '.join(optional)}" if optional else ""
     return InputError(
@@ -238,10 +242,6 @@ def _right(question: Question) -> str:
     resource, namespace, _ = question
     place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
     return f"{resource.verb} {resource.full_name} in {place}"
-
-
-def _optional(refused: Refused) -> bool:
-    return bool(refused.question.resource.missing)
 
 
 def _found(answer: Answer, message: str) -> str:

@@ -324,7 +324,10 @@ def _objectives(audit: Audit) -> Iterator[Block]:
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
         work = _work(audit)
-        amount = partial(_gap_amount, work)
+
+        def amount(gap: Gap, value: float) -> str:
+            return told(gap.unit, value, work)[1]
+
         measures: list[Column[Gap]] = [
             Column("Objective", lambda gap: gap.objective),
             Column("Measure", lambda gap: gap.title, folds=True),
@@ -332,7 +335,11 @@ def _objectives(audit: Audit) -> Iterator[Block]:
             Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
             Column("Worse", lambda gap: f"{gap.more:,}", number=True),
             Column("Better", lambda gap: f"{gap.less:,}", number=True),
-            Column("Mean gap", lambda gap: amount(gap, gap.total / gap.compared), number=True),
+            Column(
+                "Mean gap",
+                lambda gap: amount(gap, gap.total / gap.compared),
+                number=True,
+            ),
             Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
         ]
         notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
@@ -349,9 +356,13 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
     if not shown:
         return
     states, work = {case.state: _state(case.state, folder) for case in shown}, _work(audit)
+
+    def preemptor(case: Case) -> Cell:
+        return name(case.names.get(case.pending, case.pending))
+
     columns: list[Column[Case]] = [
         Column("State", lambda case: states[case.state], plural(len(shown), "case"), folds=True),
-        Column("Preemptor", lambda case: _called(case, case.pending), folds=True, below="State"),
+        Column("Preemptor", preemptor, folds=True, below="State"),
         Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
         *(
             Column(one.objective, _victims(place), number=True)
@@ -403,10 +414,6 @@ def _needless(case: Case) -> Cell:
     return Cell(", ".join(some), under, is_name=True)
 
 
-def _called(case: Case, key: str) -> Cell:
-    return name(case.names.get(key, key))
-
-
 def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> Table:
     """Return the states that were not answered, and why; links to them start from a folder."""
 
@@ -442,11 +449,6 @@ def _spared(case: Case) -> int:
     """Return how many victims the first optimum has less."""
     first = case.judgements[0]
     return len(case.victims) - len(first.victims) if first.gaps else 0
-
-
-def _gap_amount(work: Work, gap: Gap, value: float) -> str:
-    """Return an amount of a gap in the unit it is shown in."""
-    return told(gap.unit, value, work)[1]
 
 
 def distributions(audit: Audit) -> Iterator[Histogram]:

@@ -61,15 +61,12 @@ def document(bench: Bench) -> Document:
 def _head(bench: Bench) -> Iterator[Fact]:
     manifest = bench.manifest
     cases = len({row.case for row in bench.rows})
-    yield Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, {_run(manifest)}"))
+    run = "quick" if manifest.quick else "full"
+    yield Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, the {run} run"))
     yield Fact("Cases", Cell(f"{cases:,} under {plural(len(manifest.objectives), 'objective')}"))
     yield Fact("Machine", Cell(_machine(manifest)))
     if bench.failures:
         yield Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad"))
-
-
-def _run(manifest: Manifest) -> str:
-    return "the quick run" if manifest.quick else "the full run"
 
 
 def _machine(manifest: Manifest) -> str:

@@ -13,15 +13,7 @@ from itertools import chain, groupby, takewhile
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
-from planner.laws.kueue import (
-    FS_HOLDS_CONTESTED,
-    FS_RECLAIM,
-    FS_WITHIN_CLUSTER_QUEUE,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_HOLDS_CONTESTED,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-)
+from planner.laws import kueue as laws
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.snapshot import Admitted, Preemptor
 from planner.quota.kueue.tree import NO_PARENT
@@ -77,7 +69,7 @@ class CandidateList(NamedTuple):
         return Candidate(workload, "ReclaimWhileBorrowing", lca)
 
 
-@keeps(FS_RECLAIM, FS_WITHIN_CLUSTER_QUEUE, KQ_RECLAIM, KQ_WITHIN_CLUSTER_QUEUE)
+@keeps(laws.FS_RECLAIM, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_RECLAIM, laws.KQ_WITHIN_CLUSTER_QUEUE)
 def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> bool:
     """Say whether a preemption policy of the preemptor's queue permits the candidate (§5.2)."""
     if policy == "Any":
@@ -90,7 +82,7 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
 
 
-@keeps(FS_HOLDS_CONTESTED, KQ_HOLDS_CONTESTED)
+@keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
 def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
     """Return what holds quota in a queue, names contested quota, and is permitted by a policy."""
     contested, named = context.contested, context.permitted.get((queue, policy))
@@ -165,7 +157,7 @@ def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterato
             yield from _queues_over_nominal(context, child, visited)
 
 
-@keeps(KQ_BORROW_WITHIN_COHORT)
+@keeps(laws.KQ_BORROW_WITHIN_COHORT)
 def _highest_while_borrowing(context: Context) -> int | None:
     """Return up to which priority a candidate without advantage may be taken while borrowing.
 

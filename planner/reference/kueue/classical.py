@@ -6,13 +6,7 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 
 from __future__ import annotations
 
-from planner.laws.kueue import (
-    KQ_ATTEMPT,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_OVER_QUOTA,
-    ST_ATTEMPTS,
-    ST_STOPS,
-)
+from planner.laws import kueue as laws
 from planner.quota.kueue.snapshot import Admitted
 from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
@@ -20,7 +14,7 @@ from planner.reference.kueue.fair_sharing import fair_candidates, search_fair_sh
 from planner.reference.laws import keeps
 
 
-@keeps(ST_ATTEMPTS)
+@keeps(laws.ST_ATTEMPTS)
 def search_classical(context: Context) -> Search:
     """Run the preemption search of a cluster without fair sharing."""
     candidates = collect_candidates(context)
@@ -33,7 +27,7 @@ def search_classical(context: Context) -> Search:
     return Search((), attempts)
 
 
-@keeps(KQ_ATTEMPT)
+@keeps(laws.KQ_ATTEMPT)
 def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     """Return the attempts in Kueue's order (§5.5)."""
     forbidden = context.policy.borrow_within_cohort.policy == "Never"
@@ -51,7 +45,7 @@ def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     return (True, False)
 
 
-@keeps(ST_STOPS)
+@keeps(laws.ST_STOPS)
 def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) -> list[Target]:
     targets: list[Target] = []
     if not borrowing and not _may_stay_within_nominal(context, candidates):
@@ -94,7 +88,7 @@ def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> boo
     return True
 
 
-@keeps(KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA)
+@keeps(laws.KQ_BORROW_WITHIN_COHORT, laws.KQ_OVER_QUOTA)
 def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> bool:
     """Test a candidate at its turn: its queue, and all cohorts up to the LCA, exceed quota."""
     queue = candidate.workload.queue

@@ -146,8 +146,3 @@ class Assigned:
     message: str = ""
     placements: Mapping[str, Placement] = field(default_factory=dict)
     delayed: frozenset[str] = frozenset()
-
-    @property
-    def untried(self) -> bool:
-        """Whether a walk stopped before the last flavor (§7.5)."""
-        return any(place != LAST for places in self.tried for place in places.values())

@@ -10,16 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from planner.laws.kueue import (
-    FS_BORROWING,
-    FS_BORROWS_CONTESTED,
-    FS_FITS,
-    FS_SHARES,
-    ST_HIGHEST_SHARE,
-    ST_ONE_PER_QUEUE,
-    ST_STOPS,
-    ST_STRATEGIES,
-)
+from planner.laws import kueue as laws
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import NO_PARENT
@@ -52,7 +43,7 @@ def search_fair_sharing(context: Context) -> Search:
     return Search(tuple(targets), (True,), borrowing=True) if done else Search((), (True,))
 
 
-@keeps(FS_BORROWS_CONTESTED)
+@keeps(laws.FS_BORROWS_CONTESTED)
 def fair_candidates(context: Context) -> Iterator[Admitted]:
     """Yield the candidates: own ones, and those of every queue that borrows contested quota."""
     tree, policy = context.snapshot.tree, context.policy
@@ -101,7 +92,7 @@ class _Passes:
         candidates, self.retry = self.retry, []
         return self.first(candidates)
 
-    @keeps(ST_STOPS, ST_STRATEGIES)
+    @keeps(laws.ST_STOPS, laws.ST_STRATEGIES)
     def first(self, candidates: list[Admitted]) -> bool:
         """Apply the first configured strategy; say whether the preemptor fits."""
         order = QueueOrder(self.context, self.shares, candidates)
@@ -117,7 +108,7 @@ class _Passes:
                 return True
         return False
 
-    @keeps(FS_SHARES, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES)
+    @keeps(laws.FS_SHARES, laws.ST_ONE_PER_QUEUE, laws.ST_STOPS, laws.ST_STRATEGIES)
     def second(self) -> bool:
         """Try what failed once more, one candidate per queue, by its share before removal."""
         # Whichever strategy is configured alone, there is no second pass then (§6.6).
@@ -136,7 +127,7 @@ class _Passes:
                     return True
         return False
 
-    @keeps(FS_SHARES)
+    @keeps(laws.FS_SHARES)
     def _first_that_passes(
         self, order: QueueOrder, queue: int, permits: Callable[[Share, Share, Share], bool]
     ) -> bool:
@@ -161,7 +152,7 @@ class _Passes:
         self.targets.append(Target(candidate, reason))
         return True
 
-    @keeps(FS_FITS)
+    @keeps(laws.FS_FITS)
     def _fits(self) -> bool:
         """Test the fit with the preemptor's own usage out of the tree."""
         context = self.context
@@ -258,7 +249,7 @@ class QueueOrder:
                 return queue
         return None
 
-    @keeps(ST_HIGHEST_SHARE)
+    @keeps(laws.ST_HIGHEST_SHARE)
     def _descend(self, cohort: int) -> int | None:
         """Go down to the child of the highest share; ``None`` if that only pruned something."""
         queue = self._highest_queue(cohort)
@@ -281,7 +272,7 @@ class QueueOrder:
             and child not in self.pruned
         ]
 
-    @keeps(FS_BORROWING)
+    @keeps(laws.FS_BORROWING)
     def _highest_queue(self, cohort: int) -> tuple[int, Share] | None:
         best: tuple[int, Share] | None = None
         for queue in self._children(cohort, queues=True):
@@ -297,7 +288,7 @@ class QueueOrder:
                 best = (queue, share) if self.key(first) < self.key(other) else best
         return best
 
-    @keeps(FS_BORROWING)
+    @keeps(laws.FS_BORROWING)
     def _highest_cohort(self, cohort: int) -> tuple[int, Share] | None:
         """Return the child cohort of the highest share.
 

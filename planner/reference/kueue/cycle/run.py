@@ -8,13 +8,11 @@ pkg/cache/queue/cluster_queue.go ``RequeueIfNotPresent``, ``handleInadmissibleHa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
-from planner.reference.kueue.context import Tried
 from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.order import classical_order, tournament_order
 from planner.reference.kueue.cycle.processing import Processing
@@ -110,8 +108,11 @@ def schedule(
         preemptor = pending.preemptor
         refusal = refusal_of(state, pending.workload, snapshot.queues[queue])
         if refusal is None:
-            tried = _resumed(pending, queues[queue], state.configuration, cycle)
-            preempts = queues[queue].preemptor == pending.key
+            waiting, progress = queues[queue], pending.progress
+            # How far its walks came in earlier cycles, unless that is outdated.
+            outdated = (cycle, waiting.generation, state.configuration)
+            tried = () if progress is None or progress.is_outdated(*outdated) else progress.tried
+            preempts = waiting.preemptor == pending.key
             decision = decider(snapshot, preemptor, tried=tried)
             nominees.append(Nominee(preemptor, decision, preempts))
         else:
@@ -120,7 +121,12 @@ def schedule(
     processing = Processing(snapshot, snapshot.usage.copy(), decider, places)
     entries: list[Entry] = []
     blocked = False
-    for nominee in _in_order(processing, nominees):
+    if snapshot.configuration.fair_sharing_on:
+        # It looks at what is taken so far.
+        in_order = tournament_order(snapshot, processing.usage, nominees)
+    else:
+        in_order = iter(classical_order(nominees, snapshot.configuration))
+    for nominee in in_order:
         entries.append(processing.process(nominee))
         blocked = entries[-1].outcome == "waitsForPodsReady"
         if blocked:
@@ -137,22 +143,6 @@ def schedule(
         tuple(processing.evicted),
         tuple(processing.finished),
     )
-
-
-def _resumed(pending: Pending, waiting: Waiting, configuration: Configuration, cycle: int) -> Tried:
-    """Return how far the walks of a head came in earlier cycles, unless that is outdated."""
-    progress = pending.progress
-    if progress is None or progress.is_outdated(cycle, waiting.generation, configuration):
-        return ()
-    return progress.tried
-
-
-def _in_order(processing: Processing, nominees: list[Nominee]) -> Iterable[Nominee]:
-    """Give the nominees in the order of processing; fair sharing looks at what is taken so far."""
-    snapshot = processing.snapshot
-    if snapshot.configuration.fair_sharing_on:
-        return tournament_order(snapshot, processing.usage, nominees)
-    return classical_order(nominees, snapshot.configuration)
 
 
 def _keys(snapshot: Snapshot, some: dict[int, list[Pending]]) -> dict[str, tuple[str, ...]]:
