@@ -70,7 +70,15 @@ def command(given: Given) -> int:
     if given.message == given.state == STDIN:
         raise click.UsageError("STATE and --message cannot both be standard input")
     if given.message is not None:
-        return _take_apart(given, given.message)
+        from planner.commands.explain import LONGEST, MESSAGES
+        from planner.reader import load
+        from planner.report.style import OWN
+
+        state, text = given.read(), given.message
+        if text == STDIN:
+            text = "".join(one.data.decode(errors="replace") for one in load(STDIN, LONGEST).texts)
+        given.show(OWN.of(state), MESSAGES.of(state)(text, state))
+        return OPTIMAL
     from planner import api
     from planner.report.explanation import render
 
@@ -80,16 +88,3 @@ def command(given: Given) -> int:
         answer = api.explain(state, given.pending, given.victim, given.profile, **how, **files)
     given.show(render, answer)
     return exit_code(answer)
-
-
-def _take_apart(given: Given, message: str) -> int:
-    from planner.commands.explain import LONGEST, MESSAGES
-    from planner.reader import load
-    from planner.report.style import OWN
-
-    state = given.read()
-    if message == STDIN:
-        message = "".join(text.data.decode(errors="replace") for text in load(STDIN, LONGEST).texts)
-    found = MESSAGES.of(state)(message, state)
-    given.show(OWN.of(state), found)
-    return OPTIMAL
