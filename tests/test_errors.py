@@ -14,7 +14,7 @@ import planner
 from planner.commands.serve.app import Refused
 from planner.errors import LONGEST_LINE, InputError, InternalError, PlannerError
 from planner.reader.kueue_release import GateRefused
-from planner.reference.kueue.crash import PlacementCrash, ReleaseCrash
+from planner.reference.kueue.chance import PlacementCrash, ReleaseCrash
 from planner.state.kueue_release import find_release
 from tests.cli.running import cluster, write
 

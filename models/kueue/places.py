@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.laws import Register
-from planner.laws.kueue_topology import KT_ROOM
+from planner.laws.kueue import KT_ROOM
 from planner.models.shared.builder import ZERO, Builder, Linear, variable
 from planner.problem.kueue_places import AsItIs, Leaf, Places, Room
 

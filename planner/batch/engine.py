@@ -204,7 +204,11 @@ class Journal:
             # A header that is torn is of a run that was killed at once: it begins anew.
             if first.endswith(b"\n") or not header.startswith(first):
                 raise _other_run(first, self._header, where)
-            self._begin(header)
+            self._new = True
+            self._stream.seek(0)
+            self._stream.truncate()
+            self._stream.write(header)
+            self._stream.flush()
             return
         offset = len(header)
         for number, line in enumerate(self._stream, start=2):
@@ -216,13 +220,6 @@ class Journal:
             self._places[key] = _Place(offset, outcome, digest)
             offset += len(line)
         self._stream.truncate(offset)
-
-    def _begin(self, header: bytes) -> None:
-        self._new = True
-        self._stream.seek(0)
-        self._stream.truncate()
-        self._stream.write(header)
-        self._stream.flush()
 
     def _line_at(self, offset: int) -> bytes:
         self._stream.seek(offset)

@@ -2,8 +2,8 @@
 
 main.py               the entry point; commands loaded on use, one path for all errors
 kueue_plugin.py       the entry point of the kubectl plugin
-given.py              what a command is made of, and a run of it: its state, files and result
-option.py             the options that commands share
+option.py             what a command is made of, and a run of it: its state, files and result; the
+                      options that commands share
 kueue_option.py, yunikorn_option.py
                       those that one scheduler has, and what it says in the help of commands
 exit_code.py          what codes mean, and which one a plan ends with

@@ -13,25 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, Option, define
-from planner.cli.option import (
-    TABLE_FORMATS,
-    assume_option,
-    clock_option,
-    fail_on_option,
-    fatal_of,
-    file_option,
-    format_option,
-    max_size_option,
-    objective,
-    output_option,
-    own,
-    seconds,
-    size,
-    states_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, Option, define
+from planner.cli.output import LINE, say
 
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
@@ -82,12 +67,12 @@ BATCH: Final[tuple[Option, ...]] = (
     click.option(
         "--cluster-wait",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="300",
         show_default=True,
         help="How long the cluster may have no scheduler or no workers; then the run ends.",
     ),
-    file_option(
+    option.file(
         "--results",
         "Write a JSON line for every state as it is done; with --resume go on with them.",
     ),
@@ -95,7 +80,7 @@ BATCH: Final[tuple[Option, ...]] = (
     click.option(
         "--state-time-limit",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="none",
         show_default=True,
         help="End the process of a state that takes longer, all its plans together.",
@@ -103,14 +88,14 @@ BATCH: Final[tuple[Option, ...]] = (
     click.option(
         "--state-memory-limit",
         metavar="BYTES",
-        type=size,
+        type=option.size,
         help="End the process of a state that takes more, such as 2G.",
     ),
 )
 
 
 @define(
-    states_argument,
+    option.states,
     click.option(
         "--pending",
         metavar="NAME",
@@ -120,22 +105,22 @@ BATCH: Final[tuple[Option, ...]] = (
         "--objective",
         "objectives",
         metavar="NAME",
-        type=objective,
+        type=option.objective,
         multiple=True,
         default=("no-regret",),
         show_default=True,
         help="What the optimum minimises; may be given several times. min-count is always added.",
     ),
-    time_limit_option("For each optimum; none: as long as it takes."),
-    clock_option,
-    *own("laws"),
-    fail_on_option(CODES),
+    option.time_limit("For each optimum; none: as long as it takes."),
+    option.clock,
+    *option.own("laws"),
+    option.fail_on(CODES),
     *BATCH,
-    assume_option,
-    *own("release", "requests"),
-    max_size_option,
-    format_option(TABLE_FORMATS),
-    output_option,
+    option.assume,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.style(option.TABLE_FORMATS),
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -145,7 +130,7 @@ def command(given: Given) -> int:
     (.jsonl, also with .gz). Every pending workload of every state is looked at: could fewer, or
     less disruptive, victims do?
     """
-    fatal = fatal_of(given, CODES)
+    fatal = option.fatal_of(given, CODES)
     from planner.commands.audit import Question, audit_states
     from planner.objective.profile_file import find_profile
     from planner.report.audit import render
@@ -180,7 +165,6 @@ def settings_of(given: Given) -> Iterator[Settings]:
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
     from planner.batch import Limits
-    from planner.cli.output import LINE, say
     from planner.commands.audit import Settings
 
     changed: list[str] = []

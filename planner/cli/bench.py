@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.compare import check_table, write_table
 from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import PAGE_FORMATS, file_option, format_option, output_option
-
-if TYPE_CHECKING:
-    from planner.commands.bench import Bench
+from planner.cli.option import Given, define
 
 EPILOG: Final = """\b
 Examples:
@@ -64,9 +61,9 @@ state or a rival fails.
         help="A case of the suite; to be given several times, by default all.",
     ),
     *BATCH,
-    file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
-    format_option((*PAGE_FORMATS, "csv")),
-    output_option,
+    option.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    option.style((*option.PAGE_FORMATS, "csv")),
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -76,6 +73,7 @@ def command(given: Given) -> int:
     measured by the terms, and held against the optimum that the suite records as proved.
     """
     from planner.commands.bench import bench
+    from planner.commands.bench.summary import parquet
     from planner.report.bench import csv_text, render
 
     check_table(given.table)
@@ -83,13 +81,7 @@ def command(given: Given) -> int:
         found = bench(given.suite, settings, **given.of("quick rivals cases"))
     given.show(render, found)
     if given.table is not None:
-        from planner.commands.bench.summary import parquet
-
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
-    return _code(found)
-
-
-def _code(found: Bench) -> int:
     if found.failures:
         return BAD_INPUT
     return FINDINGS if any(row.refuted for row in found.rows) else OPTIMAL

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    complete_objective,
-    costs_option,
-    file_option,
-    max_size_option,
-    objective,
-    output_option,
-    own,
-    page_format_option,
-    state_argument,
-)
+from planner.cli.option import Given, define
+from planner.cli.output import say
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
     from planner.commands.check.plan import Check
     from planner.plan import AnyPlan
-    from planner.state import AnyState
 
 STDIN: Final = "-"
 
@@ -46,26 +35,26 @@ a joint plan or a front ends in 2.
 
 
 @define(
-    state_argument,
+    option.state,
     click.argument("plan", metavar="PLAN"),
     click.option(
         "--objective",
         "profile",
         metavar="NAME",
-        type=objective,
-        shell_complete=complete_objective,
+        type=option.objective,
+        shell_complete=option.complete_objective,
         help="The objective that the plan was made under: needed if it was a file of your own, "
         "NAME.toml; by default the one that the plan names.",
     ),
-    costs_option,
-    file_option(
+    option.costs,
+    option.file(
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
-    *own("release"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    *option.own("release"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -79,6 +68,7 @@ def command(given: Given) -> int:
     if given.state == given.plan == STDIN:
         raise click.UsageError("only one of STATE and PLAN can be standard input")
     from planner.cli.plan_file import read_plans, with_trees
+    from planner.commands.check.plan import check
     from planner.report.checking import Checks, render_checks
     from planner.state import AUTO
 
@@ -92,30 +82,20 @@ def command(given: Given) -> int:
         reading["release"] = given.release
     state = given.read(now=first.now if first else None, **reading)
     with given.naming("costs"):
-        checks, codes = _check_each(state, plans, known)
+        checks: list[Check] = []
+        codes: list[int] = []
+        for plan in plans:
+            try:
+                checks.append(_noting_omission(check(state, plan, **known), plan))
+            except PlannerError as error:
+                # Of several, one that cannot be checked does not stop the others.
+                if len(plans) == 1:
+                    raise
+                say("error", f"{plan.preemptor}: {error}")
+                codes.append(error.exit_code)
     accepted = len(checks) == len(plans) and all(one.accepted for one in checks)
     given.show(render_checks, Checks(accepted=accepted, checks=tuple(checks)))
     return worst([*codes, OPTIMAL if accepted else FINDINGS])
-
-
-def _check_each(
-    state: AnyState, plans: Sequence[AnyPlan], known: Mapping[str, Any]
-) -> tuple[list[Check], list[int]]:
-    """Check every plan; of several, one that cannot be checked does not stop the others."""
-    from planner.cli.output import say
-    from planner.commands.check.plan import check
-
-    checks: list[Check] = []
-    codes: list[int] = []
-    for plan in plans:
-        try:
-            checks.append(_noting_omission(check(state, plan, **known), plan))
-        except PlannerError as error:
-            if len(plans) == 1:
-                raise
-            say("error", f"{plan.preemptor}: {error}")
-            codes.append(error.exit_code)
-    return checks, codes
 
 
 def _noting_omission(answer: Check, plan: AnyPlan) -> Check:

@@ -7,34 +7,23 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    PAGE_FORMATS,
-    assume_option,
-    clock_option,
-    file_option,
-    format_option,
-    max_size_option,
-    output_option,
-    own,
-    own_help,
-    states_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
+from planner.cli.output import check_file, make_folder, write_file
+from planner.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from planner.commands.compare import Comparison
 
 TABLES: Final = (".csv", ".parquet")
 
 EPILOG: Final = f"""\b
 Examples:
   planner compare cluster.json
-{own_help("compare")}\
+{option.own_help("compare")}\
   planner compare instances/recorded/*.jsonl.gz --jobs 2 --algorithm greedy \\
     --algorithm optimum:no-regret --algorithm optimum:min-lost-work \\
     --table rows.parquet --plots plots/
@@ -45,7 +34,7 @@ Algorithms; all others are compared with the first that is given:
   greedy              the scheduler's own answer, whichever the scheduler
   optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
                       rules of the state as it is
-{own_help("algorithms")}
+{option.own_help("algorithms")}
 \b
 All victims of a case are measured alike, whoever chose them: by the terms, candidates and ranks
 of the state as it is. Victims that its own rules do not permit are marked. An algorithm that
@@ -56,7 +45,7 @@ one is not, and 2 if a state or an algorithm fails.
 
 
 @define(
-    states_argument,
+    option.states,
     click.option(
         "--algorithm",
         "algorithms",
@@ -72,14 +61,14 @@ one is not, and 2 if a state or an algorithm fails.
         help="Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every "
         "one.",
     ),
-    time_limit_option("For each optimum; none: as long as it takes."),
-    clock_option,
-    *own("laws"),
+    option.time_limit("For each optimum; none: as long as it takes."),
+    option.clock,
+    *option.own("laws"),
     *BATCH,
-    assume_option,
-    *own("release", "requests"),
-    max_size_option,
-    file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    option.assume,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
     click.option(
         "--plots",
         metavar="DIR",
@@ -93,8 +82,8 @@ one is not, and 2 if a state or an algorithm fails.
         show_default=True,
         help="How to draw them.",
     ),
-    format_option((*PAGE_FORMATS, "csv")),
-    output_option,
+    option.style((*option.PAGE_FORMATS, "csv")),
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -105,45 +94,38 @@ def command(given: Given) -> int:
     a row each, then distributions, and how often each is better than the first.
     """
     from planner.commands.compare import Question, compare_states, find_algorithms
-    from planner.report.compare import render
+    from planner.commands.compare.table import need, parquet
+    from planner.report.compare import csv_text, render
 
     algorithms = find_algorithms(given.algorithms)
     question = Question(
         algorithms, **given.of("time_limit now rules=laws pending release requests assume")
     )
-    _check(given.table, given.plots)
+    # What cannot be written after hours of work is refused now.
+    check_table(given.table)
+    if given.plots is not None:
+        if not given.plots.is_dir():
+            check_file("--plots", given.plots)
+        if given.plots.exists() and not given.plots.is_dir():
+            raise InputError(f"--plots {given.plots}", "is not a folder")
+        need(f"--plots {given.plots}", "matplotlib")
     with settings_of(given) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
     given.show(render, found)
     if given.table is not None:
-        from planner.commands.compare.table import parquet
-        from planner.report.compare import csv_text
-
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     if given.plots is not None:
-        _write_plots(found, given.plots, given.plot_format)
-    return _code(found)
+        from planner.report.plots import draw_comparison
 
-
-def _check(table: Path | None, plots: Path | None) -> None:
-    """Refuse now what cannot be written after hours of work.
-
-    Raises
-    ------
-    InputError
-        If a file or folder cannot be written, or a package for it is missing.
-    """
-    from planner.cli.output import check_file
-    from planner.commands.compare.table import need
-    from planner.errors import InputError
-
-    check_table(table)
-    if plots is not None:
-        if not plots.is_dir():
-            check_file("--plots", plots)
-        if plots.exists() and not plots.is_dir():
-            raise InputError(f"--plots {plots}", "is not a folder")
-        need(f"--plots {plots}", "matplotlib")
+        drawn: Mapping[str, bytes] = draw_comparison(found, given.plot_format)
+        make_folder("--plots", given.plots)
+        for name, data in drawn.items():
+            write_file("--plots", given.plots / name, data)
+    if found.failures or any(one.failed for one in found.summary.standings):
+        return BAD_INPUT
+    if any(row.proved is False for row in found.rows):
+        return NOT_PROVED
+    return CONDITIONAL if any(row.uncovered for row in found.rows) else OPTIMAL
 
 
 def check_table(table: Path | None) -> None:
@@ -154,9 +136,7 @@ def check_table(table: Path | None) -> None:
     InputError
         If the file cannot be written, or a package for it is missing.
     """
-    from planner.cli.output import check_file
     from planner.commands.compare.table import need
-    from planner.errors import InputError
 
     if table is None:
         return
@@ -169,26 +149,5 @@ def check_table(table: Path | None) -> None:
 
 def write_table(path: Path, csv: Callable[[], str], parquet: Callable[[], bytes]) -> None:
     """Write rows to a file, as its name says."""
-    from planner.cli.output import write_file
-
     data = parquet() if path.suffix == ".parquet" else csv().encode("utf-8")
     write_file("--table", path, data)
-
-
-def _write_plots(comparison: Comparison, folder: Path, style: str) -> None:
-    from planner.cli.output import make_folder, write_file
-    from planner.report.plots import draw_comparison
-
-    drawn: Mapping[str, bytes] = draw_comparison(comparison, style)
-    make_folder("--plots", folder)
-    for name, data in drawn.items():
-        write_file("--plots", folder / name, data)
-
-
-def _code(comparison: Comparison) -> int:
-    """Return the code for what matters most: failures, then what is not proved."""
-    if comparison.failures or any(one.failed for one in comparison.summary.standings):
-        return BAD_INPUT
-    if any(row.proved is False for row in comparison.rows):
-        return NOT_PROVED
-    return CONDITIONAL if any(row.uncovered for row in comparison.rows) else OPTIMAL

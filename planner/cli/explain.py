@@ -6,28 +6,16 @@ from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL, exit_code
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    costs_option,
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    pending_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
 
 EPILOG: Final = f"""\b
 Examples:
   planner explain cluster.json
   planner explain cluster.json --pending team-a/train-llm
   planner explain cluster.json --pending team-a/train-llm --victim team-b/sweep-7
-{own_help("explain")}\
+{option.own_help("explain")}\
   planner explain cluster.json --objective min-cost --costs costs.json
   planner explain cluster.json --limit 50 -o explanation.json
   kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
@@ -41,15 +29,15 @@ STDIN: Final = "-"
 
 
 @define(
-    state_argument,
-    pending_option,
+    option.state,
+    option.pending,
     click.option(
         "--victim",
         metavar="NAME",
         help="What runs and is asked about, why it is a victim of the plan, or why not: "
         "NAMESPACE/NAME of a workload or a pod, or an allocation key.",
     ),
-    *own("message"),
+    *option.own("message"),
     click.option(
         "--limit",
         metavar="NUMBER",
@@ -58,14 +46,14 @@ STDIN: Final = "-"
         show_default=True,
         help="How many optimal plans to list; counting stops there, too.",
     ),
-    objective_option,
-    costs_option,
-    time_limit_option("For the plan and everything about it; none: as long as it takes."),
-    now_option,
-    *own("assignment", "laws", "release", "requests"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.profile,
+    option.costs,
+    option.time_limit("For the plan and everything about it; none: as long as it takes."),
+    option.now,
+    *option.own("assignment", "laws", "release", "requests"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -82,7 +70,15 @@ def command(given: Given) -> int:
     if given.message == given.state == STDIN:
         raise click.UsageError("STATE and --message cannot both be standard input")
     if given.message is not None:
-        return _take_apart(given, given.message)
+        from planner.commands.explain import LONGEST, MESSAGES
+        from planner.reader import load
+        from planner.report.style import OWN
+
+        state, text = given.read(), given.message
+        if text == STDIN:
+            text = "".join(one.data.decode(errors="replace") for one in load(STDIN, LONGEST).texts)
+        given.show(OWN.of(state), MESSAGES.of(state)(text, state))
+        return OPTIMAL
     from planner import api
     from planner.report.explanation import render
 
@@ -92,16 +88,3 @@ def command(given: Given) -> int:
         answer = api.explain(state, given.pending, given.victim, given.profile, **how, **files)
     given.show(render, answer)
     return exit_code(answer)
-
-
-def _take_apart(given: Given, message: str) -> int:
-    from planner.commands.explain import LONGEST, MESSAGES
-    from planner.reader import load
-    from planner.report.style import OWN
-
-    state = given.read()
-    if message == STDIN:
-        message = "".join(text.data.decode(errors="replace") for text in load(STDIN, LONGEST).texts)
-    found = MESSAGES.of(state)(message, state)
-    given.show(OWN.of(state), found)
-    return OPTIMAL

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, Option, define
-from planner.cli.option import file_option, own_help
-from planner.cli.output import STDOUT, check_file, make_folder, print_parts, say, write_file
+from planner.cli.option import Given, Option, define
+from planner.cli.output import LINE, STDOUT, check_file, make_folder, print_parts, say, write_file
 from planner.commands.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
 from planner.commands.generate.generate import KnobOption
 from planner.errors import InputError
@@ -24,7 +24,7 @@ LINES: Final = ".jsonl"
 PACKED_LINES: Final = ".jsonl.gz"
 YAML: Final = (".yaml", ".yml")
 
-made_output_option = file_option(
+made_output_option = option.file(
     "--output",
     "Write to a file instead of standard output: NAME.json or NAME.yaml for one state, "
     "NAME.jsonl or NAME.jsonl.gz for a state a line; any other name is a folder, made if it is "
@@ -45,7 +45,7 @@ Examples:
   planner generate hierarchical --seed 7 --queues 20 --workloads 1000 | planner solve -
   planner generate fair --count 100 --hard 25 -o states
   planner audit states
-{own_help("generate")}
+{option.own_help("generate")}
 \b
 Presets; what their knobs are where no option says otherwise:
 {_presets()}
@@ -217,8 +217,6 @@ def _states(
     first: MadeState, preset: str, seeds: range, knobs: dict[str, Any]
 ) -> Iterator[MadeState]:
     """Yield the states; the first has shown that the knobs can be used."""
-    from planner.cli.output import LINE
-
     yield first
     for done, seed in enumerate(seeds, start=1):
         LINE.update(done / (len(seeds) + 1), _name(preset, seed))

@@ -11,19 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import kueue_snapshot
+from planner.cli import kueue_snapshot, option
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    complete_objective,
-    costs_option,
-    max_size_option,
-    objective,
-    output_option,
-    page_format_option,
-    seconds,
-)
-from planner.cli.output import is_terminal
+from planner.cli.option import Given, define
+from planner.cli.output import is_terminal, say, write
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +64,7 @@ planned; 7 that it stopped half-way.
     click.option(
         "--wait",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="120",
         show_default=True,
         help="How long the preemptor may take to get its quota.",
@@ -82,15 +73,15 @@ planned; 7 that it stopped half-way.
         "--objective",
         "profile",
         metavar="NAME",
-        type=objective,
-        shell_complete=complete_objective,
+        type=option.objective,
+        shell_complete=option.complete_objective,
         help="The objective that the plan was made under: needed if it was a file of your own.",
     ),
-    costs_option,
+    option.costs,
     *kueue_snapshot.cluster_options,
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -102,31 +93,24 @@ def command(given: Given) -> int:
     if not (given.yes or given.dry_run or given.undo or is_terminal(sys.stdin)):
         hint = "--yes carries it out without asking, --dry-run only shows the commands"
         raise InputError("standard input", "is no terminal: nobody can be asked", hint=hint)
-    from planner.report.kueue.apply import render
-
-    answer = _applied(given, _plan(given))
-    given.show(render, answer)
-    if answer.status in {"stopped", "interrupted"}:
-        return STOPPED
-    return FINDINGS if answer.status in {"refused", "otherwise"} else OPTIMAL
-
-
-def _plan(given: Given) -> Plan:
-    """Read the one plan that is to be carried out."""
     from planner.cli.plan_file import EXPECTED, read_plans
     from planner.plan.kueue import Plan
+    from planner.report.kueue.own import render_applied
 
     plans = read_plans(given.plan, given.max_size)
     if len(plans) != 1:
         raise InputError(given.plan, f"holds {len(plans)} plans", "one: planner solve --pending")
     if not isinstance(plans[0], Plan):
         raise InputError(given.plan, "is no plan for Kueue", EXPECTED)
-    return plans[0]
+    answer = _applied(given, plans[0])
+    given.show(render_applied, answer)
+    if answer.status in {"stopped", "interrupted"}:
+        return STOPPED
+    return FINDINGS if answer.status in {"refused", "otherwise"} else OPTIMAL
 
 
 def _applied(given: Given, plan: Plan) -> Applied:
     """Carry it out, unless something speaks against it."""
-    from planner.cli.output import say
     from planner.commands.apply.kueue.carry import Carrying, Patience
     from planner.commands.apply.kueue.cluster import Cluster
     from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does
@@ -155,10 +139,9 @@ def _applied(given: Given, plan: Plan) -> Applied:
 
 def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
-    from planner.cli.output import write
     from planner.commands.apply.kueue.fresh import changes, remarks
-    from planner.kubectl.kueue_object import LiveObject
-    from planner.report.kueue.apply import render
+    from planner.kubectl.kueue_resource import LiveObject
+    from planner.report.kueue.own import render_applied
 
     goes_on = run.goes_on()
     if goes_on and given.way == "boosts":
@@ -168,7 +151,14 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         one.eviction for one in map(LiveObject, dump.objects) if one.is_true("Evicted")
     }
     if not goes_on:
-        state = _state(dump.value(), plan)
+        from planner.reader import read_objects
+        from planner.state.kueue import of_kueue
+        from planner.state.record import AUTO
+
+        release = plan.kueue.release if plan.kueue else AUTO
+        how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
+        # With the clock of the plan, by the rules that it was made by.
+        state = of_kueue(read_objects(dump.value(), where=SOURCE, **how))
         with given.naming("costs"):
             found = changes(state, plan, given.profile, given.read_file("costs"))
         if found:
@@ -184,7 +174,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         return preview
     if not given.yes:
         target = given.target
-        write(render(preview, "table", width=target.width, color=False))
+        write(render_applied(preview, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return run.answer("refused", "you said no")
     with ended_as_by_hand():
@@ -204,17 +194,6 @@ def ended_as_by_hand() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _state(value: object, plan: Plan) -> State:
-    """Read the cluster with the clock of the plan, by the rules that it was made by."""
-    from planner.reader import read_objects
-    from planner.state import AUTO
-    from planner.state.kueue import of_kueue
-
-    release = plan.kueue.release if plan.kueue else AUTO
-    how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
-    return of_kueue(read_objects(value, where=SOURCE, **how))
 
 
 def _boost(state: State, plan: Plan, run: Carrying) -> str:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from planner.cli import option
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, define
 from planner.cli.kueue_option import pending_of_kueue_option, release_option, requests_option
-from planner.cli.option import (
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    page_format_option,
-    state_argument,
-    time_limit_option,
-)
-
-if TYPE_CHECKING:
-    from planner.commands.boost.kueue.find import Boosts
+from planner.cli.option import Given, define
+from planner.cli.output import warn
 
 EPILOG: Final = """\b
 Examples:
@@ -38,16 +28,16 @@ may, 5 that none were found.
 
 
 @define(
-    state_argument,
+    option.state,
     pending_of_kueue_option,
-    objective_option,
-    time_limit_option("For the plan, half at most, and the boosts; none: as long as it takes."),
-    now_option,
+    option.profile,
+    option.time_limit("For the plan, half at most, and the boosts; none: as long as it takes."),
+    option.now,
     release_option,
     requests_option,
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -57,20 +47,15 @@ def command(given: Given) -> int:
     feature gate PriorityBoost on. Every answer was decided anew by the replay of Kueue's own
     algorithm, and is printed as commands that set the annotations; nothing is run.
     """
-    from planner.cli.output import warn
     from planner.kueue_verbs import boost
-    from planner.report.kueue.boost import render
+    from planner.report.kueue.own import render_boosts
     from planner.state.kueue import of_kueue
 
     found = of_kueue(given.read())
     answer = boost(found, given.pending, given.profile, time_limit=given.time_limit)
     warn(answer.plan.notes)
-    given.show(render, answer)
-    return _exit_code(answer)
-
-
-def _exit_code(answer: Boosts) -> int:
-    """Return the code of the answer; boosts for a plan that is not proved best prove nothing."""
+    given.show(render_boosts, answer)
+    # Boosts for a plan that is not proved best prove nothing.
     if answer.status == "smallest" and answer.plan.status != "optimal":
         return CONDITIONAL if answer.plan.claim == "optimal" else NOT_PROVED
     codes = {"smallest": OPTIMAL, "found": NOT_PROVED, "impossible": INFEASIBLE}

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.generate import MadeState, MadeTarget, made_output_option
-from planner.cli.given import Given, define
-from planner.cli.option import moment
+from planner.cli.option import Given, define
+from planner.cli.output import say
+from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.commands.import_ import Outline
@@ -64,7 +66,7 @@ _PRIORITY: Final = click.IntRange(-(2**31), 2**31 - 1)
 
 def _moment(text: str) -> datetime:
     """Read a moment from 1970 on."""
-    value = moment(text)
+    value = option.moment(text)
     if value.timestamp() < 0:
         raise click.BadParameter(f"{text!r} is before 1970")
     return value
@@ -275,7 +277,6 @@ def command(given: Given) -> int:
     row. Each state is a List as kubectl prints it, with the ClusterQueues, who holds quota in
     them, and who waits. One state goes to standard output as JSON, several as one a line.
     """
-    from planner.cli.output import say
     from planner.commands.import_ import read_outline
 
     several = max(len(given.at), 1 if given.at else given.instants) > 1
@@ -339,11 +340,9 @@ def _states(
     trace: Trace, file: str, outline: Outline, at: tuple[datetime, ...], knobs: Knobs
 ) -> Iterator[MadeState]:
     """Yield the states; say which instants have none, and how many there are."""
-    from planner.cli.output import say
     from planner.commands.import_.kueue_states import import_states, instants_of
     from planner.dump import listed
     from planner.dump.kueue import rfc3339
-    from planner.errors import InputError
     from planner.report.text import plural
 
     instants = tuple(int(one.timestamp()) for one in at) or instants_of(outline)

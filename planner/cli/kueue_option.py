@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.given import Option
+from planner.errors import SchemaError
+
+if TYPE_CHECKING:
+    from planner.cli.option import Option  # which asks here for these
 
 
 def rules(text: str) -> str:
     """Look at rules to plan by, and take them as they are."""
-    from planner.errors import SchemaError
     from planner.state.kep83 import parse_rules
 
     if text == "strict":

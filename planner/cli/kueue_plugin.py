@@ -17,10 +17,10 @@ import click
 
 from planner.cli import kueue_snapshot, solve
 from planner.cli.exit_code import epilog
-from planner.cli.given import Given
 from planner.cli.main import PlannerCommand
 from planner.cli.main import main as planner
-from planner.state.kueue import API_GROUP
+from planner.cli.option import Given
+from planner.state.kueue_workload import API_GROUP
 
 if TYPE_CHECKING:
     from planner.state import AnyState
@@ -92,13 +92,7 @@ def _yaml(value: object) -> str:
 
 
 def _names(value: dict[str, Any]) -> str:
-    """Return the victims of plans as kubectl names them, each once.
-
-    Raises
-    ------
-    click.UsageError
-        If the answer is no plan, but a front of them.
-    """
+    """Return the victims of plans as kubectl names them, each once."""
     plans = value.get("plans", [value])
     if not all("victims" in plan for plan in plans):
         raise click.UsageError("-o name lists victims of plans: there are none of a front")

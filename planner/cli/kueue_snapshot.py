@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import max_size_option, output_option, seconds
+from planner.cli.option import Given, define
+from planner.cli.output import LINE, say, warn
 from planner.cli.yunikorn_snapshot import take as take_of_yunikorn
 from planner.cli.yunikorn_snapshot import yunikorn_option
 from planner.kubectl.kueue_resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
@@ -86,7 +87,7 @@ cluster_options: Final = (
     click.option(
         "--timeout",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="120",
         show_default=True,
         help="For all calls together; none: as long as they take.",
@@ -95,7 +96,7 @@ cluster_options: Final = (
 """Which cluster is read, and what of it."""
 
 
-@define(*cluster_options, yunikorn_option, max_size_option, output_option, epilog=EPILOG)
+@define(*cluster_options, yunikorn_option, option.max_size, option.output, epilog=EPILOG)
 def command(given: Given) -> int:
     """Write the objects of Kueue in a cluster, and all that matters beside them, as one dump.
 
@@ -118,7 +119,6 @@ def connect(given: Given) -> Kubectl:
 
 def take(given: Given) -> Dump:
     """Run kubectl as the options say; warn of what is missing, and say what there is."""
-    from planner.cli.output import LINE, say, warn
     from planner.kubectl.kueue_dump import take_dump
 
     what = given.of("namespace configuration without")

@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import kueue_snapshot
+from planner.cli import kueue_snapshot, option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
 from planner.cli.kueue_apply import ended_as_by_hand
 from planner.cli.kueue_option import release_option, requests_option
-from planner.cli.option import (
-    address,
-    complete_objective,
-    max_size_option,
-    objective,
-    seconds,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
+from planner.cli.output import make_folder, print_parts, say
 from planner.errors import InputError
 from planner.kubectl.kueue_resource import WATCHED, watching_role
 
@@ -54,13 +47,13 @@ What RBAC must permit, beside what a snapshot needs:
         "--objective",
         "profile",
         metavar="NAME",
-        type=objective,
+        type=option.objective,
         default="min-lost-work",
         show_default=True,
-        shell_complete=complete_objective,
+        shell_complete=option.complete_objective,
         help="What the optimum is best in.",
     ),
-    time_limit_option("For each optimum of a decision."),
+    option.time_limit("For each optimum of a decision."),
     click.option(
         "--format",
         "layout",
@@ -72,7 +65,7 @@ What RBAC must permit, beside what a snapshot needs:
     click.option(
         "--metrics",
         metavar="[HOST]:PORT",
-        type=address,
+        type=option.address,
         help="Also serve figures for Prometheus there, on loopback unless a host is given. It "
         "needs the extra [watch].",
     ),
@@ -85,7 +78,7 @@ What RBAC must permit, beside what a snapshot needs:
     click.option(
         "--interval",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="5",
         show_default=True,
         help="How often changes are looked at together.",
@@ -93,7 +86,7 @@ What RBAC must permit, beside what a snapshot needs:
     click.option(
         "--resync",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="600",
         show_default=True,
         help="How often everything is read anew.",
@@ -102,14 +95,14 @@ What RBAC must permit, beside what a snapshot needs:
         "--for",
         "for_s",
         metavar="SECONDS",
-        type=seconds,
+        type=option.seconds,
         default="none",
         help="How long to watch; none, which holds without it: until it is ended.",
     ),
     *kueue_snapshot.cluster_options,
     release_option,
     requests_option,
-    max_size_option,
+    option.max_size,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -120,7 +113,6 @@ def command(given: Given) -> int:
     the same victims. Each STATE is a dump, or a folder of them, and stands for the cluster a while
     after the one before; without any the cluster is watched that kubectl talks to.
     """
-    from planner.cli.output import make_folder, say
     from planner.commands.audit.judge import Question
     from planner.objective.profile_file import find_profile
 
@@ -141,7 +133,9 @@ def command(given: Given) -> int:
     try:
         with ended_as_by_hand():
             if given.states:
-                _follow(given, question, tell)
+                from planner.commands.watch.kueue.live import follow
+
+                follow(_states(given), question, tell)
             else:
                 _watch(given, question, tell)
     except KeyboardInterrupt:
@@ -150,7 +144,6 @@ def command(given: Given) -> int:
 
 
 def _tell(layout: str, line: Line) -> None:
-    from planner.cli.output import print_parts
     from planner.report.watch import json_of, text_of
 
     print_parts([json_of(line) if layout == "jsonl" else text_of(line)])
@@ -161,12 +154,6 @@ def _told_and_counted(
 ) -> None:
     count(line)
     tell(line)
-
-
-def _follow(given: Given, question: Question, tell: Callable[[Line], None]) -> None:
-    from planner.commands.watch.kueue.live import follow
-
-    follow(_states(given), question, tell)
 
 
 def _states(given: Given) -> Iterator[State]:

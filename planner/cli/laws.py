@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import output_option, page_format_option
-
-if TYPE_CHECKING:
-    from planner.report.catalogue import Catalogue
+from planner.cli.option import Given, define
 
 EPILOG: Final = """\b
 Examples:
@@ -20,44 +17,24 @@ Examples:
 """
 
 
-@define(page_format_option, output_option, epilog=EPILOG)
+@define(option.page_format, option.output, epilog=EPILOG)
 def command(given: Given) -> int:
     """List the scheduler's rules with their sources, and what disruption is measured by.
 
     The ids of the laws and terms are the same in plans, certificates, error texts and sources.
     """
-    from planner.report.catalogue import render
-
-    given.show(render, _catalogue())
-    return OPTIMAL
-
-
-def _catalogue() -> Catalogue:
     from planner.laws import RULE_SETS
     from planner.objective.profiles import PROFILES, measure_id
-    from planner.report.catalogue import Catalogue, LawEntry, ObjectiveEntry, RuleSet, TermEntry
+    from planner.report.catalogue import Catalogue, ObjectiveEntry, RuleSet, TermEntry, render
     from planner.term import TERMS
 
-    return Catalogue(
+    catalogue = Catalogue(
         rule_sets=tuple(
-            RuleSet(
-                name=name,
-                laws=tuple(
-                    LawEntry(
-                        id=law.id,
-                        name=law.name,
-                        title=law.title,
-                        statement=law.statement,
-                        source=law.source,
-                        reasons=law.reasons,
-                    )
-                    for law in laws
-                ),
-            )
+            RuleSet.model_validate({"name": name, "laws": laws}, from_attributes=True)
             for name, laws in RULE_SETS.items()
         ),
         terms=tuple(
-            TermEntry(id=term.id, title=term.title, unit=term.unit) for term in TERMS.values()
+            TermEntry.model_validate(term, from_attributes=True) for term in TERMS.values()
         ),
         objectives=tuple(
             ObjectiveEntry(
@@ -69,3 +46,5 @@ def _catalogue() -> Catalogue:
             for profile in PROFILES.values()
         ),
     )
+    given.show(render, catalogue)
+    return OPTIMAL

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    NEVER,
-    max_size_option,
-    output_option,
-    own,
-    page_format_option,
-    state_argument,
-)
-
-if TYPE_CHECKING:
-    from planner.commands.lint import Lint
+from planner.cli.option import Given, define
+from planner.cli.output import write_file
+from planner.errors import InputError
 
 SEVERITIES: Final = ("error", "warning", "note")
 """From the worst to the least."""
-ANY_TIME: Final = "2026-01-01T12:00:00Z"
 
 EPILOG: Final = """\b
 Examples:
@@ -51,7 +42,7 @@ The exit code is 1 if something is found that --fail-on names, else 0.
 
 
 @define(
-    state_argument,
+    option.state,
     click.option(
         "--examples",
         metavar="FOLDER",
@@ -62,15 +53,15 @@ The exit code is 1 if something is found that --fail-on names, else 0.
     click.option(
         "--fail-on",
         "fatal",
-        type=click.Choice([*SEVERITIES, NEVER]),
+        type=click.Choice([*SEVERITIES, option.NEVER]),
         default=SEVERITIES[-1],
         show_default=True,
         help="End with exit code 1 from this severity on.",
     ),
-    *own("release"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    *option.own("release"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -84,22 +75,16 @@ def command(given: Given) -> int:
     from planner.report.checking import render_lint
 
     # No finding depends on the clock, and manifests without a status hold no time at all.
-    answer = lint(given.read(now=ANY_TIME))
+    answer = lint(given.read(now="2026-01-01T12:00:00Z"))
     if given.examples is not None:
-        _write(answer, given.examples)
+        from planner.commands.lint.lint import files_of
+
+        try:
+            given.examples.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--examples {given.examples}", error.strerror or str(error)) from None
+        for name, text in files_of(answer.findings):
+            write_file("--examples", given.examples / name, text.encode("ascii"))
     given.show(render_lint, answer)
-    counted = () if given.fatal == NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
+    counted = () if given.fatal == option.NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
     return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL
-
-
-def _write(answer: Lint, folder: Path) -> None:
-    from planner.cli.output import write_file
-    from planner.commands.lint.lint import files_of
-    from planner.errors import InputError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--examples {folder}", error.strerror or str(error)) from None
-    for name, text in files_of(answer.findings):
-        write_file("--examples", folder / name, text.encode("ascii"))

@@ -96,14 +96,22 @@ class PlannerCommand(click.Command):
         **extra: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
         """Run the command line; exit with its code or, where not standalone, return it."""
-        _set_up()
+        # This program does one thing and ends. Modules and what is read make many objects and few
+        # cycles: to look for these after every thousand takes a tenth of a small plan. Pydantic
+        # would read the metadata of all that is installed to find plugins of its own.
+        gc.set_threshold(_OBJECTS)
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         try:
             answer = super().main(
                 args, prog_name or PROGRAM, complete_var, standalone_mode=False, **extra
             )
             code = answer if isinstance(answer, int) else 0
         except click.ClickException as error:
-            code = _usage(error)
+            say("error", error.format_message())
+            context = getattr(error, "ctx", None)
+            if context is not None:
+                write(f"  hint: {context.command_path} --help\n")
+            code = BAD_INPUT
         except click.Abort:
             say("error", "interrupted")
             code = INTERRUPTED
@@ -159,7 +167,10 @@ class PlannerGroup(PlannerCommand, click.Group):
         command.short_help = self._lazy[cmd_name]
         for option in command.params:
             if isinstance(option, click.Option):
-                option.envvar = _variables(cmd_name, option)
+                # Named after the option, --time-limit, not after the parameter it sets.
+                longest = max(option.opts, key=len)
+                name = longest.lstrip("-").replace("-", "_").upper()
+                option.envvar = [f"{PREFIX}_{cmd_name.upper()}_{name}", f"{PREFIX}_{name}"]
         return command
 
     def resolve_command(
@@ -189,16 +200,6 @@ class PlannerGroup(PlannerCommand, click.Group):
         return super().parse_args(ctx, args)
 
 
-def _variables(command: str, option: click.Option) -> list[str]:
-    """Return the environment variables of an option: for one command, then for all.
-
-    They are named after the option, ``--time-limit``, not after the parameter it sets.
-    """
-    longest = max(option.opts, key=len)
-    name = longest.lstrip("-").replace("-", "_").upper()
-    return [f"{PREFIX}_{command.upper()}_{name}", f"{PREFIX}_{name}"]
-
-
 def _pipe_closed() -> int:
     """Stop writing: the reader of standard output has seen enough.
 
@@ -208,25 +209,6 @@ def _pipe_closed() -> int:
         # What is still buffered goes nowhere when the interpreter flushes it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
-
-
-def _set_up() -> None:
-    """Set the process up for a program that does one thing and ends.
-
-    Modules and what is read make many objects and few cycles: to look for these after every
-    thousand takes a tenth of a small plan. Pydantic would read the metadata of all that is
-    installed to find plugins of its own.
-    """
-    gc.set_threshold(_OBJECTS)
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-
-
-def _usage(error: click.ClickException) -> int:
-    say("error", error.format_message())
-    context = getattr(error, "ctx", None)
-    if context is not None:
-        write(f"  hint: {context.command_path} --help\n")
-    return BAD_INPUT
 
 
 def _failed(error: Exception) -> int:

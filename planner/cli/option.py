@@ -1,21 +1,152 @@
-"""Options that several commands share, and readers of option values."""
+"""A command and a run of it: the values of its options, and the options that commands share."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
-from planner.cli.given import Given, Option
+from planner.cli.exit_code import POINTER
+from planner.cli.output import Target
+from planner.errors import InputError, SchemaError
 from planner.scheduler import Part
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from click.shell_completion import CompletionItem
+
+    from planner.state import AnyState
+
+MAX_BYTES: Final = 64 * 2**20
+"""How large a small file beside the state may be."""
+
+Option = Callable[[Any], Any]
+"""A decorator of click: an option or an argument."""
+
+
+class Given:
+    """The values of the options of one run, by their names, and where its result goes."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+        # What cannot be written later is refused before any work.
+        self.target = Target.choose(values.get("style"), values.get("output"))
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - each option has a type of its own
+        """Return the value of an option."""
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def of(self, names: str) -> dict[str, Any]:
+        """Return the values of some options by name; ``parameter=option`` renames one."""
+        pairs = (name.partition("=") for name in names.split())
+        return {parameter: getattr(self, option or parameter) for parameter, _, option in pairs}
+
+    @property
+    def names_state(self) -> bool:
+        """Whether STATE can be read once more by its name."""
+        return str(self._values.get("state", "-")) != "-"
+
+    @property
+    def cluster_options(self) -> Sequence[str]:
+        """The options of kubectl that say which cluster STATE is of; none of a file."""
+        return ()
+
+    @property
+    def limit_of_bytes(self) -> int:
+        """How much of a state is read at most."""
+        from planner.reader import MAX_BYTES as MOST
+
+        return self._values["max_size"] or MOST
+
+    def read(self, **how: Any) -> AnyState:  # noqa: ANN401 - as the reader takes it
+        """Read STATE.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read.
+        """
+        from planner.reader import read
+
+        said = {"now": self._values.get("now"), "release": self.release}
+        if self._values.get("requests") is not None:
+            said["requests"] = self.requests
+        return read(self.state, max_bytes=self.limit_of_bytes, **{**said, **how})
+
+    def read_file(self, name: str) -> Any:  # noqa: ANN401 - any JSON
+        """Read the file of an option that may be left out: one JSON (or YAML) object.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, is too large, or holds something else.
+        """
+        return None if self._values[name] is None else _read_object(self._values[name])
+
+    @contextmanager
+    def naming(self, *names: str) -> Iterator[None]:
+        """Let errors in what a file gave name the file, not the parameter it became."""
+        try:
+            yield
+        except InputError as error:
+            for name in names:
+                path = self._values[name]
+                if path is not None and error.where.startswith(name):
+                    rest = error.where.removeprefix(name).removeprefix(": ")
+                    error.where = f"{path}: {rest}" if rest else str(path)
+            raise
+
+    def show(self, render: Callable[..., str], *answer: object, **more: object) -> None:
+        """Write an answer where it goes, in the style that was asked for."""
+        target = self.target
+        text = render(*answer, target.style, width=target.width, color=target.color, **more)
+        target.emit(text)
+
+
+def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], click.Command]:
+    """Make a command of what it does with what was given, and of its options in their order.
+
+    ``epilog`` stands below the options in its help, and where the exit codes are below that.
+    """
+
+    def made(run: Callable[[Given], int]) -> click.Command:
+        @wraps(run)
+        def callback(**values: object) -> int:
+            return run(Given(values))
+
+        decorated: Any = callback
+        for option in reversed(options):
+            decorated = option(decorated)
+        return click.command(epilog=epilog + POINTER)(decorated)
+
+    return made
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    from planner.reader.parse import parse
+    from planner.reader.show import shown
+    from planner.reader.source import load
+
+    if path.is_dir():
+        raise InputError(str(path), "is a folder", "a file")
+    documents = [document for text in load(path, MAX_BYTES).texts for document in parse(text)]
+    value = documents[0].value
+    if len(documents) != 1 or not isinstance(value, dict):
+        found = (
+            f"{len(documents)} documents stand" if len(documents) != 1 else f"{shown(value)} stands"
+        )
+        raise SchemaError(str(path), f"{found} here", "one JSON object")
+    return {str(key): item for key, item in value.items()}
+
 
 FORMATS: Final = ("table", "plain", "json")
 PAGE_FORMATS: Final = (*FORMATS, "markdown", "html")
@@ -63,7 +194,7 @@ SUFFIXES: Final = {
 """The formats that names of files ask for."""
 
 
-def format_option(formats: Sequence[str], more: str = "") -> Option:
+def style(formats: Sequence[str], more: str = "") -> Option:
     """Return the option ``--format``; ``more`` is the rest of its help.
 
     Without it the name of the file that the result goes to decides, if it says a format.
@@ -90,12 +221,12 @@ def format_option(formats: Sequence[str], more: str = "") -> Option:
     )
 
 
-page_format_option = format_option(
+page_format = style(
     PAGE_FORMATS,
     " html is one page that needs nothing from elsewhere, markdown goes into tickets.",
 )
-state_argument = click.argument("state", metavar="STATE")
-states_argument = click.argument("states", metavar="STATE...", nargs=-1, required=True)
+state = click.argument("state", metavar="STATE")
+states = click.argument("states", metavar="STATE...", nargs=-1, required=True)
 
 
 def seconds(text: str) -> float | None:
@@ -172,7 +303,6 @@ def objective(name: str) -> str:
 
 def objective_or_front(name: str) -> str:
     """Look up an objective, or take the two measures of a Pareto front."""
-    from planner.errors import SchemaError
     from planner.objective.profile_file import FRONT, parse_front
 
     if not name.startswith(FRONT):
@@ -221,13 +351,13 @@ def _objective_option(read: Callable[[str], str], more: str) -> Option:
     )
 
 
-objective_option = _objective_option(objective, "")
-objective_or_front_option = _objective_option(
+profile = _objective_option(objective, "")
+profile_or_front = _objective_option(
     objective_or_front, "; or pareto:A,B for the trade of one measure for another"
 )
 
 
-def time_limit_option(covers: str) -> Option:
+def time_limit(covers: str) -> Option:
     """Return the option ``--time-limit``; ``covers`` says in its help what the limit is for."""
     return click.option(
         "--time-limit",
@@ -239,7 +369,7 @@ def time_limit_option(covers: str) -> Option:
     )
 
 
-def file_option(name: str, covers: str, *names: str, first: bool = False) -> Option:
+def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
     """Return an option that takes the name of a file; ``covers`` is its help.
 
     It is read before the others where it comes ``first``.
@@ -248,7 +378,7 @@ def file_option(name: str, covers: str, *names: str, first: bool = False) -> Opt
     return click.option(name, *names, metavar="FILE", type=kind, help=covers, is_eager=first)
 
 
-output_option = file_option(
+output = file(
     "--output",
     "Write the result to a file, whole or not at all, instead of standard output.",
     "-o",
@@ -256,7 +386,7 @@ output_option = file_option(
 )
 
 
-def fail_on_option(codes: Sequence[str]) -> Option:
+def fail_on(codes: Sequence[str]) -> Option:
     """Return the option ``--fail-on`` for findings of some codes; `fatal_of` reads it."""
     return click.option(
         "--fail-on",
@@ -280,37 +410,37 @@ def fatal_of(given: Given, codes: Sequence[str]) -> set[str]:
     return set(given.fatal or codes)
 
 
-assume_option = click.option(
+assume = click.option(
     "--assume",
     type=click.Choice(["quota"]),
     help="Your word that quota alone decides, and nothing else that the state holds and the "
     "planner does not model. No answer is conditional (exit code 6) then, and audits count all.",
 )
-now_option = click.option(
+now = click.option(
     "--now",
     metavar="TIME",
     type=moment,
     help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
     "if that is known, or the newest time in it.",
 )
-max_size_option = click.option(
+max_size = click.option(
     "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
 )
 named_pending = f"The pending workload to plan for, {own_help('pending')}."
-pending_option = click.option("--pending", metavar="NAME", help=named_pending)
-several_pending_option = click.option(
+pending = click.option("--pending", metavar="NAME", help=named_pending)
+several_pending = click.option(
     "--pending",
     metavar="NAME",
     multiple=True,
     help=f"{named_pending} With --joint it may be repeated.",
 )
-clock_option = click.option(
+clock = click.option(
     "--now",
     metavar="TIME",
     type=moment,
     help="The clock, for all states; by default each state's own.",
 )
-costs_option = file_option(
+costs = file(
     "--costs",
     "JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",

@@ -6,9 +6,10 @@ from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import output_option, page_format_option
+from planner.cli.option import Given, define
+from planner.cli.output import LINE
 
 EPILOG: Final = """\b
 Examples:
@@ -36,8 +37,8 @@ first; where they differ, the answer names what the first dump holds that is not
         show_default=True,
         help="How many differences of each file to explain.",
     ),
-    page_format_option,
-    output_option,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -52,8 +53,16 @@ def command(given: Given) -> int:
     if bool(given.files) == bool(given.before or given.after):
         raise click.UsageError("give either files of recorded answers, or --before and --after")
     if not given.files:
-        return _live(given)
-    from planner.cli.output import LINE
+        if not (given.before and given.after):
+            raise click.UsageError("--before and --after go together")
+        from planner.commands.replay import LIVE
+        from planner.reader import read
+        from planner.report.style import OWN
+
+        before, after = read(given.before), read(given.after)
+        found = LIVE.of(before)(before, after)
+        given.show(OWN.of(before), found)
+        return FINDINGS if found.different else OPTIMAL
     from planner.commands.replay import replay, summarise
     from planner.report.checking import render_replay
 
@@ -66,16 +75,3 @@ def command(given: Given) -> int:
         compared.append(replay(file, watch))
     given.show(render_replay, compared, summarise(compared), show=given.first)
     return FINDINGS if any(file.different for file in compared) else OPTIMAL
-
-
-def _live(given: Given) -> int:
-    if not (given.before and given.after):
-        raise click.UsageError("--before and --after go together")
-    from planner.commands.replay import LIVE
-    from planner.reader import read
-    from planner.report.style import OWN
-
-    before, after = read(given.before), read(given.after)
-    found = LIVE.of(before)(before, after)
-    given.show(OWN.of(before), found)
-    return FINDINGS if found.different else OPTIMAL

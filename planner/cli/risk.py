@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    state_argument,
-    time_limit_option,
-)
-
-if TYPE_CHECKING:
-    from planner.commands.risk import Risk
+from planner.cli.option import Given, define
+from planner.cli.output import LINE, warn
 
 LIMIT: Final = 50
 CHOICES: Final = ("pending", "running", "all")
@@ -38,7 +26,7 @@ Who may come, unless --workload says it: everything that is pending, in the orde
 every distinct shape of what runs (queue, priority, requests, where its pods fit), submitted
 once more beside it, the most frequent first. Each is planned for as if it came alone.
 
-{own_help("risk")}\
+{option.own_help("risk")}\
 The exit code is 0 if every preemptor asked about has a proved answer, that no plan exists
 among them; 4 if one has none, or the time did not suffice for all; 5 if it sufficed for none.
 
@@ -46,14 +34,14 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
 
 
 @define(
-    state_argument,
+    option.state,
     click.option(
         "--shapes",
         type=click.Choice(CHOICES),
         help="Which preemptors: what is pending, what runs submitted once more, or, by default, "
         "all.",
     ),
-    *own("workloads", "queue"),
+    *option.own("workloads", "queue"),
     click.option(
         "--limit",
         metavar="N",
@@ -62,14 +50,14 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
         show_default=True,
         help="How many preemptors at most: the first ones.",
     ),
-    objective_option,
-    time_limit_option("For all preemptors together; none: as long as it takes."),
-    *own("laws"),
-    now_option,
-    *own("release", "requests"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.profile,
+    option.time_limit("For all preemptors together; none: as long as it takes."),
+    *option.own("laws"),
+    option.now,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -83,7 +71,6 @@ def command(given: Given) -> int:
         raise click.UsageError("--shapes goes not with --workload, which says who comes")
     if given.queue is not None and not given.workloads:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
-    from planner.cli.output import LINE, warn
     from planner.commands.risk import risk
     from planner.commands.whatif.edit import SUBMISSIONS
     from planner.report.risk import render
@@ -101,19 +88,14 @@ def command(given: Given) -> int:
         **given.of("limit time_limit rules=laws"),
         progress=lambda done, total, key: LINE.update(done / total, key),
     )
-    warn(_remarks(answer))
-    given.show(render, answer)
-    if answer.is_proved:
-        return OPTIMAL
-    answered = any(one.status != "unknown" for one in answer.preemptors)
-    return NOT_PROVED if answered else NO_PLAN
-
-
-def _remarks(answer: Risk) -> list[str]:
-    """Say what the answer does not cover."""
     said = [f"{one.preemptor} cannot be planned for: {one.reason}" for one in answer.skipped]
     if answer.beyond_limit:
         said.append(f"{answer.beyond_limit} more preemptors were left out; --limit sets how many")
     if answer.unanswered:
         said.append(f"the time was over before {answer.unanswered} preemptors were asked about")
-    return said
+    warn(said)
+    given.show(render, answer)
+    if answer.is_proved:
+        return OPTIMAL
+    answered = any(one.status != "unknown" for one in answer.preemptors)
+    return NOT_PROVED if answered else NO_PLAN

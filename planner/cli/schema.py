@@ -6,9 +6,9 @@ from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import meant, output_option
+from planner.cli.option import Given, define
 
 EPILOG: Final = """\b
 Examples:
@@ -19,7 +19,7 @@ Examples:
 """
 
 
-@define(click.argument("name", metavar="[NAME]", required=False), output_option, epilog=EPILOG)
+@define(click.argument("name", metavar="[NAME]", required=False), option.output, epilog=EPILOG)
 def command(given: Given) -> int:
     """Print the JSON Schema called NAME; without a name, list them.
 
@@ -35,6 +35,6 @@ def command(given: Given) -> int:
         given.target.emit(schema_text(given.name))
     else:
         known = ", ".join(SCHEMAS)
-        said = f"{given.name!r} is not one of {known}.{meant(given.name, SCHEMAS)}"
+        said = f"{given.name!r} is not one of {known}.{option.meant(given.name, SCHEMAS)}"
         raise click.BadParameter(said, param_hint="NAME")
     return OPTIMAL

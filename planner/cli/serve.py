@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import address, size
+from planner.cli.option import Given, define
+from planner.cli.output import say
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ unless a host is given.
     click.option(
         "--listen",
         metavar="[HOST]:PORT",
-        type=address,
+        type=option.address,
         default=":8080",
         show_default=True,
         help="Where to listen, on loopback unless a host is given.",
@@ -64,7 +65,7 @@ unless a host is given.
     click.option(
         "--max-size",
         metavar="BYTES",
-        type=size,
+        type=option.size,
         default="64Mi",
         show_default=True,
         help="How large a dump may be, also unpacked.",
@@ -72,7 +73,7 @@ unless a host is given.
     click.option(
         "--memory",
         metavar="BYTES",
-        type=size,
+        type=option.size,
         default="4Gi",
         show_default=True,
         help="Address space of the process that answers a request, on Linux.",
@@ -82,7 +83,6 @@ unless a host is given.
 def command(given: Given) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
     uvicorn = _library()
-    from planner.cli.output import say
     from planner.commands.serve.app import Service
     from planner.commands.serve.record import Bounds
 

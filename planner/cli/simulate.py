@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    fail_on_option,
-    fatal_of,
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
+from planner.cli.output import LINE, check_file, write_file
 from planner.scheduler import schedulers
-
-if TYPE_CHECKING:
-    from planner.commands.simulate import Simulation
 
 CODES: Final = ("loop", "feud", "storm")
 PLOTS: Final = (".svg", ".png")
@@ -51,7 +37,7 @@ What is looked for:
 
 \b
 optimum: the least disruptive plan in the place of the scheduler's own victims.
-{own_help("simulate")}
+{option.own_help("simulate")}
 \b
 How long workloads run, from the last to the first that is said: for ever; run_seconds of the
 script; the annotation preemption-planner.io/run-seconds; an entry of the script. An eviction
@@ -79,7 +65,7 @@ plan was not proved best in time; 0 else.
 
 
 @define(
-    state_argument,
+    option.state,
     click.option(
         "--decider",
         type=click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
@@ -108,7 +94,7 @@ plan was not proved best in time; 0 else.
         show_default=True,
         help="How many scheduling cycles at most.",
     ),
-    *own("eviction", "apart"),
+    *option.own("eviction", "apart"),
     click.option(
         "--storm",
         metavar="N",
@@ -117,7 +103,7 @@ plan was not proved best in time; 0 else.
         show_default=True,
         help="How many evictions of one workload are no storm yet.",
     ),
-    fail_on_option(CODES),
+    option.fail_on(CODES),
     click.option(
         "--timeline",
         metavar="FILE",
@@ -130,14 +116,14 @@ plan was not proved best in time; 0 else.
         type=click.Path(path_type=Path),
         help="Draw it, as .svg or .png; needs matplotlib.",
     ),
-    objective_option,
-    time_limit_option("For each plan; none: as long as it takes."),
-    *own("laws"),
-    now_option,
-    *own("release", "requests"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.profile,
+    option.time_limit("For each plan; none: as long as it takes."),
+    *option.own("laws"),
+    option.now,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -148,12 +134,21 @@ def command(given: Given) -> int:
     what was lost, and how long who waited; and it finds what goes round: states that come back,
     workloads that evict each other, and those evicted too often.
     """
-    fatal = fatal_of(given, CODES)
-    from planner.cli.output import LINE
+    fatal = option.fatal_of(given, CODES)
+    from planner.commands.compare.table import need
     from planner.commands.simulate import Script, read_script, simulate
-    from planner.report.simulation import render
+    from planner.report.simulation import render, render_timeline
 
-    _check_files(given.timeline, given.plot)
+    # What cannot be written later is refused now.
+    if given.timeline is not None:
+        check_file("--timeline", given.timeline)
+    if given.plot is not None:
+        check_file("--plot", given.plot)
+        if given.plot.suffix not in PLOTS:
+            raise click.UsageError(
+                f"--plot {given.plot}: the name must end in {' or '.join(PLOTS)}"
+            )
+        need(f"--plot {given.plot}", "matplotlib")
     script = read_script(given.script_file) if given.script_file else Script()
     found, longest = given.read(), max(1, given.until)
     names = "until_s=until cycles eviction_s=eviction apart_s=apart storm objective=profile"
@@ -166,36 +161,16 @@ def command(given: Given) -> int:
             max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
         ),
     )
-    _write_files(answer, given.timeline, given.plot)
+    if given.timeline is not None:
+        write_file("--timeline", given.timeline, render_timeline(answer).encode("ascii"))
+    if given.plot is not None:
+        from planner.report.plots import draw_simulation
+
+        write_file(
+            "--plot", given.plot, draw_simulation(answer, given.plot.suffix.removeprefix("."))
+        )
     given.show(render, answer)
     found_here = {"loop": answer.loops, "feud": answer.feuds, "storm": answer.storms}
     if any(found_here[code] for code in fatal & found_here.keys()):
         return FINDINGS
     return NOT_PROVED if answer.unproved else OPTIMAL
-
-
-def _check_files(timeline: Path | None, plot: Path | None) -> None:
-    """Refuse early what cannot be written later."""
-    from planner.cli.output import check_file
-    from planner.commands.compare.table import need
-
-    if timeline is not None:
-        check_file("--timeline", timeline)
-    if plot is not None:
-        check_file("--plot", plot)
-        if plot.suffix not in PLOTS:
-            raise click.UsageError(f"--plot {plot}: the name must end in {' or '.join(PLOTS)}")
-        need(f"--plot {plot}", "matplotlib")
-
-
-def _write_files(answer: Simulation, timeline: Path | None, plot: Path | None) -> None:
-    from planner.cli.output import write_file
-
-    if timeline is not None:
-        from planner.report.simulation import render_timeline
-
-        write_file("--timeline", timeline, render_timeline(answer).encode("ascii"))
-    if plot is not None:
-        from planner.report.plots import draw_simulation
-
-        write_file("--plot", plot, draw_simulation(answer, plot.suffix.removeprefix(".")))

@@ -9,24 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    assume_option,
-    costs_option,
-    file_option,
-    front_measures,
-    max_size_option,
-    now_option,
-    objective_or_front_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    several_pending_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
+from planner.cli.output import LINE, STDOUT, check_file, say, warn, write, write_file
 from planner.errors import PlannerError
 from planner.scheduler import Part
 
@@ -50,7 +36,7 @@ Examples:
   planner solve cluster.json -o plan.json --certify --proof trees.jsonl
   planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
   planner solve cluster.json --rules strict
-{own_help("solve")}\
+{option.own_help("solve")}\
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
 `planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
@@ -76,7 +62,7 @@ MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
 
-proof_option = file_option(
+proof_option = option.file(
     "--proof",
     "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
     f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
@@ -90,26 +76,26 @@ certify_option = click.option(
 
 
 @define(
-    state_argument,
-    several_pending_option,
+    option.state,
+    option.several_pending,
     click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself."),
-    *own("joint"),
-    objective_or_front_option,
-    costs_option,
-    time_limit_option(
+    *option.own("joint"),
+    option.profile_or_front,
+    option.costs,
+    option.time_limit(
         "For each plan or front, building the model included. 0: answer at once with what is known "
         "then; none: as long as it takes."
     ),
-    now_option,
-    *own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
-    assume_option,
+    option.now,
+    *option.own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
+    option.assume,
     certify_option,
     proof_option,
-    *own("show_commands", "release", "requests"),
-    max_size_option,
+    *option.own("show_commands", "release", "requests"),
+    option.max_size,
     click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored."),
-    page_format_option,
-    output_option,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -134,7 +120,7 @@ def solve(given: Given) -> int:
     finished = _finisher(given, state)
     if given.joint:
         return _plan_together(given, state, files["costs"])
-    measures = front_measures(given.profile)
+    measures = option.front_measures(given.profile)
 
     def answer_for(key: str | None) -> AnyPlan | Front:
         with given.naming(*files):
@@ -150,7 +136,17 @@ def solve(given: Given) -> int:
         _point_on(given, [answer])
         return exit_code(answer)
     keys = api.pending_workloads(state)
-    answers, codes = _answer_each(keys, answer_for)
+    answers, codes = [], []
+    for done, key in enumerate(keys):
+        LINE.update(done / len(keys), key)
+        try:
+            answer = answer_for(key)
+        except PlannerError as error:
+            say("error", f"{key}: {error}")  # which does not stop the others
+            codes.append(error.exit_code)
+        else:
+            answers.append(answer)
+            codes.append(exit_code(answer))
     show(given, answers, alone=False)
     _summarise(keys, answers)
     _point_on(given, answers)
@@ -158,18 +154,10 @@ def solve(given: Given) -> int:
 
 
 def _finisher(given: Given, state: AnyState) -> Callable[[AnyPlan], AnyPlan]:
-    """Return what ends a plan: with its commands, if they are asked for.
-
-    Raises
-    ------
-    click.UsageError
-        If a front is asked for.
-    UnsupportedError
-        If no plan of the scheduler can be carried out.
-    """
+    """Return what ends a plan: with its commands, if they are asked for."""
     if not given.show_commands:
         return lambda plan: plan
-    if front_measures(given.profile) is not None:
+    if option.front_measures(given.profile) is not None:
         raise click.UsageError("--show-commands is for plans, not for a front")
     from planner.commands.apply import COMMANDS
 
@@ -179,20 +167,12 @@ def _finisher(given: Given, state: AnyState) -> Callable[[AnyPlan], AnyPlan]:
 
 
 def _refuse(given: Given) -> None:
-    """Refuse options that do not go together.
-
-    Raises
-    ------
-    click.UsageError
-        If two do not.
-    InputError
-        If the trees have no file of their own that can be written.
-    """
+    """Refuse options that do not go together."""
     if given.each and (given.pending or given.assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     if len(given.pending) > 1 and not given.joint:
         raise click.UsageError("several --pending are planned for together: add --joint")
-    is_front = front_measures(given.profile) is not None
+    is_front = option.front_measures(given.profile) is not None
     if given.joint:
         _refuse_jointly(given, is_front=is_front)
     if is_front and given.flavors == "optimal":
@@ -205,8 +185,6 @@ def _refuse(given: Given) -> None:
     if is_front and (given.proof is not None or given.certify is not None):
         raise click.UsageError("--certify and --proof are for one plan, not for a front")
     if given.proof is not None:
-        from planner.cli.output import STDOUT, check_file
-
         result = given.target.path
         if given.proof == STDOUT or (result and given.proof.resolve() == result.resolve()):
             raise click.UsageError("--proof wants a file of its own, apart from the result")
@@ -229,7 +207,6 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
 
 def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | None) -> int:
     """Plan for several pending workloads at once and print; return the exit code."""
-    from planner.cli.output import say, warn
     from planner.report.style import OWN
 
     several = None if given.each else given.pending
@@ -244,7 +221,6 @@ def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | Non
 
 
 def _read(given: Given) -> AnyState:
-    from planner.cli.output import say
     from planner.reader import Ignored
 
     ignored = Ignored() if given.verbose else None
@@ -260,28 +236,7 @@ def _read(given: Given) -> AnyState:
     return found
 
 
-def _answer_each(
-    keys: Sequence[str], answer_for: Callable[[str], AnyPlan | Front]
-) -> tuple[list[AnyPlan | Front], list[int]]:
-    """Answer for every workload; one that cannot be planned for does not stop the others."""
-    from planner.cli.output import LINE, say
-
-    answers, codes = [], []
-    for done, key in enumerate(keys):
-        LINE.update(done / len(keys), key)
-        try:
-            answer = answer_for(key)
-        except PlannerError as error:
-            say("error", f"{key}: {error}")
-            codes.append(error.exit_code)
-        else:
-            answers.append(answer)
-            codes.append(exit_code(answer))
-    return answers, codes
-
-
 def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
-    from planner.cli.output import warn, write_file
     from planner.report.plan import render
     from planner.report.words import cautions
 
@@ -295,7 +250,6 @@ def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
 
 
 def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
-    from planner.cli.output import warn
     from planner.report.front import render
 
     warn(note for front in fronts for note in front.notes)
@@ -303,9 +257,6 @@ def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
 
 
 def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
-
-    from planner.cli.output import write
-
     counts = Counter(answer.status for answer in answers)
     failed = len(keys) - len(answers)
     parts = [f"{count} {status}" for status, count in counts.items()]
@@ -316,8 +267,6 @@ def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
 
 def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
     """Say how to ask why there is no plan, with the words to paste."""
-    from planner.cli.output import say
-
     nobody = [one for one in answers if one.status == "infeasible"]
     if nobody and given.names_state:
         words = ["planner", "explain", str(given.state), "--pending", nobody[0].preemptor]

@@ -6,20 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import option
 from planner.cli.exit_code import OPTIMAL, exit_code
-from planner.cli.given import Given, define
-from planner.cli.option import (
-    max_size_option,
-    now_option,
-    objective_option,
-    output_option,
-    own,
-    own_help,
-    page_format_option,
-    pending_option,
-    state_argument,
-    time_limit_option,
-)
+from planner.cli.option import Given, define
+from planner.cli.output import warn
+from planner.errors import SchemaError
 
 if TYPE_CHECKING:
     from planner.state import AnyState
@@ -35,15 +26,15 @@ Examples:
   planner whatif dump/ --pending serving/ranker-2 \\
     --set queue/root.serving.guaranteed.memory=64Gi
 
-{own_help("whatif")}\
+{option.own_help("whatif")}\
 The exit code is that of the plan after the edits.
 
 """
 
 
 @define(
-    state_argument,
-    pending_option,
+    option.state,
+    option.pending,
     click.option(
         "--set",
         "edits",
@@ -51,21 +42,21 @@ The exit code is that of the plan after the edits.
         multiple=True,
         help="What to change, in the order given; may be repeated.",
     ),
-    *own("workload", "queue"),
+    *option.own("workload", "queue"),
     click.option(
         "--list",
         "listed",
         is_flag=True,
         help="Plan nothing, but list who is pending and what --set can set, with its value.",
     ),
-    objective_option,
-    time_limit_option("For each of the two plans; none: as long as it takes."),
-    *own("laws"),
-    now_option,
-    *own("release", "requests"),
-    max_size_option,
-    page_format_option,
-    output_option,
+    option.profile,
+    option.time_limit("For each of the two plans; none: as long as it takes."),
+    *option.own("laws"),
+    option.now,
+    *option.own("release", "requests"),
+    option.max_size,
+    option.page_format,
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -76,58 +67,38 @@ def command(given: Given) -> int:
     there yet has no before. Nothing in the cluster changes.
     """
     if given.listed:
-        return _list(given)
+        if given.edits or given.workload is not None or given.pending is not None:
+            raise click.UsageError("--list goes with none of --set, --workload and --pending")
+        from planner.api import pending_workloads
+        from planner.commands.whatif.edit import settings
+        from planner.objective.profiles import PROFILES
+        from planner.report.whatif import render_settings
+
+        state = given.read()
+        summaries = {profile.name: profile.summary for profile in PROFILES.values()}
+        given.show(render_settings, settings(state, pending_workloads(state), summaries))
+        return OPTIMAL
     if not given.edits and given.workload is None:
         raise click.UsageError("nothing to change: give --set, --workload or both, or see --list")
     if given.queue is not None and given.workload is None:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
     from planner.api import whatif
-    from planner.cli.output import warn
     from planner.report.whatif import render
 
     known: AnyState = given.read()
     added: tuple[str, ...] = ()
     if given.workload is not None:
-        known, added = _with_workload(known, given.workload, given.queue)
+        from planner.commands.whatif.edit import SUBMISSIONS
+
+        submissions = SUBMISSIONS.of(known)
+        items = submissions.read_submissions(given.workload)
+        if len(items) != 1:
+            found = f"{len(items)} objects stand here"
+            raise SchemaError(given.workload, found, "one workload", "planner risk takes many")
+        known, added = submissions.add_workloads(known, items, given.queue)
     wanted, how = given.pending or next(iter(added), None), given.of("time_limit rules=laws")
     answer = whatif(known, given.edits, wanted, given.profile, added=added, **how)
     plans = (one for one in (answer.before, answer.after) if one is not None)
     warn(note for plan in plans for note in plan.notes)
     given.show(render, answer)
     return exit_code(answer.after)
-
-
-def _list(given: Given) -> int:
-    """Print who is pending and what can be set.
-
-    Raises
-    ------
-    click.UsageError
-        If there is something to change, too.
-    """
-    if given.edits or given.workload is not None or given.pending is not None:
-        raise click.UsageError("--list goes with none of --set, --workload and --pending")
-    from planner.api import pending_workloads
-    from planner.commands.whatif.edit import settings
-    from planner.objective.profiles import PROFILES
-    from planner.report.settings import render
-
-    state = given.read()
-    summaries = {profile.name: profile.summary for profile in PROFILES.values()}
-    given.show(render, settings(state, pending_workloads(state), summaries))
-    return OPTIMAL
-
-
-def _with_workload(
-    state: AnyState, source: str, queue: str | None
-) -> tuple[AnyState, tuple[str, ...]]:
-    """Return the state with the one workload that a file holds, and its key."""
-    from planner.commands.whatif.edit import SUBMISSIONS
-    from planner.errors import SchemaError
-
-    submissions = SUBMISSIONS.of(state)
-    items = submissions.read_submissions(source)
-    if len(items) != 1:
-        found = f"{len(items)} objects stand here"
-        raise SchemaError(source, found, "one workload", "planner risk takes many")
-    return submissions.add_workloads(state, items, queue)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.given import Option
+if TYPE_CHECKING:
+    from planner.cli.option import Option  # which asks here for these
 
 OPTIONS: Final[Mapping[str, Option]] = {
     "laws": click.option(

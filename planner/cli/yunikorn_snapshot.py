@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.given import Given
+from planner.cli.option import Given
+from planner.cli.output import say, warn
 
 if TYPE_CHECKING:
     from planner.rest.yunikorn_dump import Dump
@@ -36,7 +37,6 @@ def take(given: Given) -> Dump:
     InputError
         If the service gives no state.
     """
-    from planner.cli.output import say, warn
     from planner.rest.call import Service
     from planner.rest.yunikorn_dump import OPEN, take_dump
     from planner.stage import begin

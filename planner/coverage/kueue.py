@@ -138,7 +138,16 @@ def _lacking(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[
             "the state has no Configuration of Kueue: fair sharing, feature gates, resource "
             "settings and waitForPodsReady are taken as by default"
         )
-    yield from _unpublished(state, queue)
+    # E6: fair sharing is on by the Configuration, and nobody publishes a share.
+    on = state.configuration_given and state.configuration.fair_sharing_on
+    # A queue that a controller has filled in publishes a share, too, if fair sharing is on.
+    filled = queue.status.pending is not None or bool(queue.status.reserved)
+    shares = (one.status.fair_sharing is not None for one in state.cluster_queues)
+    if on and filled and not any(shares):
+        yield (
+            "fair sharing is on in the Configuration, and no ClusterQueue publishes a share "
+            "(status.fairSharing): the Configuration may not be the one that runs"
+        )
     yield from _fewer_pending(state, queue)
     yield from _less_held(state, queue)
     classes = {one.metadata.name for one in state.runtime_classes}
@@ -154,19 +163,6 @@ def _lacking(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[
         yield (
             f"the state has no namespaces: the namespaceSelector of ClusterQueue {queue.name} is "
             "not looked at"
-        )
-
-
-def _unpublished(state: State, queue: ClusterQueue) -> Iterator[str]:
-    """Yield E6: fair sharing is on by the Configuration, and nobody publishes a share."""
-    on = state.configuration_given and state.configuration.fair_sharing_on
-    # A queue that a controller has filled in publishes a share, too, if fair sharing is on.
-    filled = queue.status.pending is not None or bool(queue.status.reserved)
-    shares = (one.status.fair_sharing is not None for one in state.cluster_queues)
-    if on and filled and not any(shares):
-        yield (
-            "fair sharing is on in the Configuration, and no ClusterQueue publishes a share "
-            "(status.fairSharing): the Configuration may not be the one that runs"
         )
 
 

@@ -54,7 +54,6 @@ NODES_MISSING: Final = re.compile(
 RECENT: Final = timedelta(days=1)
 """Evictions before that may have followed another Configuration."""
 
-IN_FAIR_SHARING: Final = "Fair Sharing within the cohort"
 WHILE_BORROWING: Final = "reclamation within the cohort while borrowing"
 
 
@@ -243,7 +242,7 @@ def evictions(state: State) -> Iterator[Uncovered]:
         moment = condition.last_transition_time
         if moment is None or state.now - moment > RECENT:
             continue
-        if IN_FAIR_SHARING in condition.message and not fair:
+        if "Fair Sharing within the cohort" in condition.message and not fair:
             by_shares.append(f"Workload {workload.key}")
         elif WHILE_BORROWING in condition.message and not borrows:
             by_borrowing.append(f"Workload {workload.key}")

@@ -193,7 +193,11 @@ class Kubectl:
         if process.stderr is not None and process.stderr in selector.get_map():
             selector.unregister(process.stderr)
         with process:
-            _read_rest(process, stderr)
+            # What kubectl still said is read without waiting for others that hold on to the stream:
+            # a plugin that logs in may outlive it.
+            if process.stderr is not None:
+                os.set_blocking(process.stderr.fileno(), False)
+                stderr.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
         self._room -= len(output)
         return Answer(process.returncode, bytes(output), stderr.decode(errors="replace"))
 
@@ -231,16 +235,6 @@ def last_words(stderr: str) -> str:
     lines = [line.strip() for line in stderr.splitlines()]
     telling = [line for line in lines if line and not _CHATTER.match(line)]
     return telling[-1] if telling else ""
-
-
-def _read_rest(process: subprocess.Popen[bytes], stderr: bytearray) -> None:
-    """Read what kubectl still said, without waiting for others that hold on to the stream.
-
-    A plugin that logs in may outlive kubectl.
-    """
-    if process.stderr is not None:
-        os.set_blocking(process.stderr.fileno(), False)
-        stderr.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -65,7 +65,11 @@ def trim(item: dict[str, Any]) -> dict[str, Any]:
         read = {key: item[key] for key in (*_NAMED, "data") if key in item}
     whole = {key: item[key] for key in _NAMED if key in item} | read
     if isinstance(whole.get("metadata"), dict):
-        whole["metadata"] = _metadata(whole["metadata"])
+        read = known_part(Metadata, whole["metadata"])
+        annotations = read.get("annotations")
+        if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+            read["annotations"] = {k: v for k, v in annotations.items() if k != LAST_APPLIED}
+        whole["metadata"] = read
         telling = _TELLING.get(kind.name) if kind is not None else None
         if telling is not None:
             metadata = whole["metadata"]
@@ -82,14 +86,6 @@ def _keep_telling_annotations(metadata: dict[str, Any]) -> None:
         kept = {key: value for key, value in annotations.items() if key in PLACED}
         if kept:
             metadata["annotations"] = kept
-
-
-def _metadata(value: dict[str, Any]) -> dict[str, Any]:
-    read = known_part(Metadata, value)
-    annotations = read.get("annotations")
-    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
-        read["annotations"] = {k: v for k, v in annotations.items() if k != LAST_APPLIED}
-    return read
 
 
 EXPECTED: Final = "the JSON that kubectl get -o json prints"

@@ -1,17 +1,18 @@
-"""What is asked of a cluster with Kueue, and what kubectl says when it fails, as our errors.
+"""What is asked of a cluster with Kueue, what kubectl says when it fails, and a single object.
 
 The texts are those of kubectl 1.32 and of the API server; what is none of them is quoted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from planner.errors import InputError
 from planner.kubectl.call import Answer, last_words
 from planner.reader.show import plain
-from planner.state.kueue import API_GROUP
+from planner.state.kueue_workload import API_GROUP, preemptor_uid
 
 DEVICES: Final = "resource.k8s.io"
 CONFIGURATION: Final = "kueue-system/kueue-manager-config"
@@ -167,8 +168,6 @@ _NO_SUCH_TYPE: Final = (
     "the server doesn't have a resource type",
     "the server could not find the requested resource",
 )
-_NO_SUCH_OBJECT: Final = "(NotFound)"
-_FORBIDDEN: Final = "(Forbidden)"
 _UNREACHABLE: Final = (
     "was refused",
     "unable to connect to the server",
@@ -184,12 +183,12 @@ _LONGEST: Final = 400
 
 def is_missing(answer: Answer) -> bool:
     """Say whether the cluster has no such resource type, or no such object."""
-    return any(text in answer.stderr for text in (*_NO_SUCH_TYPE, _NO_SUCH_OBJECT))
+    return any(text in answer.stderr for text in (*_NO_SUCH_TYPE, "(NotFound)"))
 
 
 def is_forbidden(answer: Answer) -> bool:
     """Say whether the cluster refuses to tell."""
-    return _FORBIDDEN in answer.stderr
+    return "(Forbidden)" in answer.stderr
 
 
 def refusal(question: Question, words: str, answer: Answer) -> InputError:
@@ -222,7 +221,11 @@ def forbidden(refused: Sequence[Refused]) -> InputError:
         configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
         for (resource, namespace, name), *_ in refused
     ]
-    optional = [f"--without {one.question.resource.name}" for one in refused if _optional(one)]
+    optional = [
+        f"--without {one.question.resource.name}"
+        for one in refused
+        if one.question.resource.missing
+    ]
     which = "them" if len(optional) == len(refused) else "some of them"
     instead = f"; or do without {which}: {' '.join(optional)}" if optional else ""
     return InputError(
@@ -238,10 +241,6 @@ def _right(question: Question) -> str:
     resource, namespace, _ = question
     place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
     return f"{resource.verb} {resource.full_name} in {place}"
-
-
-def _optional(refused: Refused) -> bool:
-    return bool(refused.question.resource.missing)
 
 
 def _found(answer: Answer, message: str) -> str:
@@ -264,3 +263,84 @@ def _hint(message: str) -> str:
 
 def _short(message: str) -> str:
     return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
+
+
+class LiveObject:
+    """An object as the API server has it.
+
+    Only what is asked for here is looked at; whatever has another form is taken as missing.
+    """
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        self.value = value
+
+    def at(self, *path: str) -> Any:  # noqa: ANN401 - any JSON
+        """Return what stands at a path; ``None`` if nothing does."""
+        found: Any = self.value
+        for name in path:
+            found = found.get(name) if isinstance(found, dict) else None
+        return found
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``; what is in no namespace begins with the slash."""
+        return f"{self.at('metadata', 'namespace') or ''}/{self.at('metadata', 'name')}"
+
+    @property
+    def version(self) -> str:
+        """Its resourceVersion, which changes with every change of the object."""
+        return str(self.at("metadata", "resourceVersion") or "")
+
+    @property
+    def revision(self) -> int:
+        """Its resourceVersion as a number, which grows with each change; 0 for none."""
+        return int(self.version) if self.version.isdecimal() else 0
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """Its annotations."""
+        found = self.at("metadata", "annotations")
+        pairs = found.items() if isinstance(found, dict) else ()
+        return {name: value for name, value in pairs if isinstance(value, str)}
+
+    @property
+    def conditions(self) -> list[dict[str, Any]]:
+        """The conditions of its status, in their order."""
+        found = self.at("status", "conditions")
+        usual = isinstance(found, list) and all(isinstance(one, dict) for one in found)
+        return found if usual else []
+
+    def condition(self, kind: str) -> dict[str, Any]:
+        """Return the condition of a type; empty if there is none."""
+        return next((one for one in self.conditions if one.get("type") == kind), {})
+
+    def is_true(self, kind: str) -> bool:
+        """Whether a condition is there and True."""
+        return self.condition(kind).get("status") == "True"
+
+    @property
+    def settings(self) -> str:
+        """What of a queue is no count of what goes on in it: its spec, and how it stands."""
+        told = [(one.get("type"), one.get("status")) for one in self.conditions]
+        return json.dumps([self.at("spec"), told], sort_keys=True)
+
+    @property
+    def preempted(self) -> tuple[str, str] | None:
+        """For whom (its UID) a workload is preempted, and since when; ``None`` if it is not."""
+        told = self.condition("Preempted")
+        uid = preemptor_uid(str(told.get("message"))) if self.is_true("Preempted") else ""
+        return (uid, str(told.get("lastTransitionTime"))) if uid else None
+
+    @property
+    def holds_quota(self) -> bool:
+        """Whether it takes quota: reserved, and not finished (docs/semantics/kueue.md §2)."""
+        return (
+            bool(self.at("status", "admission"))
+            and self.is_true("QuotaReserved")
+            and not self.is_true("Finished")
+        )
+
+    @property
+    def eviction(self) -> tuple[str, str]:
+        """Its key, and since when it is being evicted: a later eviction is another one."""
+        return self.key, str(self.condition("Evicted").get("lastTransitionTime", ""))

@@ -99,7 +99,12 @@ class Streams(Source):
         now = self._seconds()
         for one in self._streams:
             if one.process is None and one.due <= now:
-                self._start(one, now)
+                how = ("--all-namespaces", "--watch", "--output-watch-events", "--output=json")
+                one.process = self._connect().start("get", one.resource, *how)
+                one.started, one.begun, one.lists = now, False, True
+                for stream, is_output in ((one.process.stdout, True), (one.process.stderr, False)):
+                    if stream is not None:
+                        self._selector.register(stream, selectors.EVENT_READ, (one, is_output))
         told = [*self._quiet(now)]
         resting = [one.due - now for one in self._streams if one.process is None]
         waiting = [one.started + QUIET_S - now for one in self._running() if not one.begun]
@@ -122,14 +127,6 @@ class Streams(Source):
             if not one.begun and now - one.started >= QUIET_S:
                 one.begun, one.lists = True, False
                 yield Told(one.resource, "BEGUN")
-
-    def _start(self, one: _Stream, now: float) -> None:
-        how = ("--all-namespaces", "--watch", "--output-watch-events", "--output=json")
-        one.process = self._connect().start("get", one.resource, *how)
-        one.started, one.begun, one.lists = now, False, True
-        for stream, is_output in ((one.process.stdout, True), (one.process.stderr, False)):
-            if stream is not None:
-                self._selector.register(stream, selectors.EVENT_READ, (one, is_output))
 
     def _read(self, one: _Stream, is_output: bool) -> Iterator[Told]:  # noqa: FBT001 - a key's data
         process = one.process

@@ -5,11 +5,9 @@ as constraints, ``verifier`` as a check of a finished plan, ``reference`` keeps 
 the scheduler's own algorithm. Each registers its function by the id of the law; none knows another.
 
 law.py       what a law is; functions by the ids of laws
-kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
+kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01; ST-01 to ST-05, KT-01 and KT-02 beside them
 yunikorn.py  YK-01 to YK-12
 kep83.py     K83-01 to K83-08
-kueue_strict.py    ST-01 to ST-05, beside Kueue's
-kueue_topology.py  KT-01 and KT-02, where pods are placed on nodes
 """
 
 from typing import Final

@@ -11,8 +11,13 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
-from planner.plan.commands import Commands
-from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate, Verdict
+from planner.plan.record import (
+    SCHEMA_VERSION,
+    AnyPlan,
+    Certificate,
+    Commands,
+    Verdict,
+)
 from planner.quota.kueue.assignment import Assignment
 from planner.scheduler import Placement
 from planner.state import RequestsFrom

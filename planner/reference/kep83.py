@@ -24,16 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.laws.kep83 import (
-    K83_AT_MIN,
-    K83_BORROWS,
-    K83_FITS,
-    K83_HOLDS_CONTESTED,
-    K83_WAITED,
-    K83_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_COHORT,
-    K83_WITHOUT_BORROWING,
-)
+from planner.laws import kep83 as laws
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.assignment import (
     Assignment,
@@ -48,11 +39,10 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.quota.kueue.waiting import seconds_waiting
-from planner.reference.kueue.assigned import Assigned
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
+from planner.reference.kueue.context import Assigned, Search, Target
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.eligibility import InvalidSelectorError
-from planner.reference.kueue.target import Search, Target
 from planner.reference.laws import keeps
 from planner.state.kep83 import Criterion, Kep83
 from planner.state.queues import Preemption, ResourceGroup
@@ -85,7 +75,7 @@ class Kep83Context:
         """The preemption policies of the preemptor's ClusterQueue."""
         return self.snapshot.queues[self.queue].spec.preemption
 
-    @keeps(K83_FITS, K83_WITHOUT_BORROWING)
+    @keeps(laws.K83_FITS, laws.K83_WITHOUT_BORROWING)
     def fits(self) -> bool:
         """Say whether the request fits within the quota: where preemption is needed, within min."""
         usage, queue = self.usage, self.queue
@@ -98,13 +88,13 @@ class Kep83Context:
                 return False
         return True
 
-    @keeps(K83_BORROWS)
+    @keeps(laws.K83_BORROWS)
     def is_borrowing(self, queue: int) -> bool:
         """Say whether a ClusterQueue uses more than its min of some involved flavor."""
         used, tree = self.usage.amount[queue], self.usage.tree
         return any(used[fr] > tree.nominal(queue, fr) for fr in self.involved)
 
-    @keeps(K83_AT_MIN)
+    @keeps(laws.K83_AT_MIN)
     def is_below_min(self, queue: int) -> bool:
         """Say whether a ClusterQueue uses less than its min of all the involved flavors."""
         used, tree = self.usage.amount[queue], self.usage.tree
@@ -227,14 +217,14 @@ def candidates_in_order(context: Kep83Context) -> list[Admitted]:
     return sorted(found, key=lambda workload: _key(context, workload))
 
 
-@keeps(K83_WAITED)
+@keeps(laws.K83_WAITED)
 def _may_preempt(context: Kep83Context) -> bool:
     """Say whether the preemptor has waited long enough."""
     waited = seconds_waiting(context.preemptor.workload, context.snapshot.now)
     return waited >= context.options.wait
 
 
-@keeps(K83_BORROWS, K83_WITHIN_COHORT)
+@keeps(laws.K83_BORROWS, laws.K83_WITHIN_COHORT)
 def _of_other_queues(context: Kep83Context) -> Iterator[Admitted]:
     """Step 2.1: in the cohort only ClusterQueues that are borrowing are considered."""
     policy = context.options.within_cohort(context.policy)
@@ -253,7 +243,7 @@ def _of_other_queues(context: Kep83Context) -> Iterator[Admitted]:
                 yield workload
 
 
-@keeps(K83_WITHIN_CLUSTER_QUEUE)
+@keeps(laws.K83_WITHIN_CLUSTER_QUEUE)
 def _of_own_queue(context: Kep83Context) -> Iterator[Admitted]:
     """Step 2.2: in the ClusterQueue only workloads with lower priority are selected."""
     if context.options.within_cluster_queue(context.policy) == "Never":
@@ -263,7 +253,7 @@ def _of_own_queue(context: Kep83Context) -> Iterator[Admitted]:
             yield workload
 
 
-@keeps(K83_HOLDS_CONTESTED)
+@keeps(laws.K83_HOLDS_CONTESTED)
 def _uses_involved(context: Kep83Context, workload: Admitted) -> bool:
     """Step 2: workloads that do not use the flavors selected for the preemptor are left out."""
     return not context.involved.isdisjoint(workload.names)
@@ -301,7 +291,7 @@ def search_kep83(context: Kep83Context) -> Search:
     return Search(targets, (borrowing,), borrowing if targets else None)
 
 
-@keeps(K83_AT_MIN)
+@keeps(laws.K83_AT_MIN)
 def _remove(context: Kep83Context) -> list[Admitted]:
     """Step 4: remove candidates until the preemptor fits; if it never does, put all back."""
     removed: list[Admitted] = []

@@ -11,7 +11,6 @@ plan.py, front.py   a plan, as far as all schedulers have it alike; a Pareto fro
 kueue/, yunikorn/   what only the plans and results of one scheduler have
 explanation.py, whatif.py, watch.py, risk.py, audit.py, bench.py, compare.py, simulation.py
                     the results of these commands
-settings.py         what can be set in a state, and who is pending there
 covered.py          what an answer leaves out of its state
 checking.py         the results of ``planner check``, ``lint`` and ``replay``
 catalogue.py        the result of ``planner laws``

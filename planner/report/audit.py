@@ -60,8 +60,6 @@ FINDINGS: Final[dict[FindingCode, str]] = {
 
 STRICT: Final = "documented precedence, ST-01 to ST-05"
 
-AUDIT: Final = "Audit of the scheduler's own answers"
-CLEAN: Final = "No findings"
 MAX_CASES: Final = 50
 ON_SCREEN: Final = 20
 MAX_NEEDLESS: Final = 3
@@ -231,7 +229,7 @@ def document(audit: Audit, folder: Path | None = None) -> Document:
         Section("Failures", failures),
     )
     return Document(
-        kind=AUDIT,
+        kind="Audit of the scheduler's own answers",
         head=tuple(_head(audit)),
         tiles=tuple(_tiles(audit)),
         sections=sections,
@@ -243,7 +241,7 @@ def _head(audit: Audit) -> Iterator[Fact]:
     counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
     yield Fact("Audited", Cell(counted), "title")
     faulty = summary.covered - summary.clean
-    badge = f"{plural(faulty, 'case')} with findings" if faulty else CLEAN
+    badge = f"{plural(faulty, 'case')} with findings" if faulty else "No findings"
     yield Fact("Found", Cell(badge, tone="warn" if faulty else "good"), "badge")
     yield Fact("Evicting", Cell(_answer(audit)), "answer")
     if summary.conditional:
@@ -325,7 +323,27 @@ def _objectives(audit: Audit) -> Iterator[Block]:
         yield Fold("How many were judged", (best,))
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
-        yield _gaps(gaps, _work(audit))
+        work = _work(audit)
+
+        def amount(gap: Gap, value: float) -> str:
+            return told(gap.unit, value, work)[1]
+
+        measures: list[Column[Gap]] = [
+            Column("Objective", lambda gap: gap.objective),
+            Column("Measure", lambda gap: gap.title, folds=True),
+            Column("Unit", lambda gap: told(gap.unit, 0, work)[0], folds=True),
+            Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
+            Column("Worse", lambda gap: f"{gap.more:,}", number=True),
+            Column("Better", lambda gap: f"{gap.less:,}", number=True),
+            Column(
+                "Mean gap",
+                lambda gap: amount(gap, gap.total / gap.compared),
+                number=True,
+            ),
+            Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
+        ]
+        notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
+        yield table("How much more than the optimum, measure by measure", measures, gaps, notes)
 
 
 def _work(audit: Audit) -> Work:
@@ -333,30 +351,18 @@ def _work(audit: Audit) -> Work:
     return work_in(name for case in audit.cases for name in case.resources)
 
 
-def _gaps(gaps: Sequence[Gap], work: Work) -> Table:
-    amount = partial(_gap_amount, work)
-    columns: list[Column[Gap]] = [
-        Column("Objective", lambda gap: gap.objective),
-        Column("Measure", lambda gap: gap.title, folds=True),
-        Column("Unit", lambda gap: told(gap.unit, 0, work)[0], folds=True),
-        Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
-        Column("Worse", lambda gap: f"{gap.more:,}", number=True),
-        Column("Better", lambda gap: f"{gap.less:,}", number=True),
-        Column("Mean gap", lambda gap: amount(gap, gap.total / gap.compared), number=True),
-        Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
-    ]
-    notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
-    return table("How much more than the optimum, measure by measure", columns, gaps, notes)
-
-
 def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
     shown = found(audit)
     if not shown:
         return
     states, work = {case.state: _state(case.state, folder) for case in shown}, _work(audit)
+
+    def preemptor(case: Case) -> Cell:
+        return name(case.names.get(case.pending, case.pending))
+
     columns: list[Column[Case]] = [
         Column("State", lambda case: states[case.state], plural(len(shown), "case"), folds=True),
-        Column("Preemptor", lambda case: _called(case, case.pending), folds=True, below="State"),
+        Column("Preemptor", preemptor, folds=True, below="State"),
         Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
         *(
             Column(one.objective, _victims(place), number=True)
@@ -408,10 +414,6 @@ def _needless(case: Case) -> Cell:
     return Cell(", ".join(some), under, is_name=True)
 
 
-def _called(case: Case, key: str) -> Cell:
-    return name(case.names.get(key, key))
-
-
 def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> Table:
     """Return the states that were not answered, and why; links to them start from a folder."""
 
@@ -447,11 +449,6 @@ def _spared(case: Case) -> int:
     """Return how many victims the first optimum has less."""
     first = case.judgements[0]
     return len(case.victims) - len(first.victims) if first.gaps else 0
-
-
-def _gap_amount(work: Work, gap: Gap, value: float) -> str:
-    """Return an amount of a gap in the unit it is shown in."""
-    return told(gap.unit, value, work)[1]
 
 
 def distributions(audit: Audit) -> Iterator[Histogram]:
@@ -528,7 +525,14 @@ def _histogram(
         tuple(one.name for one in ranges[first:last]),
         tuple(Series(title, tuple(found[first:last])) for title, found in counts.items()),
         tuple(
-            (f"{title}: " if several else "") + _summary(values, show)
+            (f"{title}: " if several else "")
+            + OF_THE.format(
+                count=plural(len(values), "case"),
+                mean=show(fmean(values)),
+                median=show(median(values)),
+                least=show(min(values)),
+                most=show(max(values)),
+            )
             for title, values in numbers.items()
         ),
     )
@@ -539,13 +543,3 @@ def _counts(values: Iterable[float], ranges: Sequence[Range]) -> list[int]:
     for value in values:
         counts[next(place for place, one in enumerate(ranges) if value <= one.most)] += 1
     return counts
-
-
-def _summary(values: Sequence[float], show: Callable[[float], str]) -> str:
-    return OF_THE.format(
-        count=plural(len(values), "case"),
-        mean=show(fmean(values)),
-        median=show(median(values)),
-        least=show(min(values)),
-        most=show(max(values)),
-    )

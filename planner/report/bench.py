@@ -22,7 +22,6 @@ from planner.report.document import (
 from planner.report.style import csv_of, fields, line, renderer
 from planner.report.text import decimal, plural
 
-TITLE: Final = "Benchmark of preemption planning"
 NOTE: Final = (
     "Optimal: legal, and as good as the proven optimum on every level. Refuted: claims of a proof "
     "that the optimum or the verifier refutes. Victims: by the fewest there can be, under "
@@ -55,21 +54,18 @@ def document(bench: Bench) -> Document:
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
         Section("Failures", (failure_table("answered", bench.failures),)),
     )
-    return Document(TITLE, tuple(_head(bench)), sections)
+    return Document("Benchmark of preemption planning", tuple(_head(bench)), sections)
 
 
 def _head(bench: Bench) -> Iterator[Fact]:
     manifest = bench.manifest
     cases = len({row.case for row in bench.rows})
-    yield Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, {_run(manifest)}"))
+    run = "quick" if manifest.quick else "full"
+    yield Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, the {run} run"))
     yield Fact("Cases", Cell(f"{cases:,} under {plural(len(manifest.objectives), 'objective')}"))
     yield Fact("Machine", Cell(_machine(manifest)))
     if bench.failures:
         yield Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad"))
-
-
-def _run(manifest: Manifest) -> str:
-    return "the quick run" if manifest.quick else "the full run"
 
 
 def _machine(manifest: Manifest) -> str:

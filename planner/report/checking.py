@@ -36,10 +36,7 @@ from planner.scheduler import scheduler_of
 if TYPE_CHECKING:
     from planner.commands.replay import FileComparison, ReplayReport
 
-CERTIFIED: Final = "certified"
 OPEN: Final = "not certified"
-LINT: Final = "Findings on a configuration"
-NOTHING_FOUND: Final = "Nothing found."
 MAX_OBJECTS: Final = 12
 MORE: Final = "... {count:,} more differences"
 _TONES: Final[Mapping[Severity, Tone]] = {"error": "bad", "warning": "warn", "note": ""}
@@ -80,7 +77,7 @@ def _check_lines(one: Check) -> Iterator[str]:
 
 def _checked(one: Check) -> Document:
     def proof(claim: CheckedClaim) -> Cell:
-        return Cell(CERTIFIED, tone="good") if claim.certified else Cell(OPEN, tone="bad")
+        return Cell("certified", tone="good") if claim.certified else Cell(OPEN, tone="bad")
 
     columns: list[Column[CheckedClaim]] = [
         Column("Claim", lambda claim: claim.claim),
@@ -128,13 +125,13 @@ def _findings(answer: Lint) -> Document:
     counts = Counter(one.severity for one in answer.findings)
     found = [plural(counts[severity], severity) for severity in _TONES if counts[severity]]
     tones: list[Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
-    said = Cell(", ".join(found) or NOTHING_FOUND, tone=tones[0] if tones else "good")
+    said = Cell(", ".join(found) or "Nothing found.", tone=tones[0] if tones else "good")
     head = (
         *assumed(answer.coverage),
         Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
         Fact("Found", said, "badge"),
     )
-    return Document(LINT, head, tuple(sections))
+    return Document("Findings on a configuration", head, tuple(sections))
 
 
 def _section(one: Finding) -> Section:

@@ -44,7 +44,6 @@ QUESTIONS: Final = {
     "why-nothing": "Why nothing",
     "why-this-plan": "Why these victims",
 }
-EXPLAINS: Final = "Explanation"
 NECESSARY: Final = {True: "yes", False: "no", None: NOTHING}
 CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 
@@ -93,7 +92,7 @@ def document(answer: CommonExplanation) -> Document:
         Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
         Section("Room on the nodes", tuple(EXPLAINED.of(answer).blocks(answer))),
     )
-    return Document(EXPLAINS, tuple(_head(answer)), sections)
+    return Document("Explanation", tuple(_head(answer)), sections)
 
 
 def _head(answer: CommonExplanation) -> Iterator[Fact]:

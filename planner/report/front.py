@@ -47,7 +47,6 @@ ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
 }
 FRONT: Final = "Pareto front"
 TITLE_WIDTH: Final = 12
-UNPROVED: Final = "not proved"
 ON: Final = "{scheduler}'s own plan is on the front, as good as point {points}."
 BEHIND: Final = (
     "{scheduler}'s own plan is behind the front: {points} better in one measure and no worse in "
@@ -109,7 +108,7 @@ def _rows(front: Front) -> list[_Row]:
     """Return the points in order, the scheduler's own among them."""
     rows = [_Row(str(n), "", point) for n, point in enumerate(front.points, start=1)]
     if front.unproved is not None:
-        rows.append(_Row(UNPROVED, "warn", front.unproved))
+        rows.append(_Row("not proved", "warn", front.unproved))
     if front.greedy.place != "none":
         rows.append(_Row(scheduler_name(front.greedy.plan), "strong", front.greedy))
     return sorted(rows, key=lambda row: (row.point.values[0], -row.point.values[1]))

@@ -47,7 +47,6 @@ _LIVE: Final = re.compile(
 """Where a mention, a reference or a link would begin to live: an empty comment keeps it dead."""
 _HERE: Final = "\0"
 """Stands for such a place; no text that was made harmless holds it."""
-_DEAD: Final = "<!-- -->"
 
 
 def text_of(document: Document) -> str:
@@ -89,7 +88,7 @@ def prose(text: str, *, in_table: bool = False) -> str:
 
 
 def _escaped(line: str) -> str:
-    return _MARKUP.sub(r"\\\1", _LIVE.sub(_HERE, line)).replace(_HERE, _DEAD)
+    return _MARKUP.sub(r"\\\1", _LIVE.sub(_HERE, line)).replace(_HERE, "<!-- -->")
 
 
 def _guarded(match: re.Match[str]) -> str:
@@ -150,7 +149,11 @@ def _block(block: Block) -> Iterator[str]:
         case Names():
             yield from _names(block)
         case Listing():
-            yield from _listing(block)
+            # Lines between fences that are longer than any of their own.
+            lines = [clean(line) for line in block.lines]
+            longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+            fence = "`" * max(3, longest + 1)
+            yield from (fence, *lines, fence)
         case Gauges():
             yield f"**{prose(block.caption)}**"
             yield ""
@@ -203,14 +206,6 @@ def _names(block: Names) -> Iterator[str]:
         yield f"- {label}: {', '.join(shown)}"
     if len(block.names) > MAX_ROWS:
         yield from ("", CUT.format(count=len(block.names) - MAX_ROWS))
-
-
-def _listing(block: Listing) -> Iterator[str]:
-    """Yield lines between fences that are longer than any of their own."""
-    lines = [clean(line) for line in block.lines]
-    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
-    yield from (fence, *lines, fence)
 
 
 def _slots(block: Slots) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
@@ -47,7 +47,6 @@ from planner.report.text import hours, moment, plural
 from planner.report.words import (
     LOST,
     WORK_UNIT,
-    Contrast,
     TermRow,
     by_hand_in_words,
     cautions,
@@ -82,7 +81,6 @@ SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
 DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
 WHOM: Final = "Whom {scheduler} itself would {verb}"
-ITSELF: Final = "{scheduler} itself: {value}"
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
 CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
 HOLDS, BROKEN = Cell("holds", tone="good"), Cell("broken", tone="bad")
@@ -255,7 +253,7 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
     scheduler = scheduler_name(plan)
 
     def beside(value: str) -> str:
-        return ITSELF.format(scheduler=scheduler, value=value)
+        return f"{scheduler} itself: {value}"
 
     called = scheduler_of(plan).words
     nouns = plural(len(plan.victims), called.noun).partition(" ")[2]
@@ -285,12 +283,6 @@ def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
     if len(plan.victims) <= MANY:
         yield shown
         return
-    yield _by_queue(plan)
-    yield Only("screen", (replace(shown, most=FIRST),))
-    yield Only("page", (Fold(f"All {len(plan.victims):,} victims", (shown,)),))
-
-
-def _by_queue(plan: AnyPlan) -> Table:
     queues: dict[str, list[Any]] = {}
     for victim in plan.victims:
         queues.setdefault(victim.runs_in, []).append(victim)
@@ -316,7 +308,9 @@ def _by_queue(plan: AnyPlan) -> Table:
         Column(f"Lost {work.short}", lambda row: lost(row[1]), lost(plan.victims), number=True),
     ]
     rows = sorted(queues.items(), key=lambda row: -len(row[1]))
-    return table("Victims by queue", columns, rows)
+    yield table("Victims by queue", columns, rows)
+    yield Only("screen", (replace(shown, most=FIRST),))
+    yield Only("page", (Fold(f"All {len(plan.victims):,} victims", (shown,)),))
 
 
 def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
@@ -370,7 +364,17 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
         theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
         said = DIFFERENT.format(theirs=theirs, ours=len(plan.victims), **words)
         yield Paragraph(if_ever(greedy) + said)
-        yield from _names_beside(parts, victim_names(greedy) | victim_names(plan))
+        # Lists of who is in both, spared or instead; a page begins with who is spared.
+        names = victim_names(greedy) | victim_names(plan)
+
+        def of(label: str, keys: Sequence[str], tone: Tone) -> tuple[Block, ...]:
+            return (Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
+
+        both = of(BOTH, parts.common, "")
+        yield Only("screen", both)
+        yield from of(SPARED, parts.spared, "good")
+        yield Only("page", both)
+        yield from of(INSTEAD, parts.instead, "warn")
     else:
         yield Paragraph(if_ever(greedy) + SAME.format(theirs=theirs, **words))
     if more := more_than_greedy(plan):
@@ -383,19 +387,6 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
 def _outside(plan: AnyPlan) -> Iterator[Paragraph]:
     """Yield the laws that the scheduler's own answer does not keep."""
     return (Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
-
-
-def _names_beside(parts: Contrast, names: Mapping[str, str]) -> Iterator[Block]:
-    """Yield lists of who is in both, spared or instead; a page begins with who is spared."""
-
-    def of(label: str, keys: Sequence[str], tone: Tone) -> tuple[Block, ...]:
-        return (Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
-
-    both = of(BOTH, parts.common, "")
-    yield Only("screen", both)
-    yield from of(SPARED, parts.spared, "good")
-    yield Only("page", both)
-    yield from of(INSTEAD, parts.instead, "warn")
 
 
 def _disruption(plan: AnyPlan) -> Iterator[Block]:

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -213,10 +214,7 @@ def _draw_counts(panel: Axes, answer: Simulation, unit: int) -> None:
             steps[span.end_s] = steps.get(span.end_s, 0) - 1
     for phase, steps in changes.items():
         times = sorted(time for time in steps if time < answer.duration_s or time == 0)
-        count, counts = 0, []
-        for time in times:
-            count += steps[time]
-            counts.append(count)
+        counts = list(accumulate(steps[time] for time in times))
         ends = [*(time / unit for time in times), answer.duration_s / unit]
         panel.step(ends, [*counts, counts[-1]], where="post", color=COLORS[phase], label=phase)
     panel.set_title(f"{scheduler_of(answer).words.noun}s", loc="left")

@@ -32,7 +32,6 @@ ANSWERS: Final = {
     "infeasible": "proved infeasible",
     "unknown": "unknown",
 }
-RISK: Final = "Risk of preemption"
 NEVER: Final = "{never} of {all} are never a victim."
 
 
@@ -45,7 +44,7 @@ def document(answer: Risk) -> Document:
         blocks.append(Paragraph(NEVER.format(never=f"{never:,}", all=count)))
     preemptors = Section("For whom", (_preemptor_table(answer),))
     sections = filled(Section("Who is at risk", tuple(blocks)), preemptors)
-    return Document(RISK, tuple(_head(answer)), sections)
+    return Document("Risk of preemption", tuple(_head(answer)), sections)
 
 
 def _head(answer: Risk) -> Iterator[Fact]:

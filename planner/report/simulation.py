@@ -28,7 +28,6 @@ from planner.report.text import age, moment, plural, short
 from planner.report.words import work_in
 from planner.scheduler import Part, scheduler_of
 
-SIMULATED: Final = "Simulation"
 MOST_LOOPS: Final = 3
 MOST_ROWS: Final = 40
 
@@ -47,9 +46,7 @@ BY_PLANS: Final = {
 }
 SCHEDULE: Final = "{time}: {cycles}; {ended}"
 ROUND: Final = "LOOP {number}: {evictions} in {period}, {often}"
-FOR_EVER: Final = "and so on for ever"
 ONLY_EVICTIONS: Final = "Evictions only, of {all:,} events; --timeline FILE has all."
-MORE_LOOPS: Final = "... {count:,} more loops, use --format json"
 
 
 TONES: Final[dict[str, Tone]] = {"preempted": "bad"}
@@ -66,7 +63,7 @@ def render_timeline(answer: Simulation) -> str:
 def document(answer: Simulation) -> Document:
     """Return everything there is to say: what goes round, what happened, what became of whom."""
     left_out = len(answer.loops) - MOST_LOOPS
-    said = MORE_LOOPS.format(count=left_out)
+    said = f"... {left_out:,} more loops, use --format json"
     more = (Paragraph(said, "dim"),) if left_out > 0 else ()
     sections = filled(
         *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
@@ -77,7 +74,7 @@ def document(answer: Simulation) -> Document:
         Section("What became of whom", (_fate_table(answer),)),
         Section("What was in use", (_use_table(answer),)),
     )
-    return Document(SIMULATED, tuple(_head(answer)), sections)
+    return Document("Simulation", tuple(_head(answer)), sections)
 
 
 def _head(answer: Simulation) -> Iterator[Fact]:
@@ -116,7 +113,7 @@ def _head(answer: Simulation) -> Iterator[Fact]:
 
 
 def _loop(loop: Loop, number: int) -> Section:
-    often = FOR_EVER if loop.endless else f"seen {plural(loop.rounds, 'time')}"
+    often = "and so on for ever" if loop.endless else f"seen {plural(loop.rounds, 'time')}"
     title = ROUND.format(
         number=number,
         evictions=plural(loop.evictions, "eviction"),
@@ -138,7 +135,22 @@ def _timeline(answer: Simulation) -> Iterator[Block]:
         events = tuple(one for one in events if one.kind == "preempted")
         yield Paragraph(ONLY_EVICTIONS.format(all=len(answer.timeline)), "dim")
     if events:
-        yield _timeline_table(answer, events)
+        noun = scheduler_of(answer).words.noun.title()
+        columns: list[Column[Event]] = [
+            Column("Second", lambda row: f"{row.at_s:,}", number=True),
+            Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
+            Column("What", lambda row: Cell(row.kind, tone=TONES.get(row.kind, ""))),
+            Column(noun, lambda row: name(answer.called(row.workload)), folds=True),
+            Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
+            Column(
+                "By",
+                lambda row: name(answer.called(row.by)) if row.by else NOTHING,
+                folds=True,
+                below=noun,
+            ),
+            Column("Why", lambda row: row.reason or NOTHING),
+        ]
+        yield table("One event after another", columns, events, most=MOST_ROWS)
 
 
 def _feud_table(answer: Simulation) -> Table:
@@ -165,25 +177,6 @@ def _most_by(storm: Storm, answer: Simulation) -> str:
     some = [f"{short(answer.called(key))} ({n:,})" for key, n in list(storm.by.items())[:3]]
     left_out = len(storm.by) - len(some)
     return ", ".join(some) + (f" and {left_out:,} more" if left_out > 0 else "")
-
-
-def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
-    noun = scheduler_of(answer).words.noun.title()
-    columns: list[Column[Event]] = [
-        Column("Second", lambda row: f"{row.at_s:,}", number=True),
-        Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
-        Column("What", lambda row: Cell(row.kind, tone=TONES.get(row.kind, ""))),
-        Column(noun, lambda row: name(answer.called(row.workload)), folds=True),
-        Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
-        Column(
-            "By",
-            lambda row: name(answer.called(row.by)) if row.by else NOTHING,
-            folds=True,
-            below=noun,
-        ),
-        Column("Why", lambda row: row.reason or NOTHING),
-    ]
-    return table("One event after another", columns, events, most=MOST_ROWS)
 
 
 def _fate_table(answer: Simulation) -> Table:

@@ -205,17 +205,13 @@ def _words(line: Line, room: int) -> Iterator[tuple[str, str, str]]:
         for before, whole in re.findall(r"( *)([^ ]+)", text):
             space, word = before, whole
             while cells(word) > room:
-                head = _head(word, room)
+                # The start of a word that there is room for, up to a joint that is not far before.
+                end = next(n for n in range(len(word), 0, -1) if cells(word[:n]) <= room)
+                joint = max(word.rfind(joint, 0, end) for joint in _JOINTS) + 1
+                head = word[: joint if joint > end // 2 else end]
                 yield space, head, style
                 space, word = "", word[len(head) :]
             yield space, word, style
-
-
-def _head(word: str, room: int) -> str:
-    """Return the start of a word that there is room for, up to a joint that is not far before."""
-    end = next(n for n in range(len(word), 0, -1) if cells(word[:n]) <= room)
-    joint = max(word.rfind(joint, 0, end) for joint in _JOINTS) + 1
-    return word[: joint if joint > end // 2 else end]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
-"""What edits of a state change, in every format."""
+"""What edits of a state change, and what can be set there, in every format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from planner.commands.whatif.edit import Move, WhatIf
+from planner.commands.whatif.edit import Editable, Move, Settable, Settings, Waiting, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.base import name_some
 from planner.report.covered import answer_in_words
@@ -33,8 +33,6 @@ from planner.report.text import plural
 from planner.report.words import rules_name, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
-WHAT_IF: Final = "What an edit changes"
-VICTIM: Final = "x"
 NO_CHANGE: Final = (
     "Nothing changes: neither {scheduler}'s victims nor the plan's, nor what they lose."
 )
@@ -42,8 +40,6 @@ ONLY_PLACES: Final = (
     "Only places change: neither {scheduler}'s victims nor the plan's, nor what they lose."
 )
 MAX_PLACES: Final = 8
-NO_LONGER: Final = "no longer a victim of {owner}"
-NEWLY: Final = "newly a victim of {owner}"
 ITSELF: Final = "the scheduler itself"
 QUOTA: Final = "Quota, before and after the plan"
 NOT_THERE: Final = "it is not there"
@@ -95,12 +91,21 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
 def document(answer: WhatIf) -> Document:
     """Return everything there is to say: the answers, the victims, and what is lost."""
     said: tuple[Block, ...] = (Only("page", tuple(_hit(answer))),)
-    moves = _moves(answer)
+    # What goes elsewhere, by whose answer.
+    owners = (scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
+    moves = [_Moved(owner, one) for owner, difference in owners for one in difference.moved]
     if answer.greedy.is_none and answer.optimum.is_none:
         text = ONLY_PLACES if moves else NO_CHANGE
         said += (Paragraph(text.format(scheduler=scheduler_name(answer.after))),)
     sides, after = _sides(answer), answer.after
-    evicted = _evicted(sides)
+    # Every victim of any plan: those of the planner's plans first.
+    facts: dict[str, tuple[str, str, int]] = {}
+    for side in reversed(sides):
+        facts = {**_victims(side.plan), **facts}
+    ours = [side.plan for side in sides if side.owner == "plan"]
+    keys = dict.fromkeys(key for plan in (*ours, *(s.plan for s in sides)) for key in plan.keys)
+    chosen = [set(side.plan.keys) for side in sides]
+    evicted = [_Evicted(*facts[key], tuple(key in victims for victims in chosen)) for key in keys]
     levels = after.certificate.levels if after.certificate else ()
     minimised = {term for level in levels for term in level.term.split("+")}
     told_of = (row for row in _terms(answer) if any(row.values))
@@ -115,7 +120,7 @@ def document(answer: WhatIf) -> Document:
         Section(QUOTA, (Only("page", PAGE.of(after)(after).usage),)),
         Section("Disruption", (_term_table(terms, sides, after),)),
     )
-    return Document(WHAT_IF, tuple(_head(answer)), sections)
+    return Document("What an edit changes", tuple(_head(answer)), sections)
 
 
 def _hit(answer: WhatIf) -> Iterator[Block]:
@@ -126,8 +131,8 @@ def _hit(answer: WhatIf) -> Iterator[Block]:
         names |= victim_names(plan)
     for owner, difference in (("the plan", answer.optimum), (ITSELF, answer.greedy)):
         kinds: tuple[tuple[str, Sequence[str], Tone], ...] = (
-            (NO_LONGER, difference.no_longer, "good"),
-            (NEWLY, difference.newly, "warn"),
+            ("no longer a victim of {owner}", difference.no_longer, "good"),
+            ("newly a victim of {owner}", difference.newly, "warn"),
         )
         for label, keys, tone in kinds:
             if keys:
@@ -159,17 +164,6 @@ def _answer(when: str, plan: AnyPlan) -> Iterator[Fact]:
     yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer")
 
 
-def _evicted(sides: Sequence[_Side]) -> list[_Evicted]:
-    """Return every victim of any plan: those of the planner's plans first."""
-    facts: dict[str, tuple[str, str, int]] = {}
-    for side in reversed(sides):
-        facts = {**_victims(side.plan), **facts}
-    ours = [side.plan for side in sides if side.owner == "plan"]
-    keys = dict.fromkeys(key for plan in (*ours, *(s.plan for s in sides)) for key in plan.keys)
-    chosen = [set(side.plan.keys) for side in sides]
-    return [_Evicted(*facts[key], tuple(key in victims for victims in chosen)) for key in keys]
-
-
 def _victims(plan: AnyPlan) -> dict[str, tuple[str, str, int]]:
     """Return name, queue and priority of every victim, by its key."""
     return {one.key: (one.name, one.runs_in, one.priority) for one in plan.victims}
@@ -183,7 +177,7 @@ def _title(side: _Side) -> str:
 def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> Table:
     def of(position: int) -> Column[_Evicted]:
         def cell(row: _Evicted) -> str:
-            return VICTIM if row.sides[position] else NOTHING
+            return "x" if row.sides[position] else NOTHING
 
         total = str(sum(row.sides[position] for row in rows))
         return Column(_title(sides[position]), cell, total, number=True)
@@ -197,12 +191,6 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
         *map(of, range(len(sides))),
     ]
     return table("Who is a victim where", columns, rows)
-
-
-def _moves(answer: WhatIf) -> list[_Moved]:
-    """Return what goes elsewhere, by whose answer."""
-    owners = (scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
-    return [_Moved(owner, one) for owner, difference in owners for one in difference.moved]
 
 
 def _move_table(rows: Sequence[_Moved]) -> Table:
@@ -287,3 +275,45 @@ def _lines(answer: WhatIf) -> Iterator[str]:
 
 
 render = renderer(_lines, document)
+
+
+SETTINGS: Final = "What can be set"
+LEFT_OUT: Final = "{count} that run are not listed."
+
+
+def _settings(answer: Settings) -> Document:
+    """Return the pending, and all that can be set."""
+    waits: list[Column[Waiting]] = [
+        Column("Pending", lambda one: name(one.name), folds=True),
+        Column("Queue", lambda one: name(one.queue), folds=True),
+        Column("Priority", lambda one: f"{one.priority}", number=True),
+    ]
+    columns: list[Column[tuple[Editable, Settable]]] = [
+        Column("Edit", lambda row: name(row[1].target), folds=True),
+        Column("Value", lambda row: row[1].value or NOTHING),
+        Column("May be", lambda row: ", ".join(row[1].choices) or NOTHING, folds=True),
+    ]
+    rows = ((one, setting) for one in answer.objects for setting in one.settings)
+    notes = (LEFT_OUT.format(count=f"{answer.left_out:,}"),) if answer.left_out else ()
+    sections = filled(
+        Section("Pending", (table("Who waits in a queue", waits, answer.pending),)),
+        Section(SETTINGS, (table("What stands before the = of an edit", columns, rows, notes),)),
+    )
+    title = Fact("Pending", Cell(plural(len(answer.pending), "workload")), "title")
+    return Document(SETTINGS, (title,), sections)
+
+
+def _setting_lines(answer: Settings) -> Iterator[str]:
+    yield line("scheduler", answer.scheduler)
+    for one in answer.pending:
+        yield line("pending", one.key, name=one.name, queue=one.queue, priority=one.priority)
+    for goal in answer.objectives:
+        yield line("objective", goal.name, Said(goal.summary))
+    for thing in answer.objects:
+        for setting in thing.settings:
+            yield line("setting", setting.target, value=setting.value)
+    if answer.left_out:
+        yield line("left_out", answer.left_out)
+
+
+render_settings = renderer(_setting_lines, _settings)

@@ -160,13 +160,7 @@ class Service:
 
 
 def _address(url: str, option: str) -> SplitResult:
-    """Take a URL apart.
-
-    Raises
-    ------
-    InputError
-        If it is none of a service, or holds more than that.
-    """
+    """Take a URL apart."""
     parts = None
     with suppress(ValueError):  # a port that is no number, brackets that do not close
         found = urlsplit(url)

@@ -101,7 +101,14 @@ def take_dump(service: Service) -> Dump:
         for path in STATE_DUMPS:
             reply = service.get(path)
             if not _is_absent(reply):
-                return Dump(_trimmed(_state_dump(reply, f"{service.url}{path}")))
+                # The core leaves lists out that are empty, but always has a queue.
+                where = f"{service.url}{path}"
+                value = _object(reply, where)
+                if not all(isinstance(value.get(name), list) for name in ("partitions", "queues")):
+                    raise InputError(
+                        where, "answers with an object that is no state dump", _CORE, OPEN
+                    )
+                return Dump(_trimmed(value))
         return Dump(_trimmed(_put_together(service)), (PUT_TOGETHER,))
 
 
@@ -119,28 +126,8 @@ def _is_absent(reply: Reply) -> bool:
     return moved or refused or (reply.status == HTTPStatus.OK and reply.kind == "text/html")
 
 
-def _state_dump(reply: Reply, where: str) -> Json:
-    """Return a state dump; the core leaves lists out that are empty, but always has a queue.
-
-    Raises
-    ------
-    InputError
-        If the answer is something else.
-    """
-    value = _object(reply, where)
-    if not all(isinstance(value.get(name), list) for name in ("partitions", "queues")):
-        raise InputError(where, "answers with an object that is no state dump", _CORE, OPEN)
-    return value
-
-
 def _put_together(service: Service) -> Json:
-    """Return what the state dump would hold.
-
-    Raises
-    ------
-    InputError
-        As `take_dump` does.
-    """
+    """Return what the state dump would hold."""
     partitions = _list(service, "/ws/v1/partitions")
     state: Json = {
         "timestamp": to_nanoseconds(present()),
@@ -162,13 +149,7 @@ def _put_together(service: Service) -> Json:
 
 
 def _list(service: Service, path: str) -> list[Json]:
-    """Return a list of objects; null is an empty one to Go.
-
-    Raises
-    ------
-    InputError
-        If the answer is something else.
-    """
+    """Return a list of objects; null is an empty one to Go."""
     where = f"{service.url}{path}"
     value = _parsed(service.get(path), where)
     if value is None:
@@ -190,15 +171,18 @@ def _object(reply: Reply, where: str) -> Json:
 
 
 def _parsed(reply: Reply, where: str) -> object:
-    """Return the JSON of an answer.
-
-    Raises
-    ------
-    InputError
-        If it is an error of the service, or no JSON.
-    """
+    """Return the JSON of an answer."""
     if reply.status != HTTPStatus.OK:
-        raise _refusal(reply, where)
+        # In the service's own words where it has some.
+        try:
+            said = next(parse_json(reply.data, where), None)
+        except ParseError:
+            said = None
+        reason = said.get("description") if isinstance(said, dict) else None
+        known = {one.value: one.phrase for one in HTTPStatus}
+        name = f"{reply.status} {known.get(reply.status, '')}".strip()
+        found = f"answers {name}" + (f": {shown(reason)}" if isinstance(reason, str) else "")
+        raise InputError(where, found, _CORE, OPEN)
     try:
         documents = list(parse_json(reply.data, where, Budget(len(reply.data))))
     except ParseError as error:
@@ -211,19 +195,6 @@ def _parsed(reply: Reply, where: str) -> object:
 
 
 _CORE: Final = "the REST service of YuniKorn's core, 1.5 or later, or 1.0 with its state dump"
-
-
-def _refusal(reply: Reply, where: str) -> InputError:
-    """Say why there is nothing to read, in the service's own words where it has some."""
-    try:
-        said = next(parse_json(reply.data, where), None)
-    except ParseError:
-        said = None
-    reason = said.get("description") if isinstance(said, dict) else None
-    known = {one.value: one.phrase for one in HTTPStatus}
-    name = f"{reply.status} {known.get(reply.status, '')}".strip()
-    found = f"answers {name}" + (f": {shown(reason)}" if isinstance(reason, str) else "")
-    return InputError(where, found, _CORE, OPEN)
 
 
 def _stranger(where: str, value: object) -> InputError:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
-from planner.rivals.ablation import SEARCHES, certified
 from planner.rivals.contest import Contest, Found
-from planner.rivals.exact import by_engine, cp_sat, highs, rounding, scip
-from planner.rivals.restarts import local_search, random_restarts
-from planner.rivals.rules import greedy, kube_scheduler, smallest, volcano
+from planner.rivals.exact import SEARCHES, by_engine, certified, cp_sat, highs, rounding, scip
+from planner.rivals.rules import (
+    greedy,
+    kube_scheduler,
+    local_search,
+    random_restarts,
+    smallest,
+    volcano,
+)
 
 Family = Literal["rule", "heuristic", "engine", "planner"]
 

@@ -13,16 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from planner.laws import Law, Register
-from planner.laws.kep83 import (
-    K83_AT_MIN,
-    K83_BORROWS,
-    K83_FITS,
-    K83_HOLDS_CONTESTED,
-    K83_WAITED,
-    K83_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_COHORT,
-    K83_WITHOUT_BORROWING,
-)
+from planner.laws import kep83 as laws
 from planner.plan import Verdict
 from planner.plan.kueue import Plan
 from planner.quota.kueue.amount import add
@@ -208,7 +199,7 @@ CHECKS: Final[Register[Check]] = Register()
 """The check of every law, by the law's id."""
 
 
-@CHECKS.of(K83_FITS)
+@CHECKS.of(laws.K83_FITS)
 def fits(case: Kep83Case) -> Verdict:
     """K83-01: after all victims are gone, every requested flavor-resource is available.
 
@@ -216,10 +207,10 @@ def fits(case: Kep83Case) -> Verdict:
     assignment that leaves out a podset or a request breaks the law too.
     Source: Preemption, step 4.
     """
-    return judge_fit(case, K83_FITS)
+    return judge_fit(case, laws.K83_FITS)
 
 
-@CHECKS.of(K83_WITHOUT_BORROWING)
+@CHECKS.of(laws.K83_WITHOUT_BORROWING)
 def without_borrowing(case: Kep83Case) -> Verdict:
     """K83-02: what needs preemption ends within the min quota of the queue, unless it may borrow.
 
@@ -228,13 +219,13 @@ def without_borrowing(case: Kep83Case) -> Verdict:
     preemption; Alternatives.
     """
     if case.nothing_evicted:
-        return judge(K83_WITHOUT_BORROWING, (), "does not apply: nothing is preempted")
+        return judge(laws.K83_WITHOUT_BORROWING, (), "does not apply: nothing is preempted")
     borrows = case.setting.options.borrows
     if case.borrowing is not borrows:
         wrong = f"the plan must say that it was made {'with' if borrows else 'without'} borrowing"
-        return judge(K83_WITHOUT_BORROWING, [wrong], "")
+        return judge(laws.K83_WITHOUT_BORROWING, [wrong], "")
     if borrows:
-        return judge(K83_WITHOUT_BORROWING, (), "does not apply: withinCohort LowerPriority")
+        return judge(laws.K83_WITHOUT_BORROWING, (), "does not apply: withinCohort LowerPriority")
     queue, usage, snapshot = case.setting.queue, case.removal.usage, case.snapshot
     findings = []
     for fr, asked in sorted(case.setting.request.items()):
@@ -248,30 +239,30 @@ def without_borrowing(case: Kep83Case) -> Verdict:
                 f"min is {say_amount(snapshot, fr, nominal, named=False)}"
             )
     within = f"{say_node(snapshot, queue)} stays within its min"
-    return judge(K83_WITHOUT_BORROWING, findings, within)
+    return judge(laws.K83_WITHOUT_BORROWING, findings, within)
 
 
-@CHECKS.of(K83_HOLDS_CONTESTED)
+@CHECKS.of(laws.K83_HOLDS_CONTESTED)
 def holds_contested_quota(case: Kep83Case) -> Verdict:
     """K83-03: every victim holds quota in an active queue of the tree, and names an involved fr.
 
     Whether the amount is positive is irrelevant. Workloads that hold no quota, are the preemptor
     or are named twice break the law. Source: Preemption, step 2.
     """
-    return judge_holdings(case, K83_HOLDS_CONTESTED)
+    return judge_holdings(case, laws.K83_HOLDS_CONTESTED)
 
 
-@CHECKS.of(K83_WITHIN_CLUSTER_QUEUE)
+@CHECKS.of(laws.K83_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(case: Kep83Case) -> Verdict:
     """K83-04: a victim of the preemptor's own queue has a lower priority; with Never none may go.
 
     Source: ClusterQueue API changes; Preemption, step 2.2.
     """
     policy = f"withinClusterQueue: {case.setting.queue_policy}"
-    return _permitted(case, K83_WITHIN_CLUSTER_QUEUE, case.own, policy)
+    return _permitted(case, laws.K83_WITHIN_CLUSTER_QUEUE, case.own, policy)
 
 
-@CHECKS.of(K83_WITHIN_COHORT)
+@CHECKS.of(laws.K83_WITHIN_COHORT)
 def within_cohort(case: Kep83Case) -> Verdict:
     """K83-05: a victim of another queue is permitted by ``withinCohort``.
 
@@ -279,10 +270,10 @@ def within_cohort(case: Kep83Case) -> Verdict:
     ReclaimFromAny: any; Never: none. Source: ClusterQueue API changes; Preemption, step 2.1.
     """
     policy = f"withinCohort: {case.setting.cohort_policy}"
-    return _permitted(case, K83_WITHIN_COHORT, case.others, policy)
+    return _permitted(case, laws.K83_WITHIN_COHORT, case.others, policy)
 
 
-@CHECKS.of(K83_BORROWS)
+@CHECKS.of(laws.K83_BORROWS)
 def borrows_involved_flavors(case: Kep83Case) -> Verdict:
     """K83-06: the queue of a victim, unless it is the own one, borrows before any removal.
 
@@ -294,10 +285,10 @@ def borrows_involved_flavors(case: Kep83Case) -> Verdict:
         for queue in queues
         if not case.setting.borrows_contested(queue)
     ]
-    return judge(K83_BORROWS, findings, f"{len(queues)} other queues with victims borrow")
+    return judge(laws.K83_BORROWS, findings, f"{len(queues)} other queues with victims borrow")
 
 
-@CHECKS.of(K83_AT_MIN)
+@CHECKS.of(laws.K83_AT_MIN)
 def at_min_until_last_victim(case: Kep83Case) -> Verdict:
     """K83-07: there is an order in which the KEP could remove the victims one by one.
 
@@ -307,10 +298,10 @@ def at_min_until_last_victim(case: Kep83Case) -> Verdict:
     """
     obstacle = [case.removal.obstacle] if case.removal.obstacle else []
     order = say_some([victim.key for victim in case.removal.order])
-    return judge(K83_AT_MIN, obstacle, f"in the order {order}" if order else "no victims")
+    return judge(laws.K83_AT_MIN, obstacle, f"in the order {order}" if order else "no victims")
 
 
-@CHECKS.of(K83_WAITED)
+@CHECKS.of(laws.K83_WAITED)
 def waited(case: Kep83Case) -> Verdict:
     """K83-08: there are victims only if the preemptor has waited long enough.
 
@@ -319,7 +310,7 @@ def waited(case: Kep83Case) -> Verdict:
     setting = case.setting
     told = f"it has waited {setting.waited_s} s of {setting.options.wait} s"
     late_enough = setting.may_preempt or case.nothing_evicted
-    return judge(K83_WAITED, [] if late_enough else [told], told)
+    return judge(laws.K83_WAITED, [] if late_enough else [told], told)
 
 
 def _permitted(

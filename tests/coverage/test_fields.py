@@ -2,8 +2,9 @@
 
 import pytest
 
-from planner.coverage.kueue_features import FEATURES, FIELDS, HARMLESS, TOPOLOGY, feature_of
+from planner.coverage.kueue_features import FEATURES, HARMLESS, TOPOLOGY
 from tests.conftest import ROOT
+from tests.coverage.fields import FIELDS, feature_of
 
 API = (ROOT / "tests" / "coverage" / "api.txt").read_text("utf-8").split()
 

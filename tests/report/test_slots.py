@@ -14,7 +14,7 @@ from planner.reference.kueue.decision import decide
 from planner.report.document import SlotRow, Slots
 from planner.report.explanation import render as render_explanation
 from planner.report.html.page import draw_slots
-from planner.report.kueue.nodes import NOT_PLACED
+from planner.report.kueue.plan import NOT_PLACED
 from planner.report.plan import render
 from tests.cluster import PENDING, Object
 from tests.conftest import ROOT

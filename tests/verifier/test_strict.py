@@ -7,7 +7,7 @@ import pytest
 from planner.laws import of_precedence
 from planner.state.kueue import State
 from planner.verifier.kueue.plan import match_plan
-from planner.verifier.kueue_strict import judge_strictly
+from planner.verifier.kueue_strict.laws import judge_strictly
 from tests.verifier.cases import (
     BY_SHARE,
     OWN,

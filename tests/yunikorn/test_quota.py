@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planner.quota.yunikorn.cluster import prepare
-from planner.reference.yunikorn.quota import QuotaPreemption, preempt_quota, preempt_quotas
+from planner.reference.yunikorn.quota import QuotaPreemption, preempt_quota
 from tests.yunikorn.building import allocation, application, cluster_value, queue, state_of
 
 GPU = {"gpu": 1}
@@ -82,17 +82,3 @@ def test_a_parent_splits_by_what_each_child_has_above_its_guaranteed() -> None:
     assert found.amount == {"gpu": 4}
     assert found.shares == {"root.a.b": {"gpu": 3}, "root.a.c": {"gpu": 1}}
     assert len(found.victims) == 4
-
-
-def test_only_queues_that_are_due() -> None:
-    value = leaf(allocation("a", GPU), allocation("b", GPU))
-    assert list(preempt_quotas(prepare(state_of(value)))) == ["root.a"]
-    partition = value["queues"]["partitions"][0]
-    partition["queues"][0]["queues"][0]["properties"] = {}
-    assert preempt_quotas(prepare(state_of(value))) == {}
-
-
-def test_the_partition_must_switch_it_on() -> None:
-    value = leaf(allocation("a", GPU), allocation("b", GPU))
-    value["queues"]["partitions"][0]["preemption"] = {}
-    assert preempt_quotas(prepare(state_of(value))) == {}

@@ -8,8 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan import Record
-from planner.plan.commands import Command
-from planner.plan.record import SCHEMA_VERSION
+from planner.plan.record import SCHEMA_VERSION, Command
 
 Way = Literal["eviction", "boosts"]
 """eviction: the victims get the condition Evicted. boosts: priorities change, and Kueue itself

@@ -27,8 +27,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.slices import without_slices
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
-from planner.reference.kueue.cycle.nomination import why_held_back
-from planner.reference.kueue.cycle.turn import in_the_way
+from planner.reference.kueue.cycle.nomination import in_the_way, why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate, check_facts

@@ -32,13 +32,12 @@ from planner.quota.kueue.request import ambiguous_resources
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reader.kueue_release import GateRefused
-from planner.reference.kueue.assigned import Assigned
-from planner.reference.kueue.crash import Crash
+from planner.reference.kueue.chance import Crash
+from planner.reference.kueue.context import Assigned, Target
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Outcome
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, ByChance, Decision, decide
-from planner.reference.kueue.target import Target
 from planner.reference.kueue.topology.find import Placement
 from planner.state import AUTO, RequestsFrom, parse_time
 from planner.state.kueue import Cohort, State, Workload

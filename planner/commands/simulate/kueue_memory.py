@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.reference.kueue.assigned import Tried
+from planner.reference.kueue.context import Tried
 from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.decision import Decision
 

@@ -12,9 +12,9 @@ from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.context import Search as Searched
+from planner.reference.kueue.context import Target
 from planner.reference.kueue.decision import Decision, with_places
-from planner.reference.kueue.target import Search as Searched
-from planner.reference.kueue.target import Target
 from planner.reference.kueue.topology.assigning import Placing
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.placement import concerns, unknown

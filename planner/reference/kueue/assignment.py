@@ -23,31 +23,28 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import Replaced, replaced_by
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
-from planner.reference.kueue.assigned import LAST, Assigned, Tried
 from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.context import Context
-from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
-from planner.reference.kueue.no_fit import (
-    NO_REASON,
-    Attempts,
-    NoFitReason,
-    beyond_capacity,
-    in_kueues_order,
-    more_needed,
-    most_severe,
-)
-from planner.reference.kueue.preference import (
+from planner.reference.kueue.classical import search
+from planner.reference.kueue.context import LAST, Assigned, Context, Search, Tried
+from planner.reference.kueue.eligibility import (
     BEST,
+    NO_REASON,
     WORST,
+    Attempts,
+    InvalidSelectorError,
+    NoFitReason,
     Offer,
     Possibility,
     Taste,
+    beyond_capacity,
+    in_kueues_order,
     is_preferred,
+    more_needed,
+    most_severe,
     taste_of,
     tries_next,
+    why_ineligible,
 )
-from planner.reference.kueue.search import search
-from planner.reference.kueue.target import Search
 from planner.reference.kueue.topology.assigning import PlaceTest, Placing, why_unsuited
 from planner.state.queues import FlavorQuotas, ResourceGroup
 
@@ -128,7 +125,11 @@ class FlavorAssigner:
                     self._assumed[fr] = exact.add(self._assumed.get(fr, 0), amount)
                     level = max(level, choice.level)
                 tried.append({name: result.tried[name] for name, _ in own})
-                done.append(_pod_set_flavors(request, choices))
+                flavors = {
+                    name: FlavorChoice(flavor=choice.flavor, mode=choice.possibility.mode)
+                    for name, choice in choices.items()
+                }
+                done.append(PodSetFlavors(name=request.name, count=request.count, flavors=flavors))
                 modes.append(_pod_set_mode(choices, fits=result.fits))
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
@@ -316,13 +317,7 @@ class FlavorAssigner:
         wanted: Mapping[str, int],
         flavors: Sequence[FlavorQuotas],
     ) -> Iterator[tuple[str, dict[str, _Choice], Offer]]:
-        """Yield what each flavor offers that the podsets may use, and note why one is no fit.
-
-        Raises
-        ------
-        InvalidSelectorError
-            If the selector of a podset cannot be evaluated.
-        """
+        """Yield what each flavor offers that the podsets may use, and note why one is no fit."""
         for flavor in flavors:
             if not self._is_nominated(group, flavor.name, wanted):
                 continue
@@ -573,14 +568,6 @@ def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bo
             return usage.tree.height(cohort), cohort != ancestors[-1]
         rest = subtract(rest, usage.local_free(cohort, fr))
     return usage.tree.height(ancestors[-1]), False
-
-
-def _pod_set_flavors(request: PodSetRequest, choices: Mapping[str, _Choice]) -> PodSetFlavors:
-    flavors = {
-        name: FlavorChoice(flavor=choice.flavor, mode=choice.possibility.mode)
-        for name, choice in choices.items()
-    }
-    return PodSetFlavors(name=request.name, count=request.count, flavors=flavors)
 
 
 def _pod_set_mode(choices: Mapping[str, _Choice], *, fits: bool) -> Mode:

@@ -7,25 +7,17 @@ pkg/scheduler/preemption/common/ordering.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain, takewhile
+from itertools import chain, groupby, takewhile
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
-from planner.laws.kueue import (
-    FS_HOLDS_CONTESTED,
-    FS_RECLAIM,
-    FS_WITHIN_CLUSTER_QUEUE,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_HOLDS_CONTESTED,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-)
+from planner.laws import kueue as laws
+from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.snapshot import Admitted, Preemptor
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context
-from planner.reference.kueue.queue_order import in_candidate_order
 from planner.reference.laws import keeps
 
 Variant = Literal[
@@ -38,7 +30,6 @@ REASON: Mapping[Variant, str] = {
     "ReclaimWithoutBorrowing": "InCohortReclamation",
     "ReclaimWhileBorrowing": "InCohortReclaimWhileBorrowing",
 }
-
 
 _BY_EVICTION: Final = attrgetter("evicted")
 
@@ -78,7 +69,7 @@ class CandidateList(NamedTuple):
         return Candidate(workload, "ReclaimWhileBorrowing", lca)
 
 
-@keeps(FS_RECLAIM, FS_WITHIN_CLUSTER_QUEUE, KQ_RECLAIM, KQ_WITHIN_CLUSTER_QUEUE)
+@keeps(laws.FS_RECLAIM, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_RECLAIM, laws.KQ_WITHIN_CLUSTER_QUEUE)
 def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> bool:
     """Say whether a preemption policy of the preemptor's queue permits the candidate (§5.2)."""
     if policy == "Any":
@@ -91,30 +82,26 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
 
 
-@keeps(FS_HOLDS_CONTESTED, KQ_HOLDS_CONTESTED)
+@keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
 def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
     """Return what holds quota in a queue, names contested quota, and is permitted by a policy."""
     contested, named = context.contested, context.permitted.get((queue, policy))
     if named is None:
-        named = context.permitted[queue, policy] = _by_policy(context, queue, policy)
+        # What a policy permits of all that holds quota in a queue.
+        preemptor, held = context.preemptor, context.snapshot.admitted[queue]
+        own = preemptor.priority
+        # Only among those of its own priority more than that decides.
+        other = {one.priority: one for one in held if one.priority != own}
+        wanted = {
+            priority for priority, one in other.items() if satisfies_policy(preemptor, one, policy)
+        }
+        named = context.permitted[queue, policy] = [
+            one
+            for one in held
+            if one.priority in wanted
+            or (one.priority == own and satisfies_policy(preemptor, one, policy))
+        ]
     return [one for one in named if not contested.isdisjoint(one.names)]
-
-
-def _by_policy(context: Context, queue: int, policy: str) -> list[Admitted]:
-    """Return what a policy permits of all that holds quota in a queue."""
-    preemptor, held = context.preemptor, context.snapshot.admitted[queue]
-    own = preemptor.priority
-    # Only among those of its own priority more than that decides.
-    other = {one.priority: one for one in held if one.priority != own}
-    wanted = {
-        priority for priority, one in other.items() if satisfies_policy(preemptor, one, policy)
-    }
-    return [
-        one
-        for one in held
-        if one.priority in wanted
-        or (one.priority == own and satisfies_policy(preemptor, one, policy))
-    ]
 
 
 def collect_candidates(context: Context) -> CandidateList:
@@ -170,7 +157,7 @@ def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterato
             yield from _queues_over_nominal(context, child, visited)
 
 
-@keeps(KQ_BORROW_WITHIN_COHORT)
+@keeps(laws.KQ_BORROW_WITHIN_COHORT)
 def _highest_while_borrowing(context: Context) -> int | None:
     """Return up to which priority a candidate without advantage may be taken while borrowing.
 
@@ -182,3 +169,55 @@ def _highest_while_borrowing(context: Context) -> int | None:
     # Even if reclaimWithinCohort is Any: while borrowing only lower priorities go (§5.3).
     threshold, below = borrow.max_priority_threshold, context.preemptor.priority - 1
     return below if threshold is None else min(below, threshold)
+
+
+OrderKey = tuple[bool, bool, int, float, str]
+
+
+def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
+    """Return the key of Kueue's candidate order (§5.4), other queues before the own one.
+
+    Of workloads in different ClusterQueues nothing else decides.
+    """
+
+    def key(workload: Admitted) -> OrderKey:
+        return (
+            not workload.evicted,
+            workload.queue == context.queue,
+            workload.priority,
+            # When QuotaReserved became True, newest first; not creation, nor Admitted (§5.4).
+            -workload.reserved_s,
+            workload.uid,
+        )
+
+    return key
+
+
+def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list[Admitted]:
+    """Return candidates in Kueue's order, in which past use comes before priority.
+
+    Past use is compared within a ClusterQueue that is set up so, among those that are evicted and
+    among the others (docs/semantics/kueue-features.md §3.4).
+    """
+    key = candidate_order(context)
+    ordered = list(candidates)
+    # The order of `key`, last part first: a sort keeps the order of equals. Of 100 to 100,000
+    # candidates that takes two thirds of the time of one sort by tuples.
+    ordered.sort(key=attrgetter("uid"))
+    ordered.sort(key=attrgetter("reserved_s"), reverse=True)
+    ordered.sort(key=attrgetter("priority"))
+    # With candidates of one side only this key would decide nothing.
+    if {context.queue} < {*map(attrgetter("queue"), ordered)}:
+        own = context.queue
+        ordered.sort(key=lambda one: one.queue == own)
+    ordered.sort(key=_BY_EVICTION, reverse=True)
+    if {*map(attrgetter("past"), ordered)} <= {None}:
+        return ordered
+    arranged: list[Admitted] = []
+    for _, same in groupby(ordered, key=lambda one: key(one)[:2]):
+        group = list(same)
+        contest = Contest(
+            [Contender(key(one), one.queue, one.local_queue, one.past) for one in group]
+        )
+        arranged += [group[position] for position in context.chance.arrange(contest)]
+    return arranged

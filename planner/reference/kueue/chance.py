@@ -1,7 +1,10 @@
-"""What Kueue leaves to chance: the order of candidates where past use makes circles.
+"""What Kueue leaves to chance, and where it crashes instead of deciding.
 
-Source: docs/semantics/kueue-features.md §3.4: sorted by a relation that is not transitive,
+The order of candidates, where past use makes circles: sorted by a relation that is not transitive,
 what comes out depends on the order in which a map of Go is walked, which is random.
+
+Source: docs/semantics/kueue-features.md §3.4; docs/semantics/kueue-releases.md §2.1, 6;
+docs/semantics/kueue-topology.md §10.1.
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ from collections.abc import Sequence
 from functools import cmp_to_key
 from random import Random
 
+from planner.errors import UnsupportedError
 from planner.quota.kueue.past_use import Contest
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 
 INSERTED = 12
 """Up to so many elements Go sorts by insertion; more by a method that is not imitated."""
@@ -50,3 +55,32 @@ class Chance:
             return -1 if contest.contenders[a].precedes(contest.contenders[b]) else 1
 
         return sorted(start, key=cmp_to_key(compare))
+
+
+class Crash(UnsupportedError):  # noqa: N818 - reads as a statement where it is raised
+    """The scheduler panics on the state, and decides nothing."""
+
+
+class ReleaseCrash(Crash):
+    """The scheduler of this release panics on the state, and decides nothing."""
+
+    def __init__(self, snapshot: Snapshot, preemptor: Preemptor) -> None:
+        super().__init__(
+            preemptor.key,
+            f"Kueue {snapshot.configuration.release.name} crashes here: with fair sharing it "
+            f"looks for more victims than ClusterQueue {snapshot.queue_name(preemptor.queue)} "
+            "has, which is in no cohort",
+            "Kueue 0.18.0 or later, or a cohort",
+        )
+
+
+class PlacementCrash(Crash):
+    """Balanced placement divides by zero where fewer pods than one slice are asked for."""
+
+    def __init__(self, workload: str, pod_set: str) -> None:
+        super().__init__(
+            workload,
+            f"Kueue crashes here: podset {pod_set} has fewer pods than one slice, and balanced "
+            "placement divides by their number of slices",
+            "the gate TASBalancedPlacement off, or a smaller slice",
+        )

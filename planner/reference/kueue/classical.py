@@ -1,4 +1,4 @@
-"""Classical preemption, victim by victim, as Kueue finds them.
+"""Classical preemption, victim by victim, as Kueue finds them; and which search is configured.
 
 Source: docs/semantics/kueue.md §5.1 and §5.5 to §5.8; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkloads``.
@@ -6,15 +6,15 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 
 from __future__ import annotations
 
-from planner.laws.kueue import KQ_ATTEMPT, KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA
-from planner.laws.kueue_strict import ST_ATTEMPTS, ST_STOPS
+from planner.laws import kueue as laws
+from planner.quota.kueue.snapshot import Admitted
 from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
-from planner.reference.kueue.context import Context
-from planner.reference.kueue.target import Search, Target, fill_back, restore
+from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
+from planner.reference.kueue.fair_sharing import fair_candidates, search_fair_sharing
 from planner.reference.laws import keeps
 
 
-@keeps(ST_ATTEMPTS)
+@keeps(laws.ST_ATTEMPTS)
 def search_classical(context: Context) -> Search:
     """Run the preemption search of a cluster without fair sharing."""
     candidates = collect_candidates(context)
@@ -27,7 +27,7 @@ def search_classical(context: Context) -> Search:
     return Search((), attempts)
 
 
-@keeps(KQ_ATTEMPT)
+@keeps(laws.KQ_ATTEMPT)
 def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     """Return the attempts in Kueue's order (§5.5)."""
     forbidden = context.policy.borrow_within_cohort.policy == "Never"
@@ -45,7 +45,7 @@ def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     return (True, False)
 
 
-@keeps(ST_STOPS)
+@keeps(laws.ST_STOPS)
 def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) -> list[Target]:
     targets: list[Target] = []
     if not borrowing and not _may_stay_within_nominal(context, candidates):
@@ -88,7 +88,7 @@ def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> boo
     return True
 
 
-@keeps(KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA)
+@keeps(laws.KQ_BORROW_WITHIN_COHORT, laws.KQ_OVER_QUOTA)
 def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> bool:
     """Test a candidate at its turn: its queue, and all cohorts up to the LCA, exceed quota."""
     queue = candidate.workload.queue
@@ -105,3 +105,17 @@ def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> boo
         if context.usage.within_nominal(cohort, context.contested):
             return False
     return True
+
+
+def search(context: Context) -> Search:
+    """Find the targets Kueue would preempt; the usage is as before at the end."""
+    if context.snapshot.configuration.fair_sharing_on:
+        return search_fair_sharing(context)
+    return search_classical(context)
+
+
+def candidates(context: Context) -> list[Admitted]:
+    """Return who may be preempted at all, as the rules see each workload before the search."""
+    if context.snapshot.configuration.fair_sharing_on:
+        return list(fair_candidates(context))
+    return list(collect_candidates(context).ordered)

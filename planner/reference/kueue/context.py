@@ -1,15 +1,22 @@
-"""What every step of a preemption search looks at."""
+"""What every step of a preemption search looks at, what a search finds, and what is known of it.
+
+Source: docs/semantics/kueue.md §4.1, §5.7 and §7.5; kueue ff69552e
+pkg/scheduler/preemption/preemption.go ``fillBackWorkloads``, ``restoreSnapshot``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from planner.laws.kueue import KQ_FITS, KQ_WITHOUT_BORROWING
+from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import PlaceTest
+from planner.reference.kueue.topology.find import Placement
 from planner.reference.laws import keeps
 from planner.state.queues import Preemption
 
@@ -73,3 +80,69 @@ class Context:
         self.usage.add(workload.queue, workload.usage)
         if self.places is not None:
             self.places.put_back(workload)
+
+
+class Target(NamedTuple):
+    """A workload the scheduler would preempt, and its reason code."""
+
+    workload: Admitted
+    reason: str
+
+
+class Search(NamedTuple):
+    """What the search found: targets in Kueue's order, empty if none; its attempts, in order.
+
+    An attempt is named by whether it permits borrowing. ``borrowing`` is the successful one.
+    """
+
+    targets: tuple[Target, ...]
+    attempts: tuple[bool, ...]
+    borrowing: bool | None = None
+
+
+def fill_back(context: Context, targets: list[Target], *, borrowing: bool) -> None:
+    """Give back what is not needed, last but one first (§5.7); the swap decides the order."""
+    # Not the last: until it went, the preemptor did not fit. What moves into a gap is not looked
+    # at again, and nobody's validity is tested anew: both as in Kueue.
+    for position in range(len(targets) - 2, -1, -1):
+        workload = targets[position].workload
+        context.put_back(workload)
+        if context.fits(borrowing=borrowing):
+            targets[position] = targets[-1]
+            targets.pop()
+        else:
+            context.take_out(workload)
+
+
+def restore(context: Context, targets: list[Target]) -> None:
+    """Put the targets back into the usage."""
+    for target in targets:
+        context.put_back(target.workload)
+
+
+Tried = Sequence[Mapping[str, int]]
+"""How far walks came: podset by podset, the place of a flavor per resource."""
+
+# As in Kueue, where the next walk begins one behind it: at the first flavor.
+LAST: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """An assignment with what a scheduling cycle asks of it.
+
+    ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``tried``
+    says, podset by podset, at which of its flavors the walk for a resource that got one stopped,
+    from 0, or -1 for the last; ``reason`` is Kueue's reason for NoFit, empty for every other
+    mode; ``message`` is what Kueue writes on the workload. All four are empty where no walk was
+    made: the flavors were given, or the queue is inactive. ``placements`` says by podset where the
+    pods go, where that is decided, and ``delayed`` for which podsets that is done later.
+    """
+
+    assignment: Assignment
+    usage: Mapping[int, int] = field(default_factory=dict)
+    tried: Tried = ()
+    reason: str = ""
+    message: str = ""
+    placements: Mapping[str, Placement] = field(default_factory=dict)
+    delayed: frozenset[str] = frozenset()

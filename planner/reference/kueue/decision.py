@@ -13,12 +13,10 @@ from typing import Final
 from planner.quota.kueue.assignment import Assignment, contested, total_request
 from planner.quota.kueue.slices import Replaced
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
-from planner.reference.kueue.assigned import Assigned, Tried
 from planner.reference.kueue.assignment import FlavorAssigner
 from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.context import Context
-from planner.reference.kueue.search import candidates
-from planner.reference.kueue.target import Search, Target
+from planner.reference.kueue.classical import candidates
+from planner.reference.kueue.context import Assigned, Context, Search, Target, Tried
 from planner.reference.kueue.topology.assigning import Placing
 
 _NOTHING = Search((), ())

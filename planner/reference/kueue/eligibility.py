@@ -1,7 +1,12 @@
-"""May a podset run on the nodes of a flavor? Taints, node selectors, required affinity.
+"""Which flavors a podset may have, which of two Kueue prefers, and why none does.
 
-Source: docs/semantics/kueue.md §4.2; kueue ff69552e
-pkg/scheduler/flavorassigner/flavorassigner.go ``checkFlavorForPodSets``, ``flavorSelector``.
+Taints, node selectors and required affinity decide the first; how a request fits and what it
+borrows the second, and when the walk over the flavors stops.
+
+Source: docs/semantics/kueue.md §4.2, §4.5 and §4.6; kueue ff69552e
+pkg/scheduler/flavorassigner/flavorassigner.go ``checkFlavorForPodSets``, ``flavorSelector``,
+``isPreferred``, ``shouldTryNextFlavor``, ``resolveNoFitReason``, ``mostSevereReason``;
+pkg/resources/slice_requests.go for the order of resources.
 """
 
 from __future__ import annotations
@@ -9,9 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-from planner.state.kueue import ResourceFlavor
+from planner.quantity import is_milli
+from planner.quota.kueue.assignment import Mode
+from planner.state.kueue_configuration import Configuration
 from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
+from planner.state.queues import FlavorFungibility, ResourceFlavor, ResourceGroup
 
 HARD_EFFECTS = {"NoSchedule", "NoExecute"}
 """Effects of taints that keep pods away."""
@@ -99,8 +111,15 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
     return False
 
 
-def _check_valid(row: SelectorRequirement) -> None:
-    """Refuse what Kubernetes' label selector refuses."""
+def meets(row: SelectorRequirement, value: str | None) -> bool:
+    """Compare with the value of a label, or with its absence, as Kubernetes does.
+
+    Raises
+    ------
+    InvalidSelectorError
+        If the row is not valid.
+    """
+    # Refuse what Kubernetes' label selector refuses.
     values = row.values
     valid = {
         "In": len(values) > 0,
@@ -113,17 +132,6 @@ def _check_valid(row: SelectorRequirement) -> None:
     if not valid or not all(_LABEL_VALUE.fullmatch(value) for value in values):
         message = f"{row.key} {row.operator} {list(values)}"
         raise InvalidSelectorError(message)
-
-
-def meets(row: SelectorRequirement, value: str | None) -> bool:
-    """Compare with the value of a label, or with its absence, as Kubernetes does.
-
-    Raises
-    ------
-    InvalidSelectorError
-        If the row is not valid.
-    """
-    _check_valid(row)
     match row.operator:
         case "In":
             return value in row.values
@@ -138,3 +146,178 @@ def meets(row: SelectorRequirement, value: str | None) -> bool:
                 return False
             ours, theirs = int(value), int(row.values[0])
             return ours > theirs if row.operator == "Gt" else ours < theirs
+
+
+class Possibility(IntEnum):
+    """What a flavor-resource offers, from worst to best."""
+
+    NO_FIT = 0
+    NO_CANDIDATES = 1
+    PREEMPT = 2
+    RECLAIM = 3
+    FIT = 4
+
+    @property
+    def mode(self) -> Mode:
+        """The mode that an assignment shows: having no candidates shows as Preempt too."""
+        if self is Possibility.NO_FIT:
+            return "NoFit"
+        return "Fit" if self is Possibility.FIT else "Preempt"
+
+
+class Offer(NamedTuple):
+    """What a flavor-resource offers, and the height of the subtree it would borrow from."""
+
+    possibility: Possibility
+    level: int
+
+
+WORST = Offer(Possibility.NO_FIT, 2**31)
+BEST = Offer(Possibility.FIT, 0)
+
+
+class Taste(NamedTuple):
+    """What decides between two offers.
+
+    ``level_first`` says that a lower borrow level comes before a better possibility;
+    ``empty_last`` that having nobody to preempt is worse than anything else that is left.
+    """
+
+    level_first: bool
+    empty_last: bool
+
+
+def taste_of(fungibility: FlavorFungibility, configuration: Configuration) -> Taste:
+    """Return what decides in a ClusterQueue, under the rules of the release of Kueue.
+
+    Older releases take each preference for the other one (switch 1 of
+    planner/state/kueue_release.py), and a gate chooses one where none is given (17).
+    """
+    preference, rules = fungibility.preference, configuration.rules
+    if preference is not None:
+        named = preference == "PreemptionOverBorrowing"
+        level_first = named == rules.preference_as_named
+    else:
+        level_first = (
+            configuration.gate("FlavorFungibilityImplicitPreferenceDefault")
+            and fungibility.when_can_borrow == "TryNextFlavor"
+        )
+    return Taste(level_first, rules.no_candidates_last)
+
+
+def is_preferred(a: Offer, b: Offer, taste: Taste) -> bool:
+    """Say whether a is strictly preferred over b; equal offers are not."""
+    if a.possibility is Possibility.NO_FIT:
+        return False
+    if b.possibility is Possibility.NO_FIT:
+        return True
+    a_empty = a.possibility is Possibility.NO_CANDIDATES
+    b_empty = b.possibility is Possibility.NO_CANDIDATES
+    # Before any preference: a flavor where nobody can be evicted only waits (§4.5).
+    if taste.empty_last and a_empty != b_empty:
+        return b_empty
+    if taste.level_first:
+        return (-a.level, a.possibility) > (-b.level, b.possibility)
+    return (a.possibility, -a.level) > (b.possibility, -b.level)
+
+
+def tries_next(offer: Offer, fungibility: FlavorFungibility) -> bool:
+    """Say whether the walk goes on to the next flavor after this one."""
+    if offer.possibility in {Possibility.NO_FIT, Possibility.NO_CANDIDATES}:
+        return True
+    if offer.possibility is not Possibility.FIT and fungibility.when_can_preempt == "TryNextFlavor":
+        return True
+    # Also for one that preempts: above level 0 both settings must say stop (§4.6).
+    return offer.level > 0 and fungibility.when_can_borrow == "TryNextFlavor"
+
+
+_BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_DECIMAL: Final = ("m", "", "k", "M", "G", "T", "P", "E")
+_OFFSET: Final = 0xCBF29CE484222325
+_PRIME: Final = 0x100000001B3
+
+
+class NoFitReason(Enum):
+    """Reasons of the condition QuotaReserved, from mild to severe."""
+
+    NONE = ""
+    WAITING_FOR_QUOTA = "WaitingForQuota"
+    EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
+    NO_MATCHING_FLAVOR = "NoMatchingFlavor"
+
+
+NO_REASON: Final = NoFitReason.NONE
+_SEVERITY: Final = {reason: severity for severity, reason in enumerate(NoFitReason)}
+
+
+def most_severe(reasons: Iterable[NoFitReason]) -> NoFitReason:
+    """Return the most severe of some reasons; none of no reasons."""
+    return max(reasons, key=_SEVERITY.__getitem__, default=NO_REASON)
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The flavors that were looked at for podsets that are handled together."""
+
+    _any: bool = False
+    _against: dict[int, NoFitReason] = field(default_factory=dict)
+
+    def add(self, covering: ResourceGroup, reason: NoFitReason | None) -> None:
+        """Note a flavor of a resource group, and why it is no fit; ``None`` if it is one.
+
+        The flavors of a group are alternatives: its mildest reason counts.
+        """
+        self._any = True
+        if reason is not None:
+            known = self._against.get(id(covering), reason)
+            self._against[id(covering)] = min(known, reason, key=_SEVERITY.__getitem__)
+
+    def reason(self) -> NoFitReason:
+        """Return why the podsets do not fit: groups are needed together, the worst counts."""
+        # No flavor was even looked at, as for a resource that no group covers.
+        if not self._any:
+            return NoFitReason.NO_MATCHING_FLAVOR
+        return most_severe(self._against.values())
+
+
+def more_needed(resource: str, flavor: str, lack: int) -> str:
+    """Say in Kueue's words that there is not enough now."""
+    text = f"insufficient unused quota for {resource} in flavor {flavor}"
+    return f"{text}, {_amount(lack, resource)} more needed"
+
+
+def beyond_capacity(resource: str, flavor: str, assumed: int, amount: int, most: int) -> str:
+    """Say in Kueue's words that there could never be enough."""
+    before, own, capacity = (_amount(one, resource) for one in (assumed, amount, most))
+    return (
+        f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets "
+        f"requests ({before}) + current podset request ({own}) > maximum capacity ({capacity})"
+    )
+
+
+def _amount(units: int, resource: str) -> str:
+    """Write an amount as Kubernetes does: with the largest suffix that leaves a whole number."""
+    is_binary = resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
+    base = 1024 if is_binary else 1000
+    suffixes = _BINARY if is_binary else _DECIMAL[0 if is_milli(resource) else 1 :]
+    power = 0
+    while units and power + 1 < len(suffixes) and units % base == 0:
+        units //= base
+        power += 1
+    return f"{units}{suffixes[power]}" if units else "0"
+
+
+def in_kueues_order(resources: Iterable[str]) -> list[str]:
+    """Return names of resources in the order in which Kueue walks them: by their FNV-1a hash.
+
+    The order decides nothing but which reasons are known when a podset fails.
+    """
+    return sorted(resources, key=lambda name: (_hashed(name), name))
+
+
+@lru_cache(maxsize=1024)
+def _hashed(name: str) -> int:
+    value = _OFFSET
+    for byte in name.encode():
+        value = (value ^ byte) * _PRIME % 2**64
+    return value

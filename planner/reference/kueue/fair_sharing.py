@@ -1,22 +1,22 @@
-"""Fair sharing preemption, victim by victim, as Kueue finds them.
+"""Fair sharing preemption, victim by victim, and which queue it looks at next: the most unfair one.
 
 Source: docs/semantics/kueue.md §6.2 to §6.7; kueue ff69552e
-pkg/scheduler/preemption/preemption.go ``fairPreemptions`` and its two passes.
+pkg/scheduler/preemption/preemption.go ``fairPreemptions`` and its two passes;
+pkg/scheduler/preemption/fairsharing/ordering.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 
-from planner.laws.kueue import FS_BORROWS_CONTESTED, FS_FITS, FS_SHARES
-from planner.laws.kueue_strict import ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES
+from planner.laws import kueue as laws
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import NO_PARENT
-from planner.reference.kueue.candidates import permitted
-from planner.reference.kueue.context import Context
-from planner.reference.kueue.queue_order import QueueOrder, in_candidate_order
-from planner.reference.kueue.target import Search, Target, fill_back, restore
+from planner.reference.kueue.candidates import candidate_order, in_candidate_order, permitted
+from planner.reference.kueue.chance import ReleaseCrash
+from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
 from planner.reference.laws import keeps
 from planner.state.kueue_configuration import Strategy
 
@@ -43,7 +43,7 @@ def search_fair_sharing(context: Context) -> Search:
     return Search(tuple(targets), (True,), borrowing=True) if done else Search((), (True,))
 
 
-@keeps(FS_BORROWS_CONTESTED)
+@keeps(laws.FS_BORROWS_CONTESTED)
 def fair_candidates(context: Context) -> Iterator[Admitted]:
     """Yield the candidates: own ones, and those of every queue that borrows contested quota."""
     tree, policy = context.snapshot.tree, context.policy
@@ -92,7 +92,7 @@ class _Passes:
         candidates, self.retry = self.retry, []
         return self.first(candidates)
 
-    @keeps(ST_STOPS, ST_STRATEGIES)
+    @keeps(laws.ST_STOPS, laws.ST_STRATEGIES)
     def first(self, candidates: list[Admitted]) -> bool:
         """Apply the first configured strategy; say whether the preemptor fits."""
         order = QueueOrder(self.context, self.shares, candidates)
@@ -108,7 +108,7 @@ class _Passes:
                 return True
         return False
 
-    @keeps(FS_SHARES, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES)
+    @keeps(laws.FS_SHARES, laws.ST_ONE_PER_QUEUE, laws.ST_STOPS, laws.ST_STRATEGIES)
     def second(self) -> bool:
         """Try what failed once more, one candidate per queue, by its share before removal."""
         # Whichever strategy is configured alone, there is no second pass then (§6.6).
@@ -127,7 +127,7 @@ class _Passes:
                     return True
         return False
 
-    @keeps(FS_SHARES)
+    @keeps(laws.FS_SHARES)
     def _first_that_passes(
         self, order: QueueOrder, queue: int, permits: Callable[[Share, Share, Share], bool]
     ) -> bool:
@@ -152,7 +152,7 @@ class _Passes:
         self.targets.append(Target(candidate, reason))
         return True
 
-    @keeps(FS_FITS)
+    @keeps(laws.FS_FITS)
     def _fits(self) -> bool:
         """Test the fit with the preemptor's own usage out of the tree."""
         context = self.context
@@ -205,3 +205,101 @@ _STRATEGIES: dict[Strategy, Callable[[Share, Share, Share], bool]] = {
     "LessThanOrEqualToFinalShare": _less_than_or_equal_to_final,
     "LessThanInitialShare": _less_than_initial,
 }
+
+
+class QueueOrder:
+    """An ordering of the queues that still have candidates; what is pruned stays pruned."""
+
+    def __init__(self, context: Context, shares: Shares, candidates: Iterable[Admitted]) -> None:
+        self.context = context
+        self.shares = shares
+        self.key = candidate_order(context)
+        self.candidates: dict[int, deque[Admitted]] = {}
+        for candidate in candidates:
+            self.candidates.setdefault(candidate.queue, deque()).append(candidate)
+        self.path = context.snapshot.tree.path(context.queue)
+        self.pruned: set[int] = set()
+
+    def has_candidate(self, queue: int) -> bool:
+        """Say whether a queue has candidates left."""
+        return bool(self.candidates.get(queue))
+
+    def pop(self, queue: int) -> Admitted:
+        """Take a queue's first remaining candidate."""
+        return self.candidates[queue].popleft()
+
+    def drop(self, queue: int) -> None:
+        """Look at a queue no more."""
+        self.pruned.add(queue)
+
+    def next_queue(self) -> int | None:
+        """Return the queue to look at next, or ``None`` when all are pruned."""
+        tree, own = self.context.snapshot.tree, self.context.queue
+        if tree.nodes[own].parent == NO_PARENT:
+            if own not in self.pruned and self.has_candidate(own):
+                return own
+            if not self.context.snapshot.configuration.rules.searches_without_cohort:
+                raise ReleaseCrash(self.context.snapshot, self.context.preemptor)
+            return None
+        root = self.path[-1]
+        # A descent may end where all is pruned by then; the next one goes another way.
+        while root not in self.pruned:
+            queue = self._descend(root)
+            if queue is not None:
+                return queue
+        return None
+
+    @keeps(laws.ST_HIGHEST_SHARE)
+    def _descend(self, cohort: int) -> int | None:
+        """Go down to the child of the highest share; ``None`` if that only pruned something."""
+        queue = self._highest_queue(cohort)
+        child = self._highest_cohort(cohort)
+        if queue is None and child is None:
+            self.pruned.add(cohort)
+            return None
+        # Of equal shares the cohort comes first, whoever the candidates are.
+        if queue is None or (child is not None and child[1].order >= queue[1].order):
+            return self._descend(child[0]) if child else None
+        return queue[0]
+
+    def _children(self, cohort: int, *, queues: bool) -> list[int]:
+        tree = self.context.snapshot.tree
+        return [
+            child
+            for child in tree.children[cohort]
+            if tree.nodes[child].active
+            and tree.nodes[child].is_queue == queues
+            and child not in self.pruned
+        ]
+
+    @keeps(laws.FS_BORROWING)
+    def _highest_queue(self, cohort: int) -> tuple[int, Share] | None:
+        best: tuple[int, Share] | None = None
+        for queue in self._children(cohort, queues=True):
+            share = self.shares.of(self.context.usage, queue)
+            may_borrow = share.borrowing or queue == self.context.queue
+            if not may_borrow or not self.has_candidate(queue):
+                self.pruned.add(queue)
+            elif best is None or share.order > best[1].order:
+                best = (queue, share)
+            elif share.order == best[1].order:
+                # By their first candidates; so a queue with an evicted workload comes first.
+                first, other = self.candidates[queue][0], self.candidates[best[0]][0]
+                best = (queue, share) if self.key(first) < self.key(other) else best
+        return best
+
+    @keeps(laws.FS_BORROWING)
+    def _highest_cohort(self, cohort: int) -> tuple[int, Share] | None:
+        """Return the child cohort of the highest share.
+
+        Kueue chooses among equal cohorts at random; here the last one in the dump wins.
+        """
+        best: tuple[int, Share] | None = None
+        for child in self._children(cohort, queues=False):
+            share = self.shares.of(self.context.usage, child)
+            # The way to the own queue stays open: its candidates may go whatever is borrowed.
+            if not share.borrowing and child not in self.path:
+                self.pruned.add(child)
+            elif best is None or share.order >= best[1].order:
+                best = (child, share)
+        return best

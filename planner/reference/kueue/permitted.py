@@ -16,8 +16,7 @@ from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavo
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
-from planner.reference.kueue.eligibility import InvalidSelectorError
-from planner.reference.kueue.preference import Possibility
+from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
 from planner.reference.laws import keeps
 from planner.state.queues import ResourceGroup
 
@@ -88,10 +87,19 @@ def permitted_assignments(
             # Those of flavors listed earlier come first, and are kept.
             complete = complete and len(parts) <= MOST
             parts = parts[:MOST]
-        if not _is_covered(assigner, group):
+        if not all(
+            assigner.covering(name) is not None or assigner.skips(amount)
+            for name, amount in joined(group).items()
+        ):
             return Permitted()
         parts = [_with_pod_sets(part, group) for part in parts]
-        if position < len(groups) - 1 and _stops_after(group, parts):
+        # Assignment stops at podsets that ask for something and get no flavor (§4.1).
+        if position < len(groups) - 1 and any(
+            request.totals and not done.flavors
+            # What is skipped does not depend on the flavors: one part tells for all.
+            for part in parts[:1]
+            for request, done in zip(group, part.pod_sets[-len(group) :], strict=True)
+        ):
             return Permitted()
     order = [request.name for request in preemptor.pod_sets]
     assignments = tuple(_assignment(part, order) for part in parts)
@@ -165,13 +173,6 @@ def _merged(parts: Sequence[_Part]) -> list[_Part]:
     return list(kept.values())
 
 
-def _is_covered(assigner: FlavorAssigner, group: Sequence[PodSetRequest]) -> bool:
-    return all(
-        assigner.covering(name) is not None or assigner.skips(amount)
-        for name, amount in joined(group).items()
-    )
-
-
 def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:
     """Write down the flavors chosen for podsets that are handled together."""
     done = tuple(
@@ -183,16 +184,6 @@ def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:
         for request in group
     )
     return replace(part, pod_sets=part.pod_sets + done, chosen={})
-
-
-def _stops_after(group: Sequence[PodSetRequest], parts: Sequence[_Part]) -> bool:
-    """Say whether assignment stops at podsets that ask for something and get no flavor (§4.1)."""
-    return any(
-        request.totals and not done.flavors
-        # What is skipped does not depend on the flavors: one part tells for all.
-        for part in parts[:1]
-        for request, done in zip(group, part.pod_sets[-len(group) :], strict=True)
-    )
 
 
 def _assignment(part: _Part, order: Sequence[str]) -> Assignment:

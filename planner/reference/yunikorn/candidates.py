@@ -15,15 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from planner.laws.yunikorn import (
-    YK_FENCE,
-    YK_LAST_TIER,
-    YK_MAY_PREEMPT,
-    YK_OTHER_QUEUE,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_PRIORITY,
-)
+from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import (
@@ -68,7 +60,7 @@ class Fence:
     priorities: Mapping[str, int]
 
 
-@keeps(YK_FENCE)
+@keeps(laws.YK_FENCE)
 def find_fence(leaf: Queue, ask: Ask) -> Fence:
     """Walk up from the leaf of the ask to the first queue that stops preemption.
 
@@ -107,7 +99,7 @@ def find_candidates(leaf: Queue, ask: Ask, fence: Fence) -> list[Candidate]:
     return list(_below(fence.root, ask, snapshot, fence.priorities, (top, False)))
 
 
-@keeps(YK_FENCE, YK_OTHER_QUEUE, YK_PRIORITY)
+@keeps(laws.YK_FENCE, laws.YK_OTHER_QUEUE, laws.YK_PRIORITY)
 def _below(
     queue: Queue, ask: Ask, snapshot: Snapshot, path: Mapping[str, int], bound: tuple[int, bool]
 ) -> Iterator[Candidate]:
@@ -131,7 +123,7 @@ def _below(
         yield from _below(child, ask, snapshot, path, below)
 
 
-@keeps(YK_OVER_GUARANTEED, YK_PREEMPTABLE, YK_PRIORITY)
+@keeps(laws.YK_OVER_GUARANTEED, laws.YK_PREEMPTABLE, laws.YK_PRIORITY)
 def _of_leaf(
     queue: Queue, ask: Ask, snapshot: Snapshot, priority: int | None
 ) -> Iterator[Candidate]:
@@ -154,7 +146,7 @@ def _of_leaf(
                 yield Candidate(allocation, queue, application.application_id)
 
 
-@keeps(YK_LAST_TIER)
+@keeps(laws.YK_LAST_TIER)
 def in_order(candidates: list[Candidate], ties: Mapping[str, int]) -> list[Candidate]:
     """Sort candidates: opted out last, originators late, newest first.
 
@@ -290,7 +282,7 @@ class Preconditions:
         )
 
 
-@keeps(YK_MAY_PREEMPT)
+@keeps(laws.YK_MAY_PREEMPT)
 def check(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> Preconditions:
     """Check all preconditions of an ask; the policy of its own queue is not one of them."""
     ask, leaf = asking.ask, asking.leaf

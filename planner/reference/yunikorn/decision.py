@@ -18,15 +18,7 @@ from functools import cmp_to_key
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from planner.laws.yunikorn import (
-    YK_FITS_NODE,
-    YK_LAST_TIER,
-    YK_MAY_PREEMPT,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_PRIORITY,
-    YK_WITHIN_GUARANTEED,
-)
+from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.resource import (
@@ -73,7 +65,7 @@ class Plan:
     victims: Sequence[Candidate]
 
 
-@keeps(YK_WITHIN_GUARANTEED)
+@keeps(laws.YK_WITHIN_GUARANTEED)
 def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
     """Say whether preemption can help at all: the ask fits into what is left of the guaranteed.
 
@@ -93,7 +85,7 @@ def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
     return False
 
 
-@keeps(YK_FITS_NODE)
+@keeps(laws.YK_FITS_NODE)
 def plan_node(snapshot: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> Plan | None:
     """Return the plan of a node with its candidates in order, None if none makes room."""
     if fits(room.available, snapshot.ask):
@@ -123,7 +115,7 @@ def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> 
     return head + tail
 
 
-@keeps(YK_OVER_GUARANTEED)
+@keeps(laws.YK_OVER_GUARANTEED)
 def _second_pass(
     trial: Snapshot, room: NodeRoom, group: Sequence[Candidate], ordered: Sequence[Candidate]
 ) -> Plan | None:
@@ -264,7 +256,7 @@ def _ask_shim(plan: Plan, snapshot: Snapshot, predicates: Predicates) -> int | N
     return -1 if predicates.passes(plan.room, snapshot.ask) else None
 
 
-@keeps(YK_LAST_TIER)
+@keeps(laws.YK_LAST_TIER)
 def score_of(plan: Plan, index: int) -> int:
     """Return the score of a successful answer; the lowest wins.
 
@@ -284,7 +276,7 @@ def score_of(plan: Plan, index: int) -> int:
     return score
 
 
-@keeps(YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED)
+@keeps(laws.YK_OVER_GUARANTEED, laws.YK_WITHIN_GUARANTEED)
 def _additional(
     snapshot: Snapshot, chosen: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> list[Candidate] | None:
@@ -351,7 +343,7 @@ class RequiredNodeConditions:
         return self.reserved and self.fits_headroom and not self.can_allocate and self.not_triggered
 
 
-@keeps(YK_MAY_PREEMPT)
+@keeps(laws.YK_MAY_PREEMPT)
 def check_required_node(asking: Asking, room: NodeRoom) -> RequiredNodeConditions:
     """Check whether the reserved-allocation pass comes to preemption for the ask."""
     ask = asking.ask
@@ -363,7 +355,7 @@ def check_required_node(asking: Asking, room: NodeRoom) -> RequiredNodeCondition
     )
 
 
-@keeps(YK_FITS_NODE)
+@keeps(laws.YK_FITS_NODE)
 def preempt_required_node(
     cluster: Cluster, ask: Ask, room: NodeRoom, ties: Mapping[str, int]
 ) -> tuple[Candidate, ...]:
@@ -386,7 +378,7 @@ def preempt_required_node(
     return tuple(victims) if suffices else ()
 
 
-@keeps(YK_PREEMPTABLE, YK_PRIORITY)
+@keeps(laws.YK_PREEMPTABLE, laws.YK_PRIORITY)
 def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
     return [
         Candidate(allocation, cluster.tree.leaf_of(application), application.application_id)
@@ -402,7 +394,7 @@ def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
     ]
 
 
-@keeps(YK_LAST_TIER)
+@keeps(laws.YK_LAST_TIER)
 def _class_of(allocation: Allocation) -> int:
     """Rank ordinary allocations first, then those opted out, then originators."""
     if allocation.originator:

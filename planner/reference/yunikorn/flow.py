@@ -136,7 +136,8 @@ def after(
         asks = application.requests
         if application is asking.application:
             asks = tuple(one for one in asks if one is not asking.ask)
-            kept = (*kept, _allocated(asking.ask, node, cluster.now))
+            now = {"allocationTime": cluster.now, "nodeId": node}
+            kept = (*kept, Allocation.model_validate({**_common(asking.ask), **now}))
         if again is not None:
             asks = (*asks, *(again(one, cluster.now) for one in lost))
         applications.append(application.model_copy(update={"allocations": kept, "requests": asks}))
@@ -146,11 +147,6 @@ def after(
     )
     changed = {"applications": tuple(applications), "nodes": nodes}
     return cluster.partition.model_copy(update=changed)
-
-
-def _allocated(ask: Ask, node: str, now: int) -> Allocation:
-    """Return the ask as an allocation that was made now."""
-    return Allocation.model_validate({**_common(ask), "allocationTime": now, "nodeId": node})
 
 
 def _asked_again(allocation: Allocation, now: int) -> Ask:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.quota.yunikorn.cluster import Cluster
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import (
     Amount,
@@ -45,24 +44,6 @@ class QuotaPreemption:
     amount: Amount = None
     shares: Mapping[str, Resource] = field(default_factory=dict)
     victims: tuple[Candidate, ...] = ()
-
-
-def preempt_quotas(cluster: Cluster) -> dict[str, QuotaPreemption]:
-    """Free every queue that is due, by path; nothing if the partition's switch is off."""
-    if not cluster.partition.preemption.quota:
-        return {}
-    due = _over_quota(cluster.tree.root)
-    return {queue.path: preempt_quota(queue, {}) for queue in due}
-
-
-def _over_quota(queue: Queue) -> Iterator[Queue]:
-    """Yield the first queue on each path that is over its maximum and has a delay."""
-    # The subtree of a queue that is processed is not visited: its part is split over it.
-    if queue.properties.quota_delay and queue.max and not ge_known(queue.max, queue.allocated):
-        yield queue
-        return
-    for child in queue.children:
-        yield from _over_quota(child)
 
 
 def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:

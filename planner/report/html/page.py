@@ -17,7 +17,6 @@ from planner.quantity import UNLIMITED
 from planner.report.document import Document, Gauge, Gauges, Histogram, SlotRow, Slots
 from planner.report.text import clean_lines, plural, short
 
-TEMPLATE: Final = "page.html.j2"
 STYLE: Final = "page.css"
 POLICY: Final = "default-src 'none'; style-src '{digest}'; base-uri 'none'; form-action 'none'"
 """What the page may load: nothing but its own style, known by its SHA-256."""
@@ -28,7 +27,7 @@ def page(documents: Sequence[Document], noun: str = "") -> str:
     alone = documents[0] if len(documents) == 1 else None
     return (
         _environment()
-        .get_template(TEMPLATE)
+        .get_template("page.html.j2")
         .render(
             title=f"{alone.kind}: {short(alone.title.text)}"
             if alone
@@ -83,7 +82,6 @@ FAR: Final = 1.5
 APART: Final = 4
 """Cohorts that use or have so many times what any queue does get a scale of their own."""
 
-OWN_SCALE: Final = "Bars of {kind}s have a scale of their own."
 
 OVER: Final = " over"
 HEIGHT: Final = 120
@@ -142,7 +140,7 @@ def draw_gauges(gauges: Gauges) -> Bars:
         tops = dict.fromkeys(tops, high)
         notes: tuple[str, ...] = ()
     else:
-        notes = (OWN_SCALE.format(kind=max(tops, key=tops.__getitem__)),)
+        notes = (f"Bars of {max(tops, key=tops.__getitem__)}s have a scale of their own.",)
     bars = tuple(_bar(gauges, gauge, tops[gauge.kind]) for gauge in gauges.gauges)
     return Bars(bars, tuple(_keys(gauges, bars)), any(bar.change for bar in bars), notes)
 

@@ -26,7 +26,7 @@ from planner.report.document import (
     named,
     table,
 )
-from planner.report.kueue.nodes import slots_in
+from planner.report.kueue.plan import slots_in
 from planner.report.style import Repeated, Said, fields, joined, line, renderer
 from planner.report.text import short
 
@@ -74,7 +74,9 @@ def blocks(answer: Explanation) -> Iterator[Block]:
     columns: list[Column[DomainRoom]] = [
         Column("Domain", lambda one: name(one.name), folds=True),
         Column("Has", lambda one: f"{one.holds:,}", number=True),
-        Column("Lacks", _lacks, number=True),
+        Column(
+            "Lacks", lambda o: Cell(f"{o.lacks:,}", tone="bad" if o.lacks else "good"), number=True
+        ),
         Column("Empty", lambda one: f"{one.empty:,}", number=True, rank=3),
         Column("Candidates to go", lambda one: _to_go(one, one.candidates), folds=True),
         Column("Whoever it is", lambda one: _to_go(one, one.whoever), folds=True, rank=2),
@@ -113,10 +115,6 @@ def _notes(room: FlavorRoom) -> Iterator[str]:
     openings = [found for one in room.closest for found in (one.candidates, one.whoever) if found]
     if any(not found.proved for found in openings):
         yield "≤: a smaller set was not ruled out."
-
-
-def _lacks(one: DomainRoom) -> Cell:
-    return Cell(f"{one.lacks:,}", tone="bad") if one.lacks else Cell("0", tone="good")
 
 
 def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:

@@ -42,9 +42,7 @@ from planner.report.text import age, moment, plural, short
 from planner.report.words import TermRow, Work, level_rows, proof_in_words, work_in
 from planner.scheduler import scheduler_of
 
-JOINT: Final = "Joint plan"
 ADMITTED: Final = "admitted"
-EVICTED_AGAIN: Final = "evicted again"
 LEFT_OUT: Final = "left out"
 NOBODY: Final = "(it fits: nobody)"
 BESIDE: Final = "Served one by one, Kueue would admit {greedy} and evict {theirs}; this plan {ours}"
@@ -71,7 +69,7 @@ def document(answer: JointPlan) -> Document:
         Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one", _work(answer)))),
         Section("Certificate", (Facts(tuple(_certificate(answer))),)),
     )
-    return Document(JOINT, tuple(_head(answer)), sections)
+    return Document("Joint plan", tuple(_head(answer)), sections)
 
 
 def _head(answer: JointPlan) -> Iterator[Fact]:
@@ -97,7 +95,7 @@ def _pending_table(answer: JointPlan) -> Table:
         if row.greedy:
             return Cell(ADMITTED)
         again = row.workload in lost
-        return Cell(EVICTED_AGAIN if again else LEFT_OUT, tone="warn")
+        return Cell("evicted again" if again else LEFT_OUT, tone="warn")
 
     def here(row: JointPending) -> Cell:
         return Cell(ADMITTED, tone="good") if row.admitted else Cell(LEFT_OUT, tone="warn")
@@ -175,11 +173,7 @@ def _beside(answer: JointPlan) -> Iterator[Block]:
     names = [Names(label, tuple(keys), tone) for label, keys, tone in lists if keys]
     yield Paragraph(f"{said}:" if names else f"{said}.")
     yield from names
-    yield from _in_vain(answer)
-
-
-def _in_vain(answer: JointPlan) -> Iterator[Paragraph]:
-    """Say what is evicted, or admitted, in vain."""
+    # Say what is evicted, or admitted, in vain.
     greedy = answer.greedy
     for who, keys in (("One by one", greedy.fit_again), ("This plan", answer.fit_again)):
         if keys:

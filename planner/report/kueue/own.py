@@ -1,21 +1,208 @@
-"""Every result that only Kueue has, in every format."""
+"""What only Kueue has beside plans, in every format: a plan carried out, boosts, a replay."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from planner.commands.boost.kueue.find import Boosts
+from planner.commands.apply.record import Applied, ApplyStatus
+from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
 from planner.commands.explain.kueue.record import PreemptionMessage
-from planner.commands.replay.kueue_live import LiveReplay
+from planner.commands.replay.kueue_live import LiveReplay, Observed
 from planner.plan.kueue import JointPlan
-from planner.report.kueue import boost, explanation, joint, live
-from planner.report.style import Renderer
+from planner.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Listing,
+    Names,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    filled,
+    name,
+    table,
+)
+from planner.report.kueue import explanation, joint
+from planner.report.kueue.plan import command_listing
+from planner.report.style import Renderer, Said, each, field_lines, fields, free, line, renderer
+from planner.report.text import clean, plural
+from planner.report.words import rules_name
+
+ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
+    "planned": ("Not run", ""),
+    "nothing": ("Nothing to do", ""),
+    "applied": ("As planned", "good"),
+    "otherwise": ("Otherwise than planned", "warn"),
+    "refused": ("Refused, nothing changed", "bad"),
+    "stopped": ("Stopped", "bad"),
+    "interrupted": ("Interrupted", "warn"),
+    "undone": ("Taken back", ""),
+}
+
+
+def _applied(answer: Applied) -> Document:
+    """Return everything there is to say: what came of it, and the commands."""
+    changes: list[Block] = [Paragraph(one) for one in answer.changes]
+    title = "Commands" if answer.status == "planned" else "What was done"
+    also = Names("evicted, too", answer.also_evicted, "warn")
+    sections = filled(
+        Section("What changed", tuple(changes), heads=True),
+        Section("Others", (also,) if answer.also_evicted else ()),
+        Section(title, (command_listing(answer.steps),) if answer.steps else ()),
+        Section("Notes", tuple(Paragraph(note) for note in answer.notes)),
+    )
+    return Document("A plan carried out", tuple(_head(answer)), sections)
+
+
+def _head(answer: Applied) -> Iterator[Fact]:
+    said, tone = ANSWERS[answer.status]
+    yield Fact("Preemptor", name(answer.preemptor), "title")
+    label = "Victims"
+    for key in answer.victims:
+        yield Fact(label, name(key))
+        label = ""
+    yield Fact("Way", Cell(answer.way))
+    yield Fact("Result", Cell(said, tone=tone), "verdict")
+    yield Fact("", Cell(answer.explanation), "answer")
+    if answer.way_on:
+        yield Fact("Next", Cell(answer.way_on))
+
+
+def _applied_lines(answer: Applied) -> Iterator[str]:
+    yield from field_lines(answer, "preemptor status way plan admitted")
+    yield free("explanation", answer.explanation)
+    yield from each("victim", answer.victims)
+    yield from each("also_evicted", answer.also_evicted)
+    yield from each("changed", map(Said, answer.changes))
+    for step in answer.steps:
+        yield line("step", Said(step.title), at=step.at.isoformat() if step.at else None)
+    if answer.way_on:
+        yield free("next", answer.way_on)
+    yield from each("note", map(Said, answer.notes))
+    yield from (clean(step.command) for step in answer.steps)
+
+
+render_applied = renderer(_applied_lines, _applied)
+
+
+BOOST_ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
+    "smallest": ("Proved smallest", "good"),
+    "found": ("Works, not proved smallest", "warn"),
+    "impossible": ("Proved impossible", "bad"),
+    "unknown": ("Unknown", "warn"),
+}
+TURN_ON: Final = (
+    "Kueue heeds the annotation only with its feature gate PriorityBoost on; here it is off.\n"
+    "Everything above is as with the gate on."
+)
+
+
+def _boosted(answer: Boosts) -> Document:
+    """Return everything there is to say: the boosts, and the commands that set them."""
+    boosts: list[Block] = [_boost_table(answer)] if answer.boosts else []
+    if answer.boosts and not answer.gate_on:
+        boosts.append(Paragraph(TURN_ON, "warn"))
+    commands = (Listing(tuple(answer.commands)),) if answer.boosts else ()
+    sections = filled(Section("Boosts", tuple(boosts)), Section("Commands", commands))
+    return Document("Priority boosts", tuple(_boost_head(answer)), sections)
+
+
+def _boost_head(answer: Boosts) -> Iterator[Fact]:
+    said, tone = BOOST_ANSWERS[answer.status]
+    plan = answer.plan
+    yield Fact("Preemptor", name(answer.preemptor), "title")
+    yield Fact("ClusterQueue", name(plan.cluster_queue))
+    yield Fact("Scheduler", Cell(f"Kueue, {rules_name(plan)}"))
+    yield Fact("Objective", Cell(plan.objective))
+    yield Fact("Plan", Cell(plan.explanation))
+    yield from (Fact("", name(key)) for key in plan.keys)
+    yield Fact("Boosts", Cell(said, tone=tone), "verdict")
+    yield Fact("", Cell(answer.explanation), "answer")
+
+
+def _boost_table(answer: Boosts) -> Table:
+    columns: list[Column[WorkloadBoost]] = [
+        Column(
+            "Workload",
+            lambda one: name(one.workload),
+            plural(len(answer.boosts), "workload"),
+            folds=True,
+        ),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
+        Column("In the plan", lambda one: one.role),
+        Column("Priority", lambda one: str(one.priority), number=True),
+        Column("Boost", lambda one: f"{one.boost:+d}", number=True),
+        Column("Effective", lambda one: str(one.effective), number=True),
+        Column("Today", lambda one: str(one.effective_before), number=True, rank=1),
+    ]
+    return table("What each gets, and its priority with it", columns, answer.boosts)
+
+
+def _boost_lines(answer: Boosts) -> Iterator[str]:
+    yield from field_lines(answer, "preemptor status")
+    yield free("explanation", answer.explanation)
+    yield line("plan", answer.plan.status, Said(answer.plan.explanation))
+    yield line("objective", answer.plan.objective)
+    yield from field_lines(answer, "gate_on orders")
+    yield from each("victim", answer.plan.keys)
+    names = "value=boost before=boost_before effective effective_before priority cluster_queue role"
+    for one in answer.boosts:
+        yield line("boost", one.workload, **fields(one, names))
+    yield from (clean(command) for command in answer.commands)
+
+
+render_boosts = renderer(_boost_lines, _boosted)
+
+
+def _live_lines(answer: LiveReplay) -> Iterator[str]:
+    for one in answer.preemptors:
+        yield line("preemptor", one.preemptor, one.outcome, Said(one.detail))
+        yield from each("evicted", one.evicted, one.preemptor)
+        yield from each("replayed", one.replayed, one.preemptor)
+        for missing in one.coverage:
+            yield line("uncovered", one.preemptor, missing.feature, Said(missing.evidence))
+    yield line("total", **fields(answer, "equal different skipped"))
+
+
+def _lived(answer: LiveReplay) -> Document:
+    tones: dict[str, Tone] = {"equal": "good", "different": "bad", "skipped": "dim"}
+    columns: list[Column[Observed]] = [
+        Column("Preemptor", lambda one: name(one.preemptor), folds=True),
+        Column("", lambda one: Cell(one.outcome, tone=tones[one.outcome])),
+        Column("Kueue evicted", lambda one: ", ".join(map(clean, one.evicted)), folds=True),
+        Column("The replay", lambda one: ", ".join(map(clean, one.replayed)), folds=True),
+    ]
+    title = "Whom Kueue evicted between the two dumps"
+    notes = [
+        Paragraph(f"{clean(one.preemptor)}: {one.detail}", "warn")
+        for one in answer.preemptors
+        if one.detail
+    ]
+    missing = dict.fromkeys(
+        f"{u.title}: {u.evidence}" for o in answer.preemptors for u in o.coverage
+    )
+    return Document(
+        "Replay of a live cluster",
+        (Fact("Before", Cell(answer.before)), Fact("After", Cell(answer.after))),
+        filled(
+            Section("Victims", (table(title, columns, answer.preemptors),)),
+            Section("Differences", tuple(notes)),
+            Section("What may explain them", tuple(Paragraph(clean(text)) for text in missing)),
+        ),
+    )
+
+
+render_live = renderer(_live_lines, _lived)
+
 
 _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
-    Boosts: boost.render,
+    Boosts: render_boosts,
     JointPlan: joint.render,
-    LiveReplay: live.render,
+    LiveReplay: render_live,
     PreemptionMessage: explanation.render_message,
 }
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from planner import laws
-from planner.plan.commands import Command, Commands
 from planner.plan.kueue import (
     Cascade,
     Demand,
+    DomainSlots,
     FlavorChoices,
     JointPlan,
+    NodesAround,
     NodeShare,
     Plan,
     PodSetPlaces,
@@ -20,6 +21,7 @@ from planner.plan.kueue import (
     QuotaUse,
     Victim,
 )
+from planner.plan.record import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
 from planner.report.document import (
     MAX_NAMES,
@@ -32,12 +34,14 @@ from planner.report.document import (
     Gauge,
     Gauges,
     Listing,
+    Only,
     Paragraph,
+    SlotRow,
+    Slots,
     Table,
     name,
     table,
 )
-from planner.report.kueue.nodes import slots_in
 from planner.report.measures import RARELY_SHOWN, told
 from planner.report.plan import (
     Particulars,
@@ -58,13 +62,10 @@ from planner.state.kueue_release import KnownBy
 
 MAX_AMOUNTS: Final = 3
 EVICTING: Final = "(evicting)"
-EVICTING_MEANS: Final = "(evicting): is being evicted already, and costs nothing more"
 SHARES_MEAN: Final = "share: borrowed thousandths of what the parent could lend, divided by weight"
 SAME: Final = "the same"
-NO_COMMANDS: Final = "No commands carry this plan out: {reason}."
 STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
 UNSTABLE: Final = "Not stable: {victims} would preempt again once pending:"
-BACK: Final = " (the preemptor itself)"
 _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
     "given": "as you say",
     "recorded": "which decided the recorded instance",
@@ -92,7 +93,7 @@ def _commands(plan: Plan) -> Iterator[Block]:
     """Yield the calls of kubectl that carry the plan out, if they were asked for."""
     if plan.commands is not None:
         if plan.commands.reason:
-            yield Paragraph(NO_COMMANDS.format(reason=plan.commands.reason))
+            yield Paragraph(f"No commands carry this plan out: {plan.commands.reason}.")
         yield from map(Paragraph, plan.commands.notes)
         if plan.commands.steps:
             yield command_listing(plan.commands.steps)
@@ -298,7 +299,7 @@ def _legend(plan: Plan) -> Iterator[str]:
         law = law_behind(plan, reason)
         yield f"{law.id} {reason}: {law.title}" if law else reason
     if any(victim.evicted for victim in plan.victims):
-        yield EVICTING_MEANS
+        yield "(evicting): is being evicted already, and costs nothing more"
 
 
 def _by_need(demand: Sequence[Demand]) -> list[Demand]:
@@ -335,7 +336,7 @@ def cascades_in_words(cascades: Sequence[Cascade]) -> str:
         return STABLE
     lines = [UNSTABLE.format(victims=plural(len(cascades), "victim"))]
     for one in cascades[:MAX_NAMES]:
-        back = BACK if one.preemptor else ""
+        back = " (the preemptor itself)" if one.preemptor else ""
         lines.append(f"  {short(one.victim)} would preempt {_list(one.targets)}{back}")
     left_out = len(cascades) - MAX_NAMES
     return "\n".join([*lines, f"  and {left_out:,} more"] if left_out > 0 else lines)
@@ -507,3 +508,30 @@ def _flavor_lines(plan: Plan, choices: FlavorChoices) -> Iterator[str]:
                 "unit": Said(cost.unit),
             }
             yield line("flavors_term", cost.id, **facts)
+
+
+NOT_PLACED = "With these victims gone, Kueue's own placement finds no place for all podsets."
+
+
+def slots_in(pictures: Sequence[NodesAround]) -> Iterator[Only]:
+    """Yield a picture for each podset; a screen has none."""
+    for one in pictures:
+        notes = [f"A slot is the place of a pod of {short(one.slot)}."]
+        notes += [] if one.placed else [NOT_PLACED]
+        notes += [f"{one.hidden:,} more are not shown."] if one.hidden else []
+        caption = f"{one.pod_set} in flavor {one.flavor}"
+        yield Only("page", (Slots(caption, tuple(map(_slot_row, one.domains)), tuple(notes)),))
+
+
+def _slot_row(one: DomainSlots) -> SlotRow:
+    freed = one.freed - one.reused
+    stays = one.taken - one.freed
+    return SlotRow(
+        name=one.name,
+        depth=len(one.domain) - 1,
+        stays=stays,
+        used=one.used,
+        freed=freed,
+        free=one.slots - stays - one.used - freed,
+        notes=(f"{one.hidden:,} not shown",) if one.hidden else (),
+    )

@@ -57,9 +57,7 @@ from planner.report.words import term_rows
 from planner.state.yunikorn import format_yunikorn_quantity
 
 DEFAULT_PARTITION: Final = "default"
-HAS_ROOM: Final = "has room without any victims"
 ITS_OWN: Final = "YuniKorn itself: {node}"
-TOO_LITTLE: Final = "too little"
 UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
 AVOIDABLE: Final = "not proved that no plan does with fewer"
 
@@ -68,7 +66,6 @@ MARKS_MEAN: Final = {
     ORIGINATOR: "(originator): started its application; a last resort",
     OPTED_OUT: "(opted out): asks not to be preempted; a last resort",
 }
-OFFSETS_MEAN: Final = "after offsets: priority as the offsets and fences of the queues leave it"
 
 BELOW, STILL_BELOW, OVER = "below", "still below", "over max"
 USES_MEAN: Final = {
@@ -133,7 +130,7 @@ def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
     if plan.node is not None:
         about = []
         if plan.room and all(item.asked <= max(0, item.available) for item in plan.room):
-            about.append(HAS_ROOM)
+            about.append("has room without any victims")
         if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
             about.append(ITS_OWN.format(node=short(plan.greedy.node or "")))
         yield "Node", Cell(plan.node, is_name=True, aside="   ".join(about))
@@ -151,7 +148,7 @@ def _room(room: Sequence[NodeRoom]) -> Table:
         return Cell(yunikorn_amount(short_of, item.resource), tone="bad")
 
     def mark(item: NodeRoom) -> Cell:
-        return Cell(TOO_LITTLE if item.after < item.asked else "", tone="bad")
+        return Cell("too little" if item.after < item.asked else "", tone="bad")
 
     def of(field: str) -> Callable[[NodeRoom], str]:
         return lambda item: yunikorn_amount(getattr(item, field), item.resource)
@@ -192,7 +189,7 @@ def _victims(plan: YuniKornPlan) -> Iterator[Block]:
         columns.append(
             Column("After\noffsets", lambda victim: str(victim.adjusted_priority), number=True)
         )
-        notes.append(OFFSETS_MEAN)
+        notes.append("after offsets: priority as the offsets and fences of the queues leave it")
     for rank, resource in enumerate(types):
         show, held = partial(yunikorn_amount, resource=resource), partial(_held, resource=resource)
         columns.append(amount_column(names[resource], plan.victims, held, show, rank=rank))

@@ -31,8 +31,7 @@ from planner.quota.kueue.share import Shares
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
-from planner.reference.kueue.eligibility import InvalidSelectorError
-from planner.reference.kueue.preference import Possibility
+from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
 from planner.scheduler import Placement
 from planner.state.kep83 import Kep83
 from planner.state.kueue_configuration import Configuration

@@ -13,7 +13,7 @@ from planner.quota.kueue.assignment import flavor_resources, parse_assignment, r
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.slices import without_slices
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
+from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way
 from planner.scheduler import Flavors, Placement
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words

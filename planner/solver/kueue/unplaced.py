@@ -8,7 +8,7 @@ from __future__ import annotations
 from planner.plan.base import name_some
 from planner.plan.kueue import Plan
 from planner.quota.kueue.snapshot import build_snapshot
-from planner.reference.kueue.crash import Crash
+from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.kueue.placement import not_replayed
 from planner.solver.kueue.planning import Planning

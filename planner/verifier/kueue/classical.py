@@ -12,16 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from planner.laws import Law, Register
-from planner.laws.kueue import (
-    KQ_ATTEMPT,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_FITS,
-    KQ_HOLDS_CONTESTED,
-    KQ_OVER_QUOTA,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    KQ_WITHOUT_BORROWING,
-)
+from planner.laws import kueue as laws
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.snapshot import Admitted
@@ -106,7 +97,7 @@ CHECKS: Final[Register[Check]] = Register()
 """The check of every law, by the law's id."""
 
 
-@CHECKS.of(KQ_FITS)
+@CHECKS.of(laws.KQ_FITS)
 def fits(case: Case) -> Verdict:
     """KQ-01: after all victims are gone, every requested flavor-resource is available.
 
@@ -114,10 +105,10 @@ def fits(case: Case) -> Verdict:
     assignment that leaves out a podset or a request breaks the law too.
     Source: docs/semantics/kueue.md §5.1 ``workloadFits`` and §3 ``available``.
     """
-    return judge_fit(case, KQ_FITS)
+    return judge_fit(case, laws.KQ_FITS)
 
 
-@CHECKS.of(KQ_WITHOUT_BORROWING)
+@CHECKS.of(laws.KQ_WITHOUT_BORROWING)
 def without_borrowing(case: Case) -> Verdict:
     """KQ-02: an attempt without borrowing ends within the nominal quota of the queue.
 
@@ -125,7 +116,7 @@ def without_borrowing(case: Case) -> Verdict:
     Source: docs/semantics/kueue.md §5.1 ``workloadFits``.
     """
     if case.borrowing is not False:
-        return judge(KQ_WITHOUT_BORROWING, (), "does not apply: the attempt permits borrowing")
+        return judge(laws.KQ_WITHOUT_BORROWING, (), "does not apply: the attempt permits borrowing")
     queue, usage = case.setting.queue, case.removal.usage
     findings = []
     # What the search asks for, without `pods`: Kueue compares nothing else with nominal (§4.1).
@@ -139,20 +130,20 @@ def without_borrowing(case: Case) -> Verdict:
                 f"{say_amount(case.snapshot, fr, nominal, named=False)}"
             )
     within = f"{say_node(case.snapshot, queue)} stays within its nominal quota"
-    return judge(KQ_WITHOUT_BORROWING, findings, within)
+    return judge(laws.KQ_WITHOUT_BORROWING, findings, within)
 
 
-@CHECKS.of(KQ_HOLDS_CONTESTED)
+@CHECKS.of(laws.KQ_HOLDS_CONTESTED)
 def holds_contested_quota(case: Case) -> Verdict:
     """KQ-03: every victim holds quota in an active queue of the tree, and names a contested fr.
 
     Whether the amount is positive is irrelevant. Workloads that hold no quota, are the preemptor
     or are named twice break the law. Source: docs/semantics/kueue.md §2 and §5.2.
     """
-    return judge_holdings(case, KQ_HOLDS_CONTESTED)
+    return judge_holdings(case, laws.KQ_HOLDS_CONTESTED)
 
 
-@CHECKS.of(KQ_WITHIN_CLUSTER_QUEUE)
+@CHECKS.of(laws.KQ_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(case: Case) -> Verdict:
     """KQ-04: a victim of the preemptor's own queue satisfies ``withinClusterQueue``.
 
@@ -161,10 +152,10 @@ def within_cluster_queue(case: Case) -> Verdict:
     victim; Never none. Its reason is ``InClusterQueue``. Source: docs/semantics/kueue.md §5.2 and
     §5.8.
     """
-    return judge_own_queue(case, KQ_WITHIN_CLUSTER_QUEUE)
+    return judge_own_queue(case, laws.KQ_WITHIN_CLUSTER_QUEUE)
 
 
-@CHECKS.of(KQ_RECLAIM)
+@CHECKS.of(laws.KQ_RECLAIM)
 def reclaim_within_cohort(case: Case) -> Verdict:
     """KQ-05: a victim of another queue satisfies ``reclaimWithinCohort`` of the preemptor's queue.
 
@@ -182,10 +173,10 @@ def reclaim_within_cohort(case: Case) -> Verdict:
         elif variant is not Variant.RECLAIM_WHILE_BORROWING and reason != variant.reason:
             findings.append(say_reason(victim, reason, variant.reason))
     holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
-    return judge(KQ_RECLAIM, findings, holds)
+    return judge(laws.KQ_RECLAIM, findings, holds)
 
 
-@CHECKS.of(KQ_BORROW_WITHIN_COHORT)
+@CHECKS.of(laws.KQ_BORROW_WITHIN_COHORT)
 def borrow_within_cohort(case: Case) -> Verdict:
     """KQ-06: in an attempt with borrowing, ``borrowWithinCohort`` permits every other victim.
 
@@ -207,10 +198,10 @@ def borrow_within_cohort(case: Case) -> Verdict:
             findings.append(say_reason(victim, reason, variant.reason))
     if not case.borrowing:
         policy = "the attempt does not permit borrowing"
-    return judge(KQ_BORROW_WITHIN_COHORT, findings, policy)
+    return judge(laws.KQ_BORROW_WITHIN_COHORT, findings, policy)
 
 
-@CHECKS.of(KQ_OVER_QUOTA)
+@CHECKS.of(laws.KQ_OVER_QUOTA)
 def over_quota_until_last_victim(case: Case) -> Verdict:
     """KQ-07: there is an order in which Kueue could take the victims one by one.
 
@@ -222,10 +213,10 @@ def over_quota_until_last_victim(case: Case) -> Verdict:
     removal = case.removal
     obstacle = [removal.obstacle] if removal.obstacle else []
     order = say_some([victim.key for victim in removal.order])
-    return judge(KQ_OVER_QUOTA, obstacle, f"in the order {order}" if order else "no victims")
+    return judge(laws.KQ_OVER_QUOTA, obstacle, f"in the order {order}" if order else "no victims")
 
 
-@CHECKS.of(KQ_ATTEMPT)
+@CHECKS.of(laws.KQ_ATTEMPT)
 def attempt(case: Case) -> Verdict:
     """KQ-08: the plan belongs to an attempt which Kueue makes for this preemptor.
 
@@ -236,13 +227,13 @@ def attempt(case: Case) -> Verdict:
     """
     fault = rules_fault(case.snapshot.configuration, case.rules)
     if fault:
-        return judge(KQ_ATTEMPT, [fault], "")
+        return judge(laws.KQ_ATTEMPT, [fault], "")
     if case.borrowing is None:
         taken = [] if case.nothing_evicted else ["a plan with victims must name its attempt"]
-        return judge(KQ_ATTEMPT, taken, "nothing is evicted, so no attempt is needed")
+        return judge(laws.KQ_ATTEMPT, taken, "nothing is evicted, so no attempt is needed")
     attempts = case.setting.attempts
     made = "Kueue tries " + ", then ".join(
         f"{'with' if borrowing else 'without'} borrowing" for borrowing in attempts
     )
     # Either attempt will do, the later one, too: whose turn it is only `strict` asks (ST-01).
-    return judge(KQ_ATTEMPT, [] if case.borrowing in attempts else [f"{made} only"], made)
+    return judge(laws.KQ_ATTEMPT, [] if case.borrowing in attempts else [f"{made} only"], made)

@@ -41,15 +41,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from planner.laws import Register
-from planner.laws.kueue import (
-    FS_BORROWING,
-    FS_BORROWS_CONTESTED,
-    FS_FITS,
-    FS_HOLDS_CONTESTED,
-    FS_RECLAIM,
-    FS_SHARES,
-    FS_WITHIN_CLUSTER_QUEUE,
-)
+from planner.laws import kueue as laws
 from planner.plan import Verdict
 from planner.plan.kueue import Plan
 from planner.quota.kueue.share import Share, Shares
@@ -368,7 +360,7 @@ CHECKS: Final[Register[Check]] = Register()
 """The check of every law, by the law's id."""
 
 
-@CHECKS.of(FS_FITS)
+@CHECKS.of(laws.FS_FITS)
 def fits(case: FairCase) -> Verdict:
     """FS-01: after all victims are gone, every requested flavor-resource is available.
 
@@ -377,35 +369,35 @@ def fits(case: FairCase) -> Verdict:
     that leaves out a podset or a request breaks the law too.
     Source: docs/semantics/kueue.md §6.3 ``fitsFS``, §5.1 ``workloadFits`` and §3 ``available``.
     """
-    verdict = judge_fit(case, FS_FITS)
+    verdict = judge_fit(case, laws.FS_FITS)
     # No law of fair sharing is about attempts, as KQ-08 is: fitting asks for the only one.
     if case.borrowing or (case.borrowing is None and case.nothing_evicted):
         return verdict
     attempt = "the plan must name the attempt with borrowing: fair sharing makes no other"
-    return judge(FS_FITS, [attempt, *([] if verdict.holds else [verdict.detail])], "")
+    return judge(laws.FS_FITS, [attempt, *([] if verdict.holds else [verdict.detail])], "")
 
 
-@CHECKS.of(FS_HOLDS_CONTESTED)
+@CHECKS.of(laws.FS_HOLDS_CONTESTED)
 def holds_contested_quota(case: FairCase) -> Verdict:
     """FS-02: every victim holds quota in an active queue of the tree, and names a contested fr.
 
     Whether the amount is positive is irrelevant. Workloads that hold no quota, are the preemptor
     or are named twice break the law. Source: docs/semantics/kueue.md §2, §5.2 and §6.2.
     """
-    return judge_holdings(case, FS_HOLDS_CONTESTED)
+    return judge_holdings(case, laws.FS_HOLDS_CONTESTED)
 
 
-@CHECKS.of(FS_WITHIN_CLUSTER_QUEUE)
+@CHECKS.of(laws.FS_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(case: FairCase) -> Verdict:
     """FS-03: a victim of the preemptor's own queue satisfies ``withinClusterQueue``.
 
     As KQ-04, and nothing else is asked of it. Its reason is ``InClusterQueue``.
     Source: docs/semantics/kueue.md §5.2, §6.2 and §6.5.
     """
-    return judge_own_queue(case, FS_WITHIN_CLUSTER_QUEUE)
+    return judge_own_queue(case, laws.FS_WITHIN_CLUSTER_QUEUE)
 
 
-@CHECKS.of(FS_RECLAIM)
+@CHECKS.of(laws.FS_RECLAIM)
 def reclaim_within_cohort(case: FairCase) -> Verdict:
     """FS-04: a victim of another queue satisfies ``reclaimWithinCohort`` of the preemptor's queue.
 
@@ -419,10 +411,10 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
         if not case.setting.permits(victim)
     ]
     holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
-    return judge(FS_RECLAIM, findings, holds)
+    return judge(laws.FS_RECLAIM, findings, holds)
 
 
-@CHECKS.of(FS_BORROWS_CONTESTED)
+@CHECKS.of(laws.FS_BORROWS_CONTESTED)
 def borrows_contested_quota(case: FairCase) -> Verdict:
     """FS-05: the queue of a victim borrows contested quota before anything is removed.
 
@@ -444,10 +436,10 @@ def borrows_contested_quota(case: FairCase) -> Verdict:
                 + (f" ({say_some(amounts)})" if amounts else "")
             )
     names = say_some([say_node(snapshot, queue) for queue in queues])
-    return judge(FS_BORROWS_CONTESTED, findings, names or "no victims of other queues")
+    return judge(laws.FS_BORROWS_CONTESTED, findings, names or "no victims of other queues")
 
 
-@CHECKS.of(FS_BORROWING)
+@CHECKS.of(laws.FS_BORROWING)
 def borrowing_until_last_victim(case: FairCase) -> Verdict:
     """FS-06: there is an order in which each victim's side borrows until the victim goes.
 
@@ -460,10 +452,10 @@ def borrowing_until_last_victim(case: FairCase) -> Verdict:
     stuck = [removal.stuck] if removal.stuck else []
     order = say_some([victim.key for victim in removal.order])
     some = "some order" if case.victims else "no victims"
-    return judge(FS_BORROWING, stuck, f"in the order {order}" if order else some)
+    return judge(laws.FS_BORROWING, stuck, f"in the order {order}" if order else some)
 
 
-@CHECKS.of(FS_SHARES)
+@CHECKS.of(laws.FS_SHARES)
 def shares(case: FairCase) -> Verdict:
     """FS-07: in such an order, a configured strategy permits every removal by its shares.
 
@@ -478,7 +470,7 @@ def shares(case: FairCase) -> Verdict:
     setting, removal = case.setting, case.removal
     fault = rules_fault(case.snapshot.configuration, case.rules)
     if fault:
-        return judge(FS_SHARES, [fault], "")
+        return judge(laws.FS_SHARES, [fault], "")
     findings = [removal.unfair] if removal.unfair else []
     findings += [
         say_reason(victim, reason, setting.reason(victim))
@@ -487,8 +479,8 @@ def shares(case: FairCase) -> Verdict:
     ]
     queue = say_node(case.snapshot, setting.queue)
     if not case.others:
-        return judge(FS_SHARES, findings, "no victims of other queues")
+        return judge(laws.FS_SHARES, findings, "no victims of other queues")
     if setting.stays_within_nominal:
         entitled = f"does not apply: {queue} stays within nominal quota with {case.preemptor}"
-        return judge(FS_SHARES, findings, entitled)
-    return judge(FS_SHARES, findings, f"permitted by {' or '.join(setting.strategies)}")
+        return judge(laws.FS_SHARES, findings, entitled)
+    return judge(laws.FS_SHARES, findings, f"permitted by {' or '.join(setting.strategies)}")

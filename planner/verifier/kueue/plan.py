@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
-from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT
-from planner.laws.kueue_topology import KT_PLACEMENT
+from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT, KT_PLACEMENT
 from planner.plan import Verdict, Verification
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment, flavor_resources
@@ -93,7 +92,9 @@ def verify_plan(
 
 def _with_precedence(case: Case, found: Verification) -> Verification:
     """Judge what today's laws accept by ST-01 to ST-05, too; undecided is not accepted."""
-    from planner.verifier.kueue_strict import judge_strictly  # noqa: PLC0415 - for strict plans alone
+    from planner.verifier.kueue_strict.laws import (  # noqa: PLC0415 - for strict plans alone
+        judge_strictly,
+    )
 
     # Precedence asks of legal removals whose turn it was: of others it says nothing.
     if not found.accepted:

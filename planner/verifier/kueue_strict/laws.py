@@ -1,6 +1,6 @@
 """The laws of precedence, one function each: the executable specification of ``strict``.
 
-Every function is named like the law in ``planner.laws.kueue_strict``. It takes a ``Case``, the laws
+Every function is named like the law in ``planner.laws.kueue``. It takes a ``Case``, the laws
 that hold already, as orders must keep to all of them, and how many states a search may visit.
 """
 
@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from planner.laws import Law, Register
-from planner.laws.kueue_strict import (
+from planner.laws import Law, Register, of_precedence
+from planner.laws.kueue import (
     ST_ATTEMPTS,
     ST_HIGHEST_SHARE,
     ST_ONE_PER_QUEUE,
     ST_STOPS,
     ST_STRATEGIES,
 )
+from planner.plan import Verdict
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_sharing import FairCase
 from planner.verifier.kueue.setting import Setting
@@ -27,7 +28,7 @@ from planner.verifier.kueue_strict.orders import (
     FairOrders,
     candidates_of,
 )
-from planner.verifier.wording import say_some
+from planner.verifier.wording import judge, say_some
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +149,59 @@ def _in_order(case: Case, laws: Sequence[Law], most: int) -> Answer:
         return Answer(holds=False, detail=stopped or "no order of removals keeps to it")
     keys = [case.victims[position].key for position in order]
     return Answer(found, f"in the order {say_some(keys)}", order)
+
+
+@dataclass(frozen=True, slots=True)
+class Strict:
+    """What the laws of precedence say of victims that today's laws accept.
+
+    ``legal`` is ``None`` where it is not decided: a search ended at its bound. ``verdicts`` are
+    of the laws that apply, as far as they are decided, each in the company of those before it
+    that hold. ``order`` is an order of removals that all of them permit, if there is one.
+    """
+
+    legal: bool | None
+    verdicts: tuple[Verdict, ...] = ()
+    order: tuple[str, ...] = ()
+
+
+def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
+    """Judge victims by the laws of precedence.
+
+    Parameters
+    ----------
+    case
+        A plan of Kueue's matched with its state. Today's laws must accept it: only what they
+        permit is looked at.
+    most
+        How many states each search over orders may visit.
+    """
+    laws = of_precedence("kueue-fair" if isinstance(case, FairCase) else "kueue-classical")
+    if not case.victims:
+        return Strict(legal=True)
+    # All at once first: that is the answer nearly always, and one search in place of one each.
+    answer = _all_of(case, laws, most)
+    if answer.holds:
+        verdicts = tuple(judge(law, (), answer.detail) for law in laws)
+        return Strict(answer.holds, verdicts, tuple(case.victims[p].key for p in answer.order))
+    kept: list[Law] = []
+    verdicts = ()
+    for law in laws:
+        one = CHECKS[law.id](case, kept, most)
+        # What comes after is judged in the company of those before: without them it means nothing.
+        if one.holds is None:
+            break
+        verdicts += (judge(law, [] if one.holds else [one.detail], one.detail),)
+        if one.holds:
+            kept.append(law)
+    return Strict(answer.holds, verdicts)
+
+
+def _all_of(case: Case, laws: tuple[Law, ...], most: int) -> Answer:
+    """Ask for all laws at once: where they hold together, that is found soonest."""
+    first, last = laws[0], laws[-1]
+    if first is ST_ATTEMPTS:
+        answer = CHECKS[first.id](case, (), most)
+        if not answer.holds:
+            return answer
+    return CHECKS[last.id](case, laws[:-1], most)

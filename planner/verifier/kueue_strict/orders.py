@@ -31,7 +31,7 @@ from itertools import combinations, pairwise
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from planner.laws import Law
-from planner.laws.kueue_strict import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES
+from planner.laws.kueue import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Admitted

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from planner.laws import Register
-from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
+from planner.laws.kueue import KT_PLACEMENT, KT_ROOM
 from planner.plan import Verdict
 from planner.plan.kueue import PodSetPlaces
 from planner.quota.kueue.placing import Aim, Group, Pods
@@ -72,17 +72,11 @@ def find(
             return group.name
         for pods, leaves in zip(group.members, placed, strict=False):
             found[pods.name] = leaves
-            _assume(tree, pods, leaves, assumed)
+            for leaf, count in leaves:
+                row = assumed.setdefault(tree.leaf_id(leaf), {})
+                for name, amount in taken(pods, count).items():
+                    row[name] = row.get(name, 0) + amount
     return found
-
-
-def _assume(
-    tree: FlavorTree, pods: Pods, leaves: Leaves, assumed: dict[str, dict[str, int]]
-) -> None:
-    for leaf, count in leaves:
-        row = assumed.setdefault(tree.leaf_id(leaf), {})
-        for name, amount in taken(pods, count).items():
-            row[name] = row.get(name, 0) + amount
 
 
 def place(

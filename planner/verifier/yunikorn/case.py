@@ -268,9 +268,20 @@ def match_yunikorn(
     if cluster is None:
         cluster = prepare(state, plan.partition)
     asking = find_ask(cluster, plan.preemptor)
-    holders = _holders(cluster)
+    # Everything that holds resources for an application, by its key.
+    holders = {}
+    for application in cluster.partition.applications:
+        queue = cluster.tree.leaf_of(application)
+        for allocation in application.allocations:
+            # One that the state puts on its node only is known to no application, and never a
+            # victim.
+            if not allocation.x.not_in_app:
+                victim = Victim(allocation, queue, application.application_id)
+                holders[victim.key] = victim
     node = None if plan.node is None else cluster.node(plan.node)
     unknown = [f"there is no node {plan.node}"] if plan.node is not None and node is None else []
+    levels = plan.certificate.levels if plan.certificate else ()
+    level = next((level for level in levels if level.term == LAST_TIER), None)
     return YuniKornCase(
         cluster=cluster,
         asking=asking,
@@ -281,7 +292,14 @@ def match_yunikorn(
             YK_FITS_NODE.name: unknown,
             YK_PREEMPTABLE.name: tuple(_victim_faults(plan, holders)),
         },
-        last_tier=_last_tier(plan),
+        last_tier=LastTier(
+            objective=plan.objective,
+            by_core=plan.algorithm == "yunikorn",
+            value=None if level is None else level.value,
+            bound=None if level is None else level.bound,
+            resort=plan.certificate.last_resort if plan.certificate else None,
+            proved=plan.claim == "optimal",
+        ),
     )
 
 
@@ -293,20 +311,6 @@ def rules_fault(asking: Asking, rules: str) -> str:
     if not required and rules == REQUIRED_NODE:
         return f"{asking.ask.allocation_key} requires no node"
     return ""
-
-
-def _holders(cluster: Cluster) -> dict[str, Victim]:
-    """Return everything that holds resources for an application, by its key."""
-    holders = {}
-    for application in cluster.partition.applications:
-        queue = cluster.tree.leaf_of(application)
-        for allocation in application.allocations:
-            # One that the state puts on its node only is known to no application, and never a
-            # victim.
-            if not allocation.x.not_in_app:
-                victim = Victim(allocation, queue, application.application_id)
-                holders[victim.key] = victim
-    return holders
 
 
 def _victim_faults(plan: YuniKornPlan, holders: Mapping[str, Victim]) -> Iterator[str]:
@@ -323,16 +327,3 @@ def _victim_faults(plan: YuniKornPlan, holders: Mapping[str, Victim]) -> Iterato
             yield f"{held.key} is of application {held.application_id}, not {claim.application}"
         if held and claim.queue != held.queue.path:
             yield f"{held.key} is in queue {held.queue.path}, not in {claim.queue}"
-
-
-def _last_tier(plan: YuniKornPlan) -> LastTier:
-    levels = plan.certificate.levels if plan.certificate else ()
-    level = next((level for level in levels if level.term == LAST_TIER), None)
-    return LastTier(
-        objective=plan.objective,
-        by_core=plan.algorithm == "yunikorn",
-        value=None if level is None else level.value,
-        bound=None if level is None else level.bound,
-        resort=plan.certificate.last_resort if plan.certificate else None,
-        proved=plan.claim == "optimal",
-    )

@@ -6,15 +6,15 @@ recomputed from the state and the victims.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from typing import Final
 
 from planner.laws import Law
 from planner.plan import Verdict
-from planner.plan.yunikorn import ResourceAmount, YuniKornPlan, YuniKornVictim
-from planner.quota.yunikorn.resource import Resource, plus
+from planner.plan.yunikorn import YuniKornPlan, YuniKornVictim
+from planner.quota.yunikorn.resource import plus
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity
 from planner.verifier.kueue.certificate import (
@@ -136,24 +136,20 @@ def _victim_faults(case: YuniKornCase, claim: YuniKornVictim, victim: Victim) ->
     ):
         yield from compare(f"{what} of {victim.key}", stated, recomputed)
     yield from _pod_faults(claim.pod, held)
-    yield from _usage_faults(victim.key, claim.usage, held.resource)
-
-
-def _pod_faults(stated: str | None, claim: Claim) -> Iterator[str]:
-    if stated is not None:
-        yield from compare(f"pod of {claim.allocation_key}", stated, claim.pod)
-
-
-def _usage_faults(key: str, stated: Iterable[ResourceAmount], held: Resource) -> Iterator[str]:
-    """Compare amounts, and read back what is written as queues.yaml does."""
-    for amount in stated:
-        what = f"{amount.resource} of {key}"
-        yield from compare(f"usage of {what}", amount.units, held.get(amount.resource, 0))
+    # Compare amounts, and read back what is written as queues.yaml does.
+    for amount in claim.usage:
+        what = f"{amount.resource} of {victim.key}"
+        yield from compare(f"usage of {what}", amount.units, held.resource.get(amount.resource, 0))
         # queues.yaml knows no negative quantities; an amount of a dump may be one.
         sign = -1 if amount.quantity.startswith("-") else 1
         units = parse_yunikorn_quantity(amount.quantity.removeprefix("-"), amount.resource)
         if units is None or sign * units != amount.units:
             yield f"quantity of {what}: {amount.quantity} is not {amount.units}"
+
+
+def _pod_faults(stated: str | None, claim: Claim) -> Iterator[str]:
+    if stated is not None:
+        yield from compare(f"pod of {claim.allocation_key}", stated, claim.pod)
 
 
 def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:

@@ -17,20 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.laws import Register
-from planner.laws.yunikorn import (
-    YK_FENCE,
-    YK_FITS_NODE,
-    YK_LAST_TIER,
-    YK_LEAVES_GUARANTEED,
-    YK_MAY_PREEMPT,
-    YK_OTHER_QUEUE,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_PRIORITY,
-    YK_UNDER_GUARANTEED,
-    YK_WITHIN_GUARANTEED,
-    YK_WITHIN_LIMITS,
-)
+from planner.laws import yunikorn as laws
 from planner.plan import Verdict
 from planner.quota.yunikorn.cluster import Asking, NodeRoom
 from planner.quota.yunikorn.hosting import is_usable
@@ -205,7 +192,7 @@ CHECKS: Final[Register[Check]] = Register()
 NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
 
 
-@CHECKS.of(YK_LAST_TIER)
+@CHECKS.of(laws.YK_LAST_TIER)
 def spares_last_tier(case: YuniKornCase) -> Verdict:
     """YK-01: no victim opted out, nor is an originator where D0 is counted, unless unavoidably.
 
@@ -216,12 +203,12 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     """
     claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
     if not last:
-        return judge(YK_LAST_TIER, (), "no victim opted out or is an originator")
+        return judge(laws.YK_LAST_TIER, (), "no victim opted out or is an originator")
     tiers = {True: "opted out", False: "is an originator"}
     named = say_some([f"{victim.key} {tiers[victim.allocation.opted_out]}" for victim in last])
     # The core prefers others, but takes who opted out when it comes to it: no law binds it (§13.1).
     if claim.by_core:
-        return judge(YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
+        return judge(laws.YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
     findings = list(_last_tier_faults(claim, last, named))
     opted_out = any(victim.allocation.opted_out for victim in last)
     if claim.value is None and not opted_out:
@@ -230,7 +217,7 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
         detail = f"proved unavoidable: {named}"
     else:
         detail = f"not proved unavoidable in time: {named}"
-    return judge(YK_LAST_TIER, findings, detail)
+    return judge(laws.YK_LAST_TIER, findings, detail)
 
 
 def _last_tier_faults(claim: LastTier, last: Sequence[Victim], named: str) -> Iterator[str]:
@@ -243,7 +230,7 @@ def _last_tier_faults(claim: LastTier, last: Sequence[Victim], named: str) -> It
         yield f"{named}: {known}"
 
 
-@CHECKS.of(YK_LEAVES_GUARANTEED)
+@CHECKS.of(laws.YK_LEAVES_GUARANTEED)
 def leaves_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-02: no queue with a victim is left below its guaranteed, unless it has no less than now.
 
@@ -266,10 +253,10 @@ def leaves_guaranteed(case: YuniKornCase) -> Verdict:
                 )
     guarded = sum(queue.guaranteed is not None for queue in case.touched)
     holds = f"{guarded} of {len(case.touched)} queues touched have a guaranteed, and keep it"
-    return judge(YK_LEAVES_GUARANTEED, findings, holds)
+    return judge(laws.YK_LEAVES_GUARANTEED, findings, holds)
 
 
-@CHECKS.of(YK_OTHER_QUEUE)
+@CHECKS.of(laws.YK_OTHER_QUEUE)
 def other_queue(case: YuniKornCase) -> Verdict:
     """YK-03: no victim is in the queue of the ask.
 
@@ -279,10 +266,10 @@ def other_queue(case: YuniKornCase) -> Verdict:
     # The core leaves out the whole queue, and with it the application of the ask (§13.3).
     own = [victim.key for victim in case.victims if victim.queue is leaf]
     findings = [f"{say_some(own)} is in {say_queue(leaf)}, as the ask itself"] if own else []
-    return judge(YK_OTHER_QUEUE, findings, f"no victim is in {say_queue(leaf)}")
+    return judge(laws.YK_OTHER_QUEUE, findings, f"no victim is in {say_queue(leaf)}")
 
 
-@CHECKS.of(YK_WITHIN_GUARANTEED)
+@CHECKS.of(laws.YK_WITHIN_GUARANTEED)
 def within_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-04: the ask fits into what is left of the guaranteed of its queue.
 
@@ -290,16 +277,16 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
     less than nothing left. Source: docs/semantics/yunikorn.md §6 and §15.
     """
     if case.nothing_evicted:
-        return judge(YK_WITHIN_GUARANTEED, (), NOTHING_EVICTED)
+        return judge(laws.YK_WITHIN_GUARANTEED, (), NOTHING_EVICTED)
     ask, leaf, state = case.asking.ask.resource, case.asking.leaf, case.snapshot
     now = state.remaining()
     if now is None:
         none = f"no guaranteed is set for {say_queue(leaf)} or any queue above it"
-        return judge(YK_WITHIN_GUARANTEED, [none], "")
+        return judge(laws.YK_WITHIN_GUARANTEED, [none], "")
     left = f"{say_queue(leaf)} has {say_amounts(now, ask)} left of its guaranteed"
     # Types outside the guaranteed are free: what is missing there is not compared (§6).
     if fits_raw(now, ask):
-        return judge(YK_WITHIN_GUARANTEED, (), f"{left}, the ask is {say_amounts(ask)}")
+        return judge(laws.YK_WITHIN_GUARANTEED, (), f"{left}, the ask is {say_amounts(ask)}")
     # Victims help where the leaf has no guaranteed of its own and an ancestor's is used up.
     state.add(leaf, ask)
     for victim in case.victims:
@@ -307,27 +294,27 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
     then = state.remaining() or {}
     changed = f"{say_amounts(then, ask)} with the ask counted and the victims gone"
     findings = [] if under(then, ask) else [f"{left}, {changed}"]
-    return judge(YK_WITHIN_GUARANTEED, findings, f"{left}, {changed}")
+    return judge(laws.YK_WITHIN_GUARANTEED, findings, f"{left}, {changed}")
 
 
-@CHECKS.of(YK_UNDER_GUARANTEED)
+@CHECKS.of(laws.YK_UNDER_GUARANTEED)
 def under_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-12: the queue of the ask has something left of its guaranteed before any removal.
 
     That is so if something is left of some type of the ask. Source: design document, law 4.
     """
     if case.nothing_evicted:
-        return judge(YK_UNDER_GUARANTEED, (), NOTHING_EVICTED)
+        return judge(laws.YK_UNDER_GUARANTEED, (), NOTHING_EVICTED)
     ask, leaf, now = case.asking.ask.resource, case.asking.leaf, case.snapshot.remaining()
     if now is None:
         none = f"no guaranteed is set for {say_queue(leaf)} or any queue above it"
-        return judge(YK_UNDER_GUARANTEED, [none], "")
+        return judge(laws.YK_UNDER_GUARANTEED, [none], "")
     left = f"{say_queue(leaf)} has {say_amounts(now, ask)} left of its guaranteed"
     some = any(amount > 0 and now.get(t, 0) > 0 for t, amount in ask.items())
-    return judge(YK_UNDER_GUARANTEED, [] if some else [left], left)
+    return judge(laws.YK_UNDER_GUARANTEED, [] if some else [left], left)
 
 
-@CHECKS.of(YK_OVER_GUARANTEED)
+@CHECKS.of(laws.YK_OVER_GUARANTEED)
 def over_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-05: there is an order in which each queue is over its guaranteed at its victim's turn.
 
@@ -338,13 +325,13 @@ def over_guaranteed(case: YuniKornCase) -> Verdict:
     removal = case.removal
     order = say_some([victim.key for victim in removal.order])
     return judge(
-        YK_OVER_GUARANTEED,
+        laws.YK_OVER_GUARANTEED,
         [removal.obstacle] if removal.obstacle else [],
         f"in the order {order}" if order else "no victims",
     )
 
 
-@CHECKS.of(YK_PRIORITY)
+@CHECKS.of(laws.YK_PRIORITY)
 def priority(case: YuniKornCase) -> Verdict:
     """YK-06: no victim has a higher priority than the ask, with offsets and fences counted.
 
@@ -365,10 +352,10 @@ def priority(case: YuniKornCase) -> Verdict:
         worth = adjusted_priority(case.asking, victim.queue, its)
         if worth > mine:
             findings.append(f"{victim.key} {_say_worth(case, victim, worth)}, the ask has {mine}")
-    return judge(YK_PRIORITY, findings, f"{say_count(len(case.victims))}, the ask has {mine}")
+    return judge(laws.YK_PRIORITY, findings, f"{say_count(len(case.victims))}, the ask has {mine}")
 
 
-@CHECKS.of(YK_FENCE)
+@CHECKS.of(laws.YK_FENCE)
 def fence(case: YuniKornCase) -> Verdict:
     """YK-07: victims are inside the fence of the ask, in leaves, and not in a disabled queue.
 
@@ -390,10 +377,10 @@ def fence(case: YuniKornCase) -> Verdict:
                 f"{victim.key} is in {say_queue(victim.queue)}, which is a parent: the core takes "
                 "victims from leaves"
             )
-    return judge(YK_FENCE, findings, f"the fence is {say_queue(found.queue)}: {found.reason}")
+    return judge(laws.YK_FENCE, findings, f"the fence is {say_queue(found.queue)}: {found.reason}")
 
 
-@CHECKS.of(YK_FITS_NODE)
+@CHECKS.of(laws.YK_FITS_NODE)
 def fits_node(case: YuniKornCase) -> Verdict:
     """YK-08: the ask fits on one usable node, next to what stays there.
 
@@ -402,16 +389,16 @@ def fits_node(case: YuniKornCase) -> Verdict:
     Source: docs/semantics/yunikorn.md §3, §7, §10, §11.1 and §15.
     """
     if case.nothing_evicted:
-        return judge(YK_FITS_NODE, list(placement_faults(case)), "it fits as it is")
-    findings = list(case.faults.get(YK_FITS_NODE.name, ()))
+        return judge(laws.YK_FITS_NODE, list(placement_faults(case)), "it fits as it is")
+    findings = list(case.faults.get(laws.YK_FITS_NODE.name, ()))
     if case.node is None:
         findings = findings or ["the plan names no node"]
-        return judge(YK_FITS_NODE, findings, "")
+        return judge(laws.YK_FITS_NODE, findings, "")
     findings += room_faults(case, case.node)
-    return judge(YK_FITS_NODE, findings, f"node {case.node.node_id} holds the ask")
+    return judge(laws.YK_FITS_NODE, findings, f"node {case.node.node_id} holds the ask")
 
 
-@CHECKS.of(YK_WITHIN_LIMITS)
+@CHECKS.of(laws.YK_WITHIN_LIMITS)
 def within_limits(case: YuniKornCase) -> Verdict:
     """YK-09: the ask's queue and all above it stay within their maximum.
 
@@ -420,7 +407,7 @@ def within_limits(case: YuniKornCase) -> Verdict:
     docs/semantics/yunikorn.md §15.
     """
     if case.nothing_evicted:
-        return judge(YK_WITHIN_LIMITS, (), f"{NOTHING_EVICTED}, see {YK_FITS_NODE.id}")
+        return judge(laws.YK_WITHIN_LIMITS, (), f"{NOTHING_EVICTED}, see {laws.YK_FITS_NODE.id}")
     findings = []
     for queue in reversed(case.asking.leaf.lineage):
         after, most = case.changed(queue, queue.allocated), queue.max or {}
@@ -432,10 +419,10 @@ def within_limits(case: YuniKornCase) -> Verdict:
                     f"{say_amount(t, most.get(t, 0))}"
                 )
     within = f"{say_queue(case.asking.leaf)} and all above it stay within their maximum"
-    return judge(YK_WITHIN_LIMITS, findings, within)
+    return judge(laws.YK_WITHIN_LIMITS, findings, within)
 
 
-@CHECKS.of(YK_PREEMPTABLE)
+@CHECKS.of(laws.YK_PREEMPTABLE)
 def preemptable(case: YuniKornCase) -> Verdict:
     """YK-10: every victim is known, shares a type with the ask, and is free to go.
 
@@ -443,8 +430,8 @@ def preemptable(case: YuniKornCase) -> Verdict:
     unless the ask fits as it is. Source: docs/semantics/yunikorn.md §4 and §11.1.
     """
     if case.nothing_evicted:
-        return judge(YK_PREEMPTABLE, (), NOTHING_EVICTED)
-    findings = list(case.faults.get(YK_PREEMPTABLE.name, ()))
+        return judge(laws.YK_PREEMPTABLE, (), NOTHING_EVICTED)
+    findings = list(case.faults.get(laws.YK_PREEMPTABLE.name, ()))
     for victim in case.victims:
         held = victim.allocation
         if not share_type(case.asking.ask.resource, held.resource):
@@ -458,10 +445,10 @@ def preemptable(case: YuniKornCase) -> Verdict:
     # The core itself may succeed with nobody preempted (§10); a plan that does so helps nobody.
     if not case.victims and not findings:
         findings.append("the plan names a node, but no victims")
-    return judge(YK_PREEMPTABLE, findings, say_count(len(case.victims)))
+    return judge(laws.YK_PREEMPTABLE, findings, say_count(len(case.victims)))
 
 
-@CHECKS.of(YK_MAY_PREEMPT)
+@CHECKS.of(laws.YK_MAY_PREEMPT)
 def may_preempt(case: YuniKornCase) -> Verdict:
     """YK-11: partition and ask permit preemption, and these are the rules for this ask.
 
@@ -471,7 +458,7 @@ def may_preempt(case: YuniKornCase) -> Verdict:
     ask = case.asking.ask
     fault = rules_fault(case.asking, case.rules)
     if fault or case.nothing_evicted:
-        return judge(YK_MAY_PREEMPT, [fault] if fault else [], NOTHING_EVICTED)
+        return judge(laws.YK_MAY_PREEMPT, [fault] if fault else [], NOTHING_EVICTED)
     findings = []
     # An ask with a required node preempts whatever the partition says, and even if it may not
     # preempt others (§11.1).
@@ -483,7 +470,7 @@ def may_preempt(case: YuniKornCase) -> Verdict:
             findings.append(f"{ask.allocation_key} may not preempt others")
     if ask.triggered_preemption:
         findings.append(f"{ask.allocation_key} has triggered preemption before")
-    return judge(YK_MAY_PREEMPT, findings, f"{ask.allocation_key} may preempt")
+    return judge(laws.YK_MAY_PREEMPT, findings, f"{ask.allocation_key} may preempt")
 
 
 def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:

@@ -18,8 +18,7 @@ from planner.commands.apply.kueue.carry import HELD
 from planner.commands.apply.kueue.fresh import cannot_be_applied, digest_of, is_what_kueue_does
 from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities, mark_of
 from planner.commands.boost.kueue.find import WorkloadBoost
-from planner.kubectl.kueue_object import LiveObject
-from planner.kubectl.kueue_resource import WORKLOADS
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.plan.kueue import Plan
 from planner.state.kueue_workload import BOOST_ANNOTATION
 from tests.cli.running import BIG, SMALL, call, cluster

@@ -9,9 +9,9 @@ import pytest
 from planner.commands.bench.record import Answers, Row
 from planner.commands.bench.run import Heat, answer
 from planner.commands.bench.suite import begun, line_of
-from planner.rivals import ablation
+from planner.rivals import exact
 from planner.rivals.contest import Contest, Effort, Found
-from planner.rivals.restarts import local_search, random_restarts
+from planner.rivals.rules import local_search, random_restarts
 from planner.rivals.table import RIVALS
 from planner.solver.bound import trivial_bound
 from planner.solver.deadline import Deadline
@@ -102,7 +102,7 @@ def prepared(asked: Contest) -> Search:
 def test_what_a_search_without_fixing_keeps() -> None:
     whole = prepared(contest("classical-1", "min-lost-work"))
     without = prepared(contest("classical-1", "min-lost-work"))
-    without = ablation.changed(ablation.WithoutFixing, without)
+    without = exact.changed(exact.WithoutFixing, without)
     before = list(without.active)
     for search in (whole, without):
         search.fix(dict.fromkeys(search.active, 2), 1)
@@ -111,10 +111,10 @@ def test_what_a_search_without_fixing_keeps() -> None:
 
 
 def test_what_a_search_without_hints_says() -> None:
-    search = ablation.changed(ablation.WithoutHints, prepared(contest("classical-1")))
+    search = exact.changed(exact.WithoutHints, prepared(contest("classical-1")))
     formulation, _ = search.state(search.active)
     assert search.hint(formulation, search.active, None) is None
-    assert isinstance(search.fork(), ablation.WithoutHints)
+    assert isinstance(search.fork(), exact.WithoutHints)
 
 
 def test_what_rules_without_bounds_say() -> None:
@@ -122,13 +122,13 @@ def test_what_rules_without_bounds_say() -> None:
     chosen = search.classes.subset(search.active)
     costs = search.costs(("count",), chosen)
     assert search.rules.quick_bound(chosen, costs).whole > 0
-    bare = ablation.Unbounded(search.rules)
+    bare = exact.Unbounded(search.rules)
     assert bare.quick_bound(chosen, costs) == bare.close_bound(chosen, costs, ())
     assert bare.quick_bound(chosen, costs) == trivial_bound(costs)
 
 
 def test_the_last_attempt_alone() -> None:
-    search = ablation.with_one_attempt(prepared(contest("classical-1")))
+    search = exact.with_one_attempt(prepared(contest("classical-1")))
     search.run_on(search.active, ("count",))
     assert search.attempts == ATTEMPTS[-1:]
 

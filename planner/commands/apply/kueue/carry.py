@@ -22,8 +22,7 @@ from planner.commands.apply.kueue.fresh import digest_of
 from planner.commands.apply.kueue.ways import BOOSTED, Surprise, Treatment, mark_of, unboost
 from planner.commands.apply.record import Applied, ApplyStatus, Step
 from planner.errors import InputError
-from planner.kubectl.kueue_object import LiveObject
-from planner.kubectl.kueue_resource import WORKLOADS
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.plan.kueue import Plan
 
 HELD: Final = "preemption-planner.io/held-for"

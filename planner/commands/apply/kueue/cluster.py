@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
-from planner.kubectl.kueue_object import LiveObject
-from planner.kubectl.kueue_resource import WORKLOADS, is_forbidden, is_missing
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject, is_forbidden, is_missing
 from planner.reader.json_text import parse_json
 from planner.state.kueue import API_GROUP
 

@@ -8,11 +8,12 @@ from planner.commands.apply.kueue.carry import Carrying
 from planner.commands.apply.kueue.cluster import Cluster
 from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does, remarks
 from planner.commands.apply.kueue.ways import Evictions, Surprise
-from planner.kubectl.kueue_object import LiveObject
-from planner.kubectl.kueue_resource import WORKLOADS
-from planner.plan.commands import Command, Commands
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.plan.kueue import Plan
-from planner.state.kueue import LocalQueue, State, Workload
+from planner.plan.record import Command, Commands
+from planner.state.kueue import State
+from planner.state.kueue_workload import Workload
+from planner.state.queues import LocalQueue
 
 
 class Dumped(Cluster):

@@ -10,8 +10,7 @@ from typing import Any, Final, Protocol
 from planner.commands.apply.kueue.cluster import Call, Cluster, annotate, evict
 from planner.commands.apply.record import Way
 from planner.commands.boost.kueue.find import WorkloadBoost
-from planner.kubectl.kueue_object import LiveObject
-from planner.kubectl.kueue_resource import WORKLOADS
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.plan.kueue import Plan
 from planner.state.kueue_workload import BOOST_ANNOTATION
 

@@ -13,7 +13,7 @@ from planner.commands.explain.inquiry import Edit, Trial, first, in_words, minim
 from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change, LawInWords
 from planner.commands.whatif.edit import edit
-from planner.laws import Law, Register, in_drop_order, kueue_topology
+from planner.laws import Law, Register, in_drop_order
 from planner.laws import kueue as laws
 from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, build_classes
@@ -144,7 +144,7 @@ def _fits(problem: Problem) -> str:
     return f"{' and '.join(short)} must be freed"
 
 
-@WORDS.of(kueue_topology.KT_ROOM)
+@WORDS.of(laws.KT_ROOM)
 def _room(problem: Problem) -> str:
     rooms = () if problem.places is None else problem.places.rooms
     return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"

@@ -19,8 +19,7 @@ from planner.plan.kueue import Place, PodSetPlaces
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology import Taken
 from planner.quota.kueue.topology_tree import FlavorTree, Values
-from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.crash import Crash
+from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing

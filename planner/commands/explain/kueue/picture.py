@@ -14,8 +14,7 @@ from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology_tree import FlavorTree, Values
-from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.crash import PlacementCrash
+from planner.reference.kueue.chance import Chance, PlacementCrash
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.slots import LeafCounts, Qualification

@@ -13,9 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from planner.reference.kueue.topology.gauge import Gauge
 from planner.reference.kueue.topology.room import Wanted
-from planner.reference.kueue.topology.slots import columns
+from planner.reference.kueue.topology.slots import Gauge, columns
 
 MOST_STEPS: Final = 10_000
 """Changes of leaves in the search for one set."""

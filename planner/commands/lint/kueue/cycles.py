@@ -37,7 +37,7 @@ from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
-from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, never_reached
+from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way, never_reached
 from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
 from planner.reference.kueue.decision import decide
 

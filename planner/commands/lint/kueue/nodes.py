@@ -23,8 +23,7 @@ from planner.quota.kueue.preemptor import as_preemptor, find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology_tree import FlavorTree, units_of
 from planner.reader.kueue import read_kueue_objects
-from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.crash import Crash
+from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing

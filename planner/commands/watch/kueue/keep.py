@@ -21,8 +21,7 @@ from planner.commands.watch.record import Preemption
 from planner.dump import as_json, listed
 from planner.errors import InputError
 from planner.kubectl.kueue_dump import Dump, trim
-from planner.kubectl.kueue_object import LiveObject
-from planner.kubectl.kueue_resource import WORKLOADS
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.kubectl.watch import Told
 from planner.reader import read
 from planner.reader.taken import TAKEN_AT, written

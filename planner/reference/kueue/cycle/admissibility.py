@@ -48,7 +48,21 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
     refusal = namespace_refusal(state, workload, queue)
     if refusal is not None:
         return refusal
-    return _pods_refusal(state, workload)
+    namespace = workload.metadata.namespace
+    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
+    pods = [
+        (f"spec.podSets[{position}].template.spec", pod_set.template.spec)
+        for position, pod_set in enumerate(workload.spec.pod_sets)
+    ]
+    above = [error for path, pod in pods for error in _above_limits(pod, path, defaults)]
+    if above:
+        return _misconfigured(f"resources validation failed: {_joined(above)}")
+    bounds = {kind: _bounds(state.limit_ranges, namespace, kind) for kind in ("Container", "Pod")}
+    outside = [error for path, pod in pods for error in _outside(pod, path, defaults, bounds)]
+    if outside:
+        message = f"resources didn't satisfy LimitRange constraints: {_joined(outside)}"
+        return _misconfigured(message)
+    return None
 
 
 def namespace_refusal(state: State, workload: Workload, queue: ClusterQueue) -> Refusal | None:
@@ -68,25 +82,6 @@ def namespace_refusal(state: State, workload: Workload, queue: ClusterQueue) -> 
     own = {_NAME_LABEL: namespace, **own}
     selector = queue.spec.namespace_selector  # an absent one matches nothing
     return None if selector is not None and selector.matches(own) else NAMESPACE_MISMATCH
-
-
-def _pods_refusal(state: State, workload: Workload) -> Refusal | None:
-    """Say which pods ask for more than their limits, or else leave what a LimitRange permits."""
-    namespace = workload.metadata.namespace
-    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
-    pods = [
-        (f"spec.podSets[{position}].template.spec", pod_set.template.spec)
-        for position, pod_set in enumerate(workload.spec.pod_sets)
-    ]
-    above = [error for path, pod in pods for error in _above_limits(pod, path, defaults)]
-    if above:
-        return _misconfigured(f"resources validation failed: {_joined(above)}")
-    bounds = {kind: _bounds(state.limit_ranges, namespace, kind) for kind in ("Container", "Pod")}
-    outside = [error for path, pod in pods for error in _outside(pod, path, defaults, bounds)]
-    if outside:
-        message = f"resources didn't satisfy LimitRange constraints: {_joined(outside)}"
-        return _misconfigured(message)
-    return None
 
 
 def _misconfigured(message: str) -> Refusal:

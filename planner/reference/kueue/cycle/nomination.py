@@ -1,15 +1,18 @@
-"""Why the scheduler does nothing for a pending workload in its next cycle.
+"""Why the scheduler does nothing for a pending workload in its next cycle, or ever.
 
 A decision for one workload says what Kueue does when it is nominated. These are the filters that
 come before, in Kueue's order, none of which looks at quota; and what keeps a decision from being
-carried out.
+carried out. Its turn may never come, as long as nothing else changes: the head of a StrictFIFO
+queue that finds nobody to preempt stays the head, and the head of another queue that reserves what
+it cannot have is before others in every cycle, which then are skipped.
 
-Source: docs/semantics/kueue-features.md §1.1 to §1.6 and §5.
+Source: docs/semantics/kueue-features.md §1.1 to §1.6 and §5; docs/semantics/kueue.md §7.1, §7.4 and
+§7.5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from weakref import ReferenceType, ref
@@ -18,15 +21,21 @@ from planner.quota.kueue.assignment import whole_request
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.processing import is_gated, not_ready
+from planner.reference.kueue.cycle.record import Schedule
+from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import (
     INADMISSIBLE,
     NO_LOCAL_QUEUE,
     PARENT,
+    Pending,
+    Waiting,
     backoff_expired,
+    heads,
     is_queued,
     leading_to,
     not_queued,
     queue_order,
+    waiting_queues,
 )
 from planner.reference.kueue.decision import Decision
 from planner.state.kueue import State, Workload
@@ -142,30 +151,26 @@ class _Heads:
         kept = self._kept
         if kept is not None and kept[0]() is state and kept[1] == snapshot.now:
             return kept[2]
-        found = _heads(state, snapshot)
+        leading, configuration = leading_to(state), snapshot.configuration
+        first: dict[str, tuple[tuple[float, tuple[int, datetime, str]], str]] = {}
+        for workload in snapshot.waiting.values():
+            name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
+            node = snapshot.node_of.get(name)
+            if node is None or not is_queued(workload, snapshot, node):
+                continue
+            # Whoever backs off is parked, and blocks nobody behind it.
+            if backoff_expired(workload, snapshot.now):
+                past = snapshot.past_of(node, workload) or 0.0
+                order = past, queue_order(workload, configuration)
+                known = first.get(name)
+                if known is None or order < known[0]:
+                    first[name] = order, workload.key
+        found = {name: key for name, (_, key) in first.items()}
         self._kept = ref(state), snapshot.now, found
         return found
 
 
 _HEADS: Final = _Heads()
-
-
-def _heads(state: State, snapshot: Snapshot) -> dict[str, str]:
-    leading, configuration = leading_to(state), snapshot.configuration
-    first: dict[str, tuple[tuple[float, tuple[int, datetime, str]], str]] = {}
-    for workload in snapshot.waiting.values():
-        name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
-        node = snapshot.node_of.get(name)
-        if node is None or not is_queued(workload, snapshot, node):
-            continue
-        # Whoever backs off is parked, and blocks nobody behind it.
-        if backoff_expired(workload, snapshot.now):
-            past = snapshot.past_of(node, workload) or 0.0
-            order = past, queue_order(workload, configuration)
-            known = first.get(name)
-            if known is None or order < known[0]:
-                first[name] = order, workload.key
-    return {name: key for name, (_, key) in first.items()}
 
 
 _FLAGS: Final = {
@@ -204,3 +209,113 @@ def _backing_off(workload: Workload, now: datetime) -> str:
     requeued = workload.condition("Requeued")
     reason = requeued.reason if requeued else ""
     return f"it is parked until somebody sets its condition Requeued{reason and f' ({reason})'}"
+
+
+MOST_CYCLES: Final = 200
+"""Cycles after which nothing is said: as a rule two tell."""
+_MOVES: Final = frozenset({"admitted", "preempting", "deferred"})
+
+
+class InTheWay(NamedTuple):
+    """Who is before a workload in every cycle: those of its own StrictFIFO queue, or others."""
+
+    workloads: tuple[str, ...]
+    own_queue: bool
+
+
+def in_the_way(
+    state: State, snapshot: Snapshot, key: str, queue: int, is_late: Callable[[], bool]
+) -> InTheWay | None:
+    """Return who keeps the scheduler from a pending workload; ``None`` where nobody is known to.
+
+    A workload that stands in no queue, or in one that takes no part in scheduling, has no turn.
+
+    Parameters
+    ----------
+    key, queue
+        The workload, and the node of its ClusterQueue.
+    is_late
+        Whether time is up, asked before each cycle.
+    """
+    snapshot = snapshot.at_will(will=False)  # Kueue's cycles know nothing of anybody's will
+    root = snapshot.tree.path(queue)[-1]
+    queues = {
+        node: waiting
+        for node, waiting in waiting_queues(state, snapshot).items()
+        if snapshot.tree.path(node)[-1] == root
+    }
+    if all(one.key != key for one in queues[queue].active):
+        return None
+    found = never_reached(state, snapshot, queues, is_late, wanted=key)
+    return next((by for pending, by in found if pending.key == key), None)
+
+
+def never_reached(
+    state: State,
+    snapshot: Snapshot,
+    queues: dict[int, Waiting],
+    is_late: Callable[[], bool],
+    wanted: str = "",
+) -> list[tuple[Pending, InTheWay]]:
+    """Return who waits in a cohort tree and is never reached, each with who keeps Kueue from it.
+
+    Cycles are run until anybody is admitted or preempts, who changes everything, or all is as it
+    was before a cycle. In the first case, and where time is up before, nobody is known.
+
+    Parameters
+    ----------
+    queues
+        Those of one tree, which are changed.
+    is_late
+        Whether time is up, asked before each cycle.
+    wanted
+        The one workload that is asked about: once it is reached there is nothing to return.
+    """
+    reached: set[str] = set()
+    seen: set[object] = set()
+    for number in range(MOST_CYCLES):
+        if is_late():
+            return []
+        at_head = dict(heads(queues, snapshot))
+        ran = schedule(state, snapshot, queues, cycle=number)
+        if any(entry.outcome in _MOVES for entry in ran.entries):
+            return []
+        entries = (*ran.entries, *ran.inadmissible)
+        # Whoever is skipped lost the room or the targets to one before it: that is not reached.
+        reached.update(one.preemptor.key for one in entries if one.outcome != "skipped")
+        if wanted in reached:
+            return []
+        # Who competes and who is parked, and how far walks over flavors came.
+        standing = tuple(
+            (
+                node,
+                tuple(
+                    (one.key, str(one.progress and one.progress.tried)) for one in waiting.active
+                ),
+                tuple(sorted(one.key for one in waiting.parked)),
+            )
+            for node, waiting in queues.items()
+        )
+        # Nothing else changes, so from here on the cycles repeat: whoever was not reached never is.
+        if standing in seen:
+            return [
+                (pending, _keeper(ran, at_head[node].key, is_reached=at_head[node].key in reached))
+                for node in at_head
+                for pending in queues[node].active
+                if pending.key not in reached
+            ]
+        seen.add(standing)
+    return []
+
+
+def _keeper(ran: Schedule, head: str, *, is_reached: bool) -> InTheWay:
+    """Return who keeps Kueue from those of a queue: its head, or who is before that head.
+
+    Whoever finds nobody to preempt reserves room all the same, and comes first in every cycle.
+    """
+    if is_reached:
+        return InTheWay((head,), own_queue=True)
+    keys = [entry.preemptor.key for entry in ran.entries]
+    before = ran.entries[: keys.index(head)]
+    found = (one.preemptor.key for one in before if one.outcome == "noCandidates")
+    return InTheWay(tuple(found), own_queue=False)

@@ -15,9 +15,9 @@ from planner.quota.kueue.slices import names_replaced
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy
 from planner.quota.kueue.tree import Usage
+from planner.reference.kueue.context import Search, Target
 from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
 from planner.reference.kueue.decision import Decision
-from planner.reference.kueue.target import Search, Target
 from planner.reference.kueue.topology.find import still_fits
 from planner.state.kueue import ClusterQueue, Configuration, Workload
 from planner.state.queues import ConcurrentAdmissionPolicy

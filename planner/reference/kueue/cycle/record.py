@@ -8,10 +8,9 @@ from typing import Literal, NamedTuple, Protocol
 
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
-from planner.reference.kueue.assigned import Tried
+from planner.reference.kueue.context import Target, Tried
 from planner.reference.kueue.decision import Decision
-from planner.reference.kueue.target import Target
-from planner.state.kueue import Configuration
+from planner.state.kueue_configuration import Configuration
 
 Outcome = Literal[
     "admitted",

@@ -1,26 +1,26 @@
-"""One scheduling cycle, from the heads to the queues that are left.
+"""One scheduling cycle, from the heads to who goes back to the queues and who is parked.
 
 Source: docs/semantics/kueue.md §7; kueue ff69552e pkg/scheduler/scheduler.go ``schedule``,
-``lastAssignmentOutdated``.
+``lastAssignmentOutdated``, ``requeueAndUpdate``, ``markSkipped`` and
+pkg/cache/queue/cluster_queue.go ``RequeueIfNotPresent``, ``handleInadmissibleHash``,
+``preemptorWorkload``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
-from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.cycle.admissibility import refusal_of
-from planner.reference.kueue.cycle.order import classical_order
+from planner.reference.kueue.cycle.order import classical_order, tournament_order
 from planner.reference.kueue.cycle.processing import Processing
 from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Nominee, Schedule
-from planner.reference.kueue.cycle.requeue import requeue
-from planner.reference.kueue.cycle.tournament import tournament_order
 from planner.reference.kueue.cycle.waiting import (
     PARENT,
     Pending,
+    Progress,
     Waiting,
     heads,
     leading_to,
@@ -60,6 +60,13 @@ def run_cycle(
     snapshot = take_snapshot(state, now, placing=placing)
     queues = waiting_queues(state, snapshot)
     ran = schedule(state, snapshot, queues, decider)
+    # Who waits in no queue, but for parents: Kueue does not even try to queue those.
+    leading = leading_to(state)
+    found = {
+        workload.key: not_queued(workload, snapshot, leading)
+        for workload in snapshot.waiting.values()
+        if workload.status.admission is None
+    }
     return Cycle(
         snapshot=snapshot,
         entries=ran.entries,
@@ -68,7 +75,7 @@ def run_cycle(
         finished=ran.finished,
         left=_keys(snapshot, {queue: waiting.in_order() for queue, waiting in queues.items()}),
         parked=_keys(snapshot, {queue: waiting.parked for queue, waiting in queues.items()}),
-        not_queued=_not_queued(state, snapshot),
+        not_queued={key: message for key, message in found.items() if message not in {"", PARENT}},
         blocked=ran.blocked,
     )
 
@@ -101,8 +108,11 @@ def schedule(
         preemptor = pending.preemptor
         refusal = refusal_of(state, pending.workload, snapshot.queues[queue])
         if refusal is None:
-            tried = _resumed(pending, queues[queue], state.configuration, cycle)
-            preempts = queues[queue].preemptor == pending.key
+            waiting, progress = queues[queue], pending.progress
+            # How far its walks came in earlier cycles, unless that is outdated.
+            outdated = (cycle, waiting.generation, state.configuration)
+            tried = () if progress is None or progress.is_outdated(*outdated) else progress.tried
+            preempts = waiting.preemptor == pending.key
             decision = decider(snapshot, preemptor, tried=tried)
             nominees.append(Nominee(preemptor, decision, preempts))
         else:
@@ -111,7 +121,12 @@ def schedule(
     processing = Processing(snapshot, snapshot.usage.copy(), decider, places)
     entries: list[Entry] = []
     blocked = False
-    for nominee in _in_order(processing, nominees):
+    if snapshot.configuration.fair_sharing_on:
+        # It looks at what is taken so far.
+        in_order = tournament_order(snapshot, processing.usage, nominees)
+    else:
+        in_order = iter(classical_order(nominees, snapshot.configuration))
+    for nominee in in_order:
         entries.append(processing.process(nominee))
         blocked = entries[-1].outcome == "waitsForPodsReady"
         if blocked:
@@ -130,36 +145,67 @@ def schedule(
     )
 
 
-def _resumed(pending: Pending, waiting: Waiting, configuration: Configuration, cycle: int) -> Tried:
-    """Return how far the walks of a head came in earlier cycles, unless that is outdated."""
-    progress = pending.progress
-    if progress is None or progress.is_outdated(cycle, waiting.generation, configuration):
-        return ()
-    return progress.tried
-
-
-def _in_order(processing: Processing, nominees: list[Nominee]) -> Iterable[Nominee]:
-    """Give the nominees in the order of processing; fair sharing looks at what is taken so far."""
-    snapshot = processing.snapshot
-    if snapshot.configuration.fair_sharing_on:
-        return tournament_order(snapshot, processing.usage, nominees)
-    return classical_order(nominees, snapshot.configuration)
-
-
-def _not_queued(state: State, snapshot: Snapshot) -> dict[str, str]:
-    """Return who waits in no queue, but for parents: Kueue does not even try to queue those."""
-    leading = leading_to(state)
-    found = {
-        workload.key: not_queued(workload, snapshot, leading)
-        for workload in snapshot.waiting.values()
-        if workload.status.admission is None
-    }
-    return {key: message for key, message in found.items() if message not in {"", PARENT}}
-
-
 def _keys(snapshot: Snapshot, some: dict[int, list[Pending]]) -> dict[str, tuple[str, ...]]:
     return {
         snapshot.queue_name(queue): tuple(pending.key for pending in pendings)
         for queue, pendings in some.items()
         if pendings
     }
+
+
+_AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped", "migrating"})
+"""Outcomes after which a workload of a BestEffortFIFO queue is tried again in the next cycle."""
+_WALKED: Final = frozenset({"noFit", "noCandidates"})
+"""Outcomes that say something of every workload of the same shape, and that keep how far the
+walk over the flavors came."""
+
+
+def requeue(
+    configuration: Configuration, waiting: Waiting, pending: Pending, entry: Entry, cycle: int
+) -> None:
+    """Put the head of a queue, which was taken out, where it belongs after the cycle."""
+    if entry.outcome == "admitted":
+        if waiting.preemptor == pending.key:
+            waiting.preemptor = None
+        return
+    pending.progress = _progress(configuration, waiting, pending, entry, cycle)
+    # Sticky: whoever preempted is the head again, or its victims would make room for another.
+    if entry.requeue_reason == "PendingPreemption":
+        waiting.preemptor = pending.key
+    if _goes_back(pending, entry, strict=waiting.strict):
+        waiting.put(pending)
+        return
+    waiting.parked.append(pending)
+    equivalence = configuration.gate("SchedulingEquivalenceHashing")
+    if equivalence and not waiting.strict and entry.outcome in _WALKED:
+        _park_alike(waiting, pending)
+
+
+def _goes_back(pending: Pending, entry: Entry, *, strict: bool) -> bool:
+    """Say whether a head competes again in the next cycle."""
+    # StrictFIFO waits behind its head whatever failed, but for a namespace that does not match.
+    if strict and entry.requeue_reason != "NamespaceMismatch":
+        return True
+    if entry.outcome in _AT_ONCE:
+        return True
+    return pending.progress is not None and pending.progress.has_untried
+
+
+def _progress(
+    configuration: Configuration, waiting: Waiting, pending: Pending, entry: Entry, cycle: int
+) -> Progress | None:
+    """Return what is remembered of the walks over the flavors."""
+    if entry.decision is None:
+        return pending.progress
+    keeps = entry.outcome in _WALKED or (
+        entry.outcome == "skipped" and configuration.gate("FlavorFungibilityPreserveScanProgress")
+    )
+    return Progress(entry.decision.assigned.tried, cycle, waiting.generation) if keeps else None
+
+
+def _park_alike(waiting: Waiting, head: Pending) -> None:
+    """Park all workloads of the head's queue which the scheduler cannot tell from the head."""
+    waiting.bulk.add(head.kind)
+    others, waiting.active = waiting.active, []
+    for pending in others:
+        (waiting.parked if pending.kind == head.kind else waiting.active).append(pending)

@@ -1,7 +1,11 @@
-"""Who waits in which queue, in which order, and the heads.
+"""Who waits in which queue, in which order, and the heads; and who is told apart from whom.
 
-Source: docs/semantics/kueue.md §7.1 and docs/semantics/kueue-features.md §1.1, §1.2; kueue ff69552e
-pkg/workload/workload.go ``IsAdmissible`` and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``,
+Of pods the scheduling hash also compares parts that decide nothing here and are not read: ports,
+spread constraints, preferences, and whether an amount is written in decimal or in binary units.
+
+Source: docs/semantics/kueue.md §7.1, §7.5 and docs/semantics/kueue-features.md §1.1, §1.2; kueue
+ff69552e pkg/workload/workload.go ``IsAdmissible``, ``computeSchedulingHash``,
+pkg/util/pod/pod.go ``SpecShape`` and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``,
 ``backoffWaitingTimeExpired``, ``PushOrUpdate``; inadmissible_workloads.go
 ``queueInadmissibleWorkloads``.
 """
@@ -9,7 +13,7 @@ pkg/workload/workload.go ``IsAdmissible`` and pkg/cache/queue/cluster_queue.go `
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -17,17 +21,18 @@ from typing import Final, NamedTuple
 
 from planner.quota.kueue.holding import effective_priority, is_concurrent, queue_order_time
 from planner.quota.kueue.preemptor import as_preemptor
-from planner.quota.kueue.request import Defaults
+from planner.quota.kueue.request import Amounts, Defaults, with_defaults
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.reference.kueue.assigned import LAST, Tried
-from planner.reference.kueue.cycle.equivalence import Class, equivalence_class
-from planner.state.kueue import Configuration, State, Workload
+from planner.reference.kueue.context import LAST, Tried
+from planner.state.kueue import State
+from planner.state.kueue_configuration import Configuration
+from planner.state.kueue_workload import Workload
+from planner.state.pods import Container, PodSpec
 
 LeadingTo = Mapping[tuple[str, str], str]
 
 INADMISSIBLE: Final = "workload is inadmissible and can't be added to a LocalQueue"
 NO_LOCAL_QUEUE: Final = "localQueue doesn't exist or inactive"
-NO_CLUSTER_QUEUE: Final = "clusterQueue doesn't exist"
 PARENT: Final = "it is a parent: only its variants are admitted"
 """Kueue's messages of a workload that it puts in no queue; of a parent it has none."""
 
@@ -178,7 +183,7 @@ def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> st
         return NO_LOCAL_QUEUE
     queue = snapshot.node_of.get(name)
     if queue is None:
-        return NO_CLUSTER_QUEUE
+        return "clusterQueue doesn't exist"
     if is_queued(workload, snapshot, queue):
         return ""
     return snapshot.devices.rejection(workload) or PARENT
@@ -244,3 +249,52 @@ def queue_order(workload: Workload, configuration: Configuration) -> tuple[int, 
         queue_order_time(workload, configuration),
         workload.metadata.uid,
     )
+
+
+Class = tuple[object, ...]
+
+
+def equivalence_class(preemptor: Preemptor, defaults: Defaults) -> Class:
+    """Return what two workloads share if the scheduler cannot tell them apart.
+
+    That is the priority, and of each podset its name, its counts and its pods.
+    """
+    pod_sets = tuple(
+        (
+            request.name,
+            _pod(request.pod_set.template.spec, defaults),
+            request.count,
+            _pairs(request.totals),
+            request.pod_set.min_count,
+            request.pod_set.topology_request,
+        )
+        for request in preemptor.pod_sets
+    )
+    return preemptor.priority, pod_sets
+
+
+def _pod(pod: PodSpec, defaults: Defaults) -> Class:
+    overhead = pod.overhead or defaults.overheads.get(pod.runtime_class_name, {})
+    whole = with_defaults(pod.resources, defaults.pod) if pod.resources else Amounts()
+    return (
+        _containers(pod.init_containers, defaults),
+        _containers(pod.containers, defaults),
+        _pairs(pod.node_selector),
+        pod.affinity,
+        pod.tolerations,
+        pod.runtime_class_name,
+        _pairs(overhead),
+        pod.resource_claims,
+        _pairs(whole.requests),
+    )
+
+
+def _containers(containers: Iterable[Container], defaults: Defaults) -> Class:
+    return tuple(
+        _pairs(with_defaults(container.resources, defaults.container).requests)
+        for container in containers
+    )
+
+
+def _pairs(values: Mapping[str, object]) -> frozenset[tuple[str, object]]:
+    return frozenset(values.items())

@@ -1,15 +1,13 @@
 """Placement of pods on nodes, as Kueue does it where a flavor has a topology.
 
 ask.py       what a podset asks of a tree of domains: level, slices, layers
-slots.py     how many pods each leaf takes, and which leaves qualify
+slots.py     how many pods each leaf takes, which qualify, and whether there is room at all
 domain.py    domains in one evaluation: what they take, and the orders among them
 place.py     the placement of one podset, or of one group of workers and their leader
 balanced.py  balanced placement, which a gate turns on
-gauge.py     whether there is room at all, kept up to date leaf by leaf
 room.py      what each domain holds of what is asked, and a domain as a tree of its own
-find.py      all podsets of a workload, one after the other
+find.py      all podsets of a workload, one after the other; why pods cannot be placed
 assigning.py flavor assignment with placement: what is asked for, Fit, Preempt or NoFit
-words.py     why pods cannot be placed, in Kueue's words
 
 Source: docs/semantics/kueue-topology.md §3 to §6.
 """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from planner.laws.kueue_topology import KT_PLACEMENT, KT_ROOM
+from planner.laws.kueue import KT_PLACEMENT, KT_ROOM
 from planner.quota.kueue.assignment import Assignment, Mode, PodSetFlavors
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy, Taken

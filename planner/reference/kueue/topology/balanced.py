@@ -112,7 +112,15 @@ class _Balance:
     def _pruned(self, some: Sequence[Domain], least: int) -> tuple[list[Domain], _Greedy | None]:
         """Return copies of domains without those that take less, and what is chosen of them."""
         fresh = [domain.copy() for domain in some]
-        self._prune(fresh, least)
+        # Empty all domains, of two levels, that take fewer slices.
+        for domain in fresh:
+            for child in domain.children:
+                self._trim(child, least)
+        for domain in fresh:
+            if domain.children:
+                # Without the inner layers of slices, as in Kueue.
+                sum_up(domain, self.aim, 1, leader=bool(self.leader))
+            self._trim(domain, least)
         return fresh, self._greedy(fresh)
 
     def _served(self, some: Sequence[Domain]) -> list[Domain]:
@@ -143,17 +151,6 @@ class _Balance:
             rest -= domain.slices
             number += 1
         return None if rest > 0 else _Greedy(number, last_leader, last)
-
-    def _prune(self, some: Sequence[Domain], least: int) -> None:
-        """Empty all domains, of two levels, that take fewer slices."""
-        for domain in some:
-            for child in domain.children:
-                self._trim(child, least)
-        for domain in some:
-            if domain.children:
-                # Without the inner layers of slices, as in Kueue.
-                sum_up(domain, self.aim, 1, leader=bool(self.leader))
-            self._trim(domain, least)
 
     def _trim(self, domain: Domain, least: int) -> None:
         if domain.slices < least:

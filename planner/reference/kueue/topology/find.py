@@ -1,23 +1,24 @@
 """All podsets of a workload placed one after the other, now or in a cluster without Kueue's pods.
 
-Source: docs/semantics/kueue-topology.md §4, §5 and §6; kueue ff69552e
+Source: docs/semantics/kueue-topology.md §3.4, §4, §5 and §6; kueue ff69552e
 pkg/cache/scheduler/clusterqueue_snapshot.go ``FindTopologyAssignmentsForWorkload``,
-tas_flavor_snapshot.go ``FindTopologyAssignmentsForFlavor``.
+tas_flavor_snapshot.go ``FindTopologyAssignmentsForFlavor``, ``notFitMessage``.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from planner.quota.kueue.topology import OVERLAPPING, Occupancy, Taken, Topologies
 from planner.quota.kueue.topology_tree import FlavorTree, Values
-from planner.reference.kueue.crash import PlacementCrash
+from planner.reference.kueue.chance import PlacementCrash
 from planner.reference.kueue.topology.ask import Aim, Ask, Misfit, aim_of
-from planner.reference.kueue.topology.gauge import Gauge
 from planner.reference.kueue.topology.place import Chosen, Manners, Short, place
 from planner.reference.kueue.topology.slots import (
+    Gauge,
     LeafCounts,
     Qualification,
     added,
@@ -25,7 +26,6 @@ from planner.reference.kueue.topology.slots import (
     excluded,
     slots,
 )
-from planner.reference.kueue.topology.words import not_enough
 
 
 class Placement(NamedTuple):
@@ -137,7 +137,18 @@ class Placer:
                 continue
             for ask in group:
                 some = chosen.leaders if ask is leader else chosen.workers
-                placement = _placement(tree, ask, some)
+                in_hosts = tree.ends_in_host
+                leaves = tree.values[-1]
+                placement = Placement(
+                    flavor=tree.flavor,
+                    levels=tree.levels[-1:] if in_hosts else tree.levels,
+                    domains=tuple(
+                        (leaves[leaf][-1:] if in_hosts else leaves[leaf], count)
+                        for leaf, count in some
+                    ),
+                    own=ask.own,
+                    amounts=ask.amounts,
+                )
                 found.placements[ask.name] = placement
                 added([(leaf, amounts) for _, leaf, amounts in placement.taken], assumed)
         return found
@@ -254,15 +265,23 @@ def roles_in(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
     return (leader, workers) if leader.count > workers.count else (workers, leader)
 
 
-def _placement(tree: FlavorTree, ask: Ask, some: Sequence[tuple[int, int]]) -> Placement:
-    in_hosts = tree.ends_in_host
-    leaves = tree.values[-1]
-    return Placement(
-        flavor=tree.flavor,
-        levels=tree.levels[-1:] if in_hosts else tree.levels,
-        domains=tuple(
-            (leaves[leaf][-1:] if in_hosts else leaves[leaf], count) for leaf, count in some
-        ),
-        own=ask.own,
-        amounts=ask.amounts,
-    )
+def not_enough(tree: FlavorTree, aim: Aim, count: int, short: Short, excluded: Counter[str]) -> str:
+    """Say how much fits of what is wanted, and which nodes are left out."""
+    text = f'topology "{tree.topology}" {_how_much(aim, count, short)}'
+    if not excluded:
+        return text
+    each = ", ".join(f"{why}: {nodes}" for why, nodes in sorted(excluded.items()))
+    return f"{text}. Total nodes: {len(tree.nodes)}; excluded: {each}"
+
+
+def _how_much(aim: Aim, count: int, short: Short) -> str:
+    if short.layers:
+        each = (
+            f"{fits}/{count // one.size} slice(s) fit on level {one.topology}"
+            for fits, one in zip(short.layers, aim.constraints, strict=True)
+        )
+        return "; ".join(("doesn't allow to fit", *each))
+    wanted, unit = count // aim.size, "slice(s)" if aim.size > 1 else "pod(s)"
+    if short.fits:
+        return f"allows to fit only {short.fits} out of {wanted} {unit}"
+    return f"doesn't allow to fit any of {wanted} {unit}"

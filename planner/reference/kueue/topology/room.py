@@ -89,10 +89,15 @@ class Wanted:
         spans = list(_spans(tree, level, rank))
         leaves = spans[-1]
         values = [tree.values[n][span.start : span.stop] for n, span in enumerate(spans)]
+        found = []
+        for above, below in pairwise(values):
+            # A prefix sorts before all that it begins, so this finds the first child of each.
+            starts = [bisect_left(below, one) for one in above]
+            found.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
         alone = replace(
             tree,
             values=values,
-            children=_children(values),
+            children=found,
             leaf_of={tree.leaf_id(leaf): leaf - leaves.start for leaf in leaves},
             nodes=tree.nodes[leaves.start : leaves.stop],
             free=tree.free[leaves.start : leaves.stop],
@@ -113,12 +118,3 @@ def _spans(tree: FlavorTree, level: int, rank: int) -> Iterator[range]:
     for children in tree.children[level:]:
         span = range(children[span.start].start, children[span.stop - 1].stop)
         yield span
-
-
-def _children(values: Sequence[Sequence[tuple[str, ...]]]) -> list[list[range]]:
-    found = []
-    for above, below in pairwise(values):
-        # A prefix sorts before all that it begins, so this finds the first child of each.
-        starts = [bisect_left(below, one) for one in above]
-        found.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
-    return found
