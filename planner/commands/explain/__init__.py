@@ -5,7 +5,6 @@ inquiry.py         a pending workload and its plan, as questions are put to it; 
                    laws that leave no plan; one value of a state changed
 answer.py          a question to its answer, in a few sentences; the best plan that spares a victim,
                    or that takes one; all optimal plans
-
 kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """
