@@ -215,10 +215,15 @@ def _set_up() -> None:
 
     Modules and what is read make many objects and few cycles: to look for these after every
     thousand takes a tenth of a small plan. Pydantic would read the metadata of all that is
-    installed to find plugins of its own.
+    installed to find plugins of its own. NumPy's OpenBLAS would start a thread for each core, which
+    spins while it waits for products of matrices that no command makes. Of the hundred libraries
+    of the solver a small plan calls little: what it calls is looked up when it is called.
     """
     gc.set_threshold(_OBJECTS)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if sys.platform != "win32":  # which always does so
+        sys.setdlopenflags(os.RTLD_LAZY)
 
 
 def _usage(error: click.ClickException) -> int:

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from math import inf
 from typing import Final, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
+import ortools
 from ortools.sat.python.cp_model_helper import (
     ConstraintProto,
     CpModelProto,
@@ -43,7 +43,6 @@ from planner.stage import going_on
 SEED: Final = 0
 _AT_ONCE: Final = 0.1
 """The most effort that nobody minds waiting for: a thread takes longer than a small model."""
-_VERSION: Final = version("ortools")
 
 
 class Attempt(NamedTuple):
@@ -339,7 +338,7 @@ def _thorough(deadline: Deadline) -> SatParameters:
 
 def solver_name() -> str:
     """Return the solver's name and version for the certificate."""
-    return f"OR-Tools CP-SAT {_VERSION}"
+    return f"OR-Tools CP-SAT {ortools.__version__}"
 
 
 class _Sum(NamedTuple):
