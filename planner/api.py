@@ -13,17 +13,7 @@ from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import (
-    AnyPlan,
-    Assume,
-    Flavors,
-    Front,
-    Placement,
-    Plan,
-    Verification,
-    YuniKornPlan,
-    qualified,
-)
+from planner.plan import Assume, Flavors, Placement, Plan, Verification, qualified
 from planner.scheduler import Part
 from planner.solver.start import (
     PLANNER,
@@ -36,12 +26,14 @@ from planner.solver.start import (
     start,
 )
 from planner.solver.start import solve as solve_started
-from planner.state import AnyState, State, YuniKornState
+from planner.state import State
 
 if TYPE_CHECKING:
     from planner.commands.explain.kueue.record import Explanation
     from planner.commands.explain.yunikorn.record import YuniKornExplanation
     from planner.commands.whatif.edit import WhatIf
+    from planner.plan import AnyPlan, Front, YuniKornPlan
+    from planner.state import AnyState, YuniKornState
 
 __all__ = [
     "AssignmentInput",
@@ -55,7 +47,7 @@ __all__ = [
     "whatif",
 ]
 
-VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
+VERIFIER: Final[Part[Callable[[AnyState, AnyPlan], Verification]]] = Part("verifier")
 """What checks a plan of a scheduler law by law."""
 
 

@@ -13,10 +13,9 @@ yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered, qualified
-from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.kueue import (
     OWN,
     Amount,
@@ -61,13 +60,39 @@ from planner.plan.record import (
     Verification,
     WeighedRow,
 )
-from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
 from planner.quota.kueue.assignment import Assignment
 from planner.scheduler import Part
 
-AnyPlan = Plan | YuniKornPlan
-"""A plan of any scheduler."""
-MODEL: Final = Part[type[AnyPlan]]("plan")
+if TYPE_CHECKING:
+    from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
+    from planner.plan.yunikorn import (
+        NodeRoom,
+        QueueUse,
+        ResourceAmount,
+        YuniKornPlan,
+        YuniKornVictim,
+    )
+
+    AnyPlan = Plan | YuniKornPlan
+    """A plan of any scheduler."""
+else:
+    _FRONT = ("Front", "FrontMeasure", "FrontPoint", "GreedyPoint")
+    _YUNIKORN = ("NodeRoom", "QueueUse", "ResourceAmount", "YuniKornPlan", "YuniKornVictim")
+
+    def __getattr__(name: str) -> object:
+        """Load fronts and the plans of YuniKorn when asked for: a plan of Kueue needs neither."""
+        if name not in {*_FRONT, *_YUNIKORN, "AnyPlan"}:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        from planner.plan import front, yunikorn  # noqa: PLC0415 - see above
+
+        globals().update({one: getattr(front, one) for one in _FRONT})
+        globals().update({one: getattr(yunikorn, one) for one in _YUNIKORN})
+        globals()["AnyPlan"] = Plan | yunikorn.YuniKornPlan
+        return globals()[name]
+
+
+MODEL: Final = Part["type[AnyPlan]"]("plan")
 """What the plans of a scheduler are."""
 
 __all__ = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -21,7 +21,10 @@ from planner.reader.quick import read_item
 from planner.reader.settings import Settings
 from planner.reader.show import plain
 from planner.reader.unknown import Ignored
-from planner.state import API_GROUP, AUTO, YuniKornState
+from planner.state import API_GROUP, AUTO
+
+if TYPE_CHECKING:
+    from planner.state import YuniKornState
 
 QUEUES_KEY: Final = "queues.yaml"
 GET_DUMP: Final = (

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from planner.plan import (
-    AnyPlan,
-    BoundByRows,
-    Certificate,
-    Level,
-    Proof,
-    Shown,
-    SolverFreeBound,
-)
+from planner.plan import BoundByRows, Certificate, Level, Proof, Shown, SolverFreeBound
 from planner.plan.base import resources_of
 from planner.plan.proof import steps_of
 from planner.report.text import clean, decimal, hours, plural
 from planner.scheduler import scheduler_of
 from planner.term import ACCELERATOR, text_of, unit_weight, value_of
+
+if TYPE_CHECKING:
+    from planner.plan import AnyPlan
 
 MORE: Final = "More than {scheduler} itself: {measures}"
 COUNTING: Final = frozenset({"D2", "count", "cost"})

@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, cast
 
 from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
 from planner.objective.terms import TermTable
-from planner.plan import (
-    AnyPlan,
-    Cap,
-    Certificate,
-    Level,
-    SolverFreeBound,
-    Status,
-    Verdict,
-    Verification,
-)
+from planner.plan import Cap, Certificate, Level, SolverFreeBound, Status, Verdict, Verification
 from planner.solver.engine import SEED, solver_name
 from planner.solver.levels import LevelResult, find_any, find_within
 from planner.solver.proving.settle import Proved
 from planner.solver.search import Search, impose
-from planner.state import AnyState
 
-PlanT = TypeVar("PlanT", bound=AnyPlan)
+if TYPE_CHECKING:
+    from planner.plan import AnyPlan
+    from planner.state import AnyState
+
+PlanT = TypeVar("PlanT", bound="AnyPlan")
 
 
 def accept(

@@ -22,7 +22,7 @@ from math import inf
 from typing import Final, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
-import ortools
+from ortools import __version__  # type: ignore[attr-defined] # mypy sees no module of its own
 from ortools.sat.python.cp_model_helper import (
     ConstraintProto,
     CpModelProto,
@@ -338,7 +338,7 @@ def _thorough(deadline: Deadline) -> SatParameters:
 
 def solver_name() -> str:
     """Return the solver's name and version for the certificate."""
-    return f"OR-Tools CP-SAT {ortools.__version__}"
+    return f"OR-Tools CP-SAT {__version__}"
 
 
 class _Sum(NamedTuple):

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
-from planner.plan import OWN, AnyPlan, Assignment, Flavors, Placement
+from planner.plan import OWN, Assignment, Flavors, Placement
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline, Trees
-from planner.state import TIMESTAMP, AnyState, parse_time
+from planner.state import TIMESTAMP, parse_time
 from planner.state.kep83 import Kep83
+
+if TYPE_CHECKING:
+    from planner.plan import AnyPlan
+    from planner.state import AnyState
 
 AssignmentInput = Assignment | Mapping[str, Any]
 RulesInput = Kep83 | str

@@ -25,7 +25,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field
 
@@ -71,7 +71,9 @@ from planner.state.queues import (
     ResourceFlavor,
     RuntimeClass,
 )
-from planner.state.yunikorn import YuniKornState
+
+if TYPE_CHECKING:
+    from planner.state.yunikorn import YuniKornState
 
 __all__ = [
     "ANNOTATIONS",
@@ -193,5 +195,17 @@ class State(Schema):
         return self.configuration.release
 
 
-AnyState = State | YuniKornState
-"""What a reading gives: the state of a cluster of either scheduler."""
+if TYPE_CHECKING:
+    AnyState = State | YuniKornState
+    """What a reading gives: the state of a cluster of either scheduler."""
+else:
+
+    def __getattr__(name: str) -> object:
+        """Load the state of YuniKorn when it is asked for: a plan of Kueue needs none of it."""
+        if name not in {"AnyState", "YuniKornState"}:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        from planner.state.yunikorn import YuniKornState  # noqa: PLC0415 - see above
+
+        globals().update(YuniKornState=YuniKornState, AnyState=State | YuniKornState)
+        return globals()[name]

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planner.laws import Law
-from planner.plan import Amount, AnyPlan, JointPlan, Plan, QuotaUse, SolverFreeBound, Verdict
+from planner.plan import Amount, JointPlan, Plan, QuotaUse, SolverFreeBound, Verdict
 from planner.quantity import UNLIMITED, format_units
 from planner.quota.kueue.share import Shares
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Usage
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.setting import Setting, say_node
 from planner.verifier.wording import compare, judge, say_some
+
+if TYPE_CHECKING:
+    from planner.plan import AnyPlan
 
 NO_QUOTA: Final = Quota(0)
 FACTS: Final = Law(
