@@ -1,7 +1,5 @@
 """The calls of kubectl that carry a plan out, as they stand at its end."""
 
-from __future__ import annotations
-
 from planner.plan.base import Record
 
 

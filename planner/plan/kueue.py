@@ -1,7 +1,5 @@
 """The plans for one pending workload of Kueue, with tree and nodes around it, and for several."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import ClassVar, Final, Literal
 
@@ -338,7 +336,7 @@ class Plan(BesideGreedy):
     nodes: tuple[NodesAround, ...] = ()
     outside_rules: tuple[str, ...] = ()
     certificate: Certificate | None = None
-    greedy: Plan | None = None
+    greedy: "Plan | None" = None
     flavors: FlavorChoices | None = None
     stability: tuple[Cascade, ...] | None = None
     in_the_way: tuple[str, ...] = ()
@@ -429,7 +427,7 @@ class Plan(BesideGreedy):
         return [one.priority for one in self.victims if not one.evicted]
 
     @model_validator(mode="after")
-    def _options_go_with_rules(self) -> Plan:
+    def _options_go_with_rules(self) -> "Plan":
         if (self.kep83 is not None) != (self.rules == "kep83"):
             message = "options of KEP-83 stand in plans by its rules, and only there"
             raise ValueError(message)

@@ -1,7 +1,5 @@
 """What the plans of every scheduler have in common: status, certificate, verdicts, excesses."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -160,7 +158,7 @@ class Shown(Record):
         """How many there are in all."""
         return self.by_hand + self.tree + self.engines + self.unproved
 
-    def plus(self, other: Shown) -> Shown:
+    def plus(self, other: "Shown") -> "Shown":
         """Return the sum of both."""
         return Shown(**{name: getattr(self, name) + count for name, count in other})
 

@@ -1,9 +1,6 @@
 """Building blocks of the input schema: scalars as Kubernetes means them, and the base model."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Final, Self
@@ -52,9 +49,6 @@ class Schema(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="ignore", populate_by_name=True, str_min_length=0, defer_build=True
     )
-
-    wrong_as_a_whole: ClassVar[Callable[[Any], bool] | None] = None
-    """What says that an object is refused though each of its fields is right, if anything does."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
