@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planner.quota.kueue.assignment import Assignment
-from planner.reference.kueue.topology.find import Placement
+
+if TYPE_CHECKING:
+    from planner.reference.kueue.topology.find import Placement
 
 Tried = Sequence[Mapping[str, int]]
 """How far walks came: podset by podset, the place of a flavor per resource."""

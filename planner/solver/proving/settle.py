@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -33,8 +33,10 @@ from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search
-from planner.solver.second_opinion import Opinion, TwoEngines
 from planner.stage import begin
+
+if TYPE_CHECKING:
+    from planner.solver.second_opinion import Opinion, TwoEngines
 
 ROUNDS: Final = 4
 """How often an equal set that comes first takes the place of an answer: there can be millions."""
@@ -240,6 +242,8 @@ class Settling:
     @cached_property
     def engines_asked(self) -> TwoEngines:
         """Two engines, for what no tree shows."""
+        from planner.solver.second_opinion import TwoEngines  # noqa: PLC0415 - trees mostly do
+
         return TwoEngines(self.claims.wishes.most)
 
     def prove(self, answer: Answer) -> Proved:

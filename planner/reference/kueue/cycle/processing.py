@@ -18,7 +18,6 @@ from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Search, Target
-from planner.reference.kueue.topology.find import still_fits
 from planner.state import ClusterQueue, Configuration, Workload
 from planner.state.queues import ConcurrentAdmissionPolicy
 
@@ -187,6 +186,8 @@ class Processing:
         places = self._places_without([*self.chosen.values(), *own])
         if places is None:
             return True
+        from planner.reference.kueue.topology.find import still_fits  # noqa: PLC0415 - nodes only
+
         return all(
             still_fits(places, placement) for placement in decision.assigned.placements.values()
         )
