@@ -43,6 +43,8 @@ from planner.stage import going_on
 SEED: Final = 0
 _AT_ONCE: Final = 0.1
 """The most effort that nobody minds waiting for: a thread takes longer than a small model."""
+_SMALL: Final = 1000
+"""Variables up to which a model is small."""
 
 
 class Attempt(NamedTuple):
@@ -239,6 +241,19 @@ def _ask(
     return "optimal" if proved else "feasible", solution, bound
 
 
+def _ask_without_end(
+    proto: CpModelProto, parameters: SatParameters, exact: Exact
+) -> tuple[Outcome, Sequence[int], int]:
+    """Return what the solver says however long it takes: of a small model mostly at once."""
+    if len(proto.variables) <= _SMALL:
+        parameters.max_deterministic_time = _AT_ONCE
+        said = _ask(proto, parameters, exact)
+        if said[0] in {"optimal", "infeasible"}:
+            return said
+        parameters.max_deterministic_time = inf
+    return _ask(proto, parameters, exact)
+
+
 # A model is asked many times; weakly, so that its rows do not outlive it.
 _READ: Final[WeakKeyDictionary[Builder, Exact]] = WeakKeyDictionary()
 
@@ -285,7 +300,7 @@ def complete(
         domain.extend([count, count])
     said = set()
     for parameters in (_quick(Deadline()), _presolved(Deadline())):
-        outcome, solution, _ = _ask(proto, parameters, _exact(builder))
+        outcome, solution, _ = _ask_without_end(proto, parameters, _exact(builder))
         found = outcome in {"optimal", "feasible"}
         if found and [solution[variable] for variable in take] == [*counts]:
             return solution

@@ -143,12 +143,13 @@ class Search:
 
     def value(self, measure: Measure, counts: Counts) -> int:
         """Return a measure of a victim set."""
-        terms = self.rules.table.evaluate(self.classes.take(counts))
+        terms = self.rules.table.evaluate(self.classes.take(counts), measure)
         return sum(terms[term] for term in measure)
 
     def values(self, counts: Counts) -> list[int]:
         """Return all levels of a victim set."""
-        terms = self.rules.table.evaluate(self.classes.take(counts))
+        asked = [term for measure in self.levels for term in measure]
+        terms = self.rules.table.evaluate(self.classes.take(counts), asked)
         return [sum(terms[term] for term in measure) for measure in self.levels]
 
     def known_value(self, measure: Measure) -> int | None:
