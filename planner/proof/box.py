@@ -259,12 +259,12 @@ class Box:
     @property
     def is_empty(self) -> bool:
         """Whether there is no set in it."""
-        return np.count_nonzero(self.least > self.most) > 0
+        return bool(np.count_nonzero(self.least > self.most))
 
     @property
     def is_single(self) -> bool:
         """Whether there is one set in it."""
-        return np.count_nonzero(self.least != self.most) == 0
+        return not np.count_nonzero(self.least != self.most)
 
     def at_most(self, k: int, count: int) -> Box:
         """Return the part with at most so many of a class."""

@@ -239,12 +239,21 @@ class Settling:
     measures: Sequence[Measure]
     certify: Trees = None
 
-    @cached_property
+    _asked: TwoEngines | None = field(default=None, init=False)
+
+    @property
     def engines_asked(self) -> TwoEngines:
         """Two engines, for what no tree shows."""
         from planner.solver.second_opinion import TwoEngines  # noqa: PLC0415 - trees mostly do
 
-        return TwoEngines(self.claims.wishes.most)
+        if self._asked is None:
+            self._asked = TwoEngines(self.claims.wishes.most)
+        return self._asked
+
+    @property
+    def _engines(self) -> tuple[str, ...]:
+        """The engines that were asked."""
+        return () if self._asked is None else tuple(self._asked.engines)
 
     def prove(self, answer: Answer) -> Proved:
         """Prove what a search found, or better: levels, ties, or that there is nothing."""
@@ -273,7 +282,7 @@ class Settling:
             levels,
             certified.trees,
             "certified" if certified.ties else "solver" if by_solver else None,
-            tuple(self.engines_asked.engines),
+            self._engines,
             certified.corrected,
             certified.sums,
         )
@@ -321,7 +330,7 @@ class Settling:
         if certified.infeasible:
             return Proved("infeasible", None, (), certified.trees)
         if answer.outcome == "infeasible" and self._ask((), (), None, 0).outcome == "none":
-            return Proved("infeasible", None, (), (), None, tuple(self.engines_asked.engines))
+            return Proved("infeasible", None, (), (), None, self._engines)
         return Proved("unknown", None, ())
 
     def _levels(
