@@ -98,9 +98,15 @@ class PlannerCommand(click.Command):
         """Run the command line; exit with its code or, where not standalone, return it."""
         # This program does one thing and ends. Modules and what is read make many objects and few
         # cycles: to look for these after every thousand takes a tenth of a small plan. Pydantic
-        # would read the metadata of all that is installed to find plugins of its own.
+        # would read the metadata of all that is installed to find plugins of its own. NumPy's
+        # OpenBLAS would start a thread for each core, which spins while it waits for products of
+        # matrices that no command makes. Of the hundred libraries of the solver a small plan calls
+        # little: what it calls is looked up when it is called.
         gc.set_threshold(_OBJECTS)
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        if sys.platform != "win32":  # which always does so
+            sys.setdlopenflags(os.RTLD_LAZY)
         try:
             answer = super().main(
                 args, prog_name or PROGRAM, complete_var, standalone_mode=False, **extra

@@ -7,7 +7,6 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -166,6 +165,8 @@ def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:
 
 def _replace(target: Path, parts: Iterable[bytes]) -> None:
     """Write a new file next to the old one, then let it take the old one's place."""
+    import tempfile
+
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
     try:

@@ -28,7 +28,7 @@ from planner.reader.items import Kind
 from planner.report.catalogue import Catalogue
 from planner.report.checking import Checks
 from planner.report.front import Fronts
-from planner.report.plan import Plans
+from planner.report.plans import Plans
 from planner.scheduler import Part
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

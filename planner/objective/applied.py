@@ -20,7 +20,6 @@ Source: docs/design/objectives.md §6; kueue#477.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -190,6 +189,8 @@ def _refuse_uncounted(profile: Profile, term: str, what: str) -> None:
 
 
 def _refuse_unknown(profile: Profile, known: KnownGroups) -> None:
+    import difflib  # noqa: PLC0415 - only what is misspelt needs it
+
     for group in profile.wishes.groups:
         kind, _, name = group.partition("/")
         names = sorted(known.get(kind, ()))

@@ -37,7 +37,6 @@ below it, too. A group must be in the state.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -312,6 +311,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     ValueError
         If it is no TOML, or more than a table of settings needs.
     """
+    import tomllib  # noqa: PLC0415 - hardly any plan has an objective from a file
+
     # Strings and comments may hold whatever they like: only keys and numbers are looked at.
     bare = _STRING_OR_COMMENT.sub("k", text)
     if _DEEP.search(bare):

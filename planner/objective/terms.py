@@ -10,7 +10,7 @@ not GPU-hours.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -207,13 +207,25 @@ class TermTable:
             if priority_of(term) is None
         }
 
-    def evaluate(self, chosen: Iterable[int]) -> dict[str, int]:
-        """Return every term of a victim set, given by positions of the workloads."""
+    def evaluate(
+        self, chosen: Iterable[int], only: Collection[str] | None = None
+    ) -> dict[str, int]:
+        """Return every term of a victim set, given by positions of the workloads.
+
+        Where ``only`` some are asked for, others may be left out.
+        """
         listed = list(chosen)
         victims = np.array(listed, dtype=np.int64)
-        going = victims[~self.evicted[victims]]
+        asked = self.separable
+        if self.rates or self.cascades is not None:
+            only = None  # what is rated can be any of them; D11 says itself that there is no time
+        elif only is not None:
+            asked = {term: self.separable[term] for term in only if term in self.separable}
         # As Python's integers, which no sum can leave: a plan's values are exact, however large.
-        totals = {term: sum(costs[victims].tolist()) for term, costs in self.separable.items()}
+        totals = {term: sum(costs[victims].tolist()) for term, costs in asked.items()}
+        if only is not None and all(term in totals for term in only):
+            return totals
+        going = victims[~self.evicted[victims]]
         need = self.needs[self.alternative(listed)]
         totals["D1"] = int(self.rank[going].max()) if going.size else 0
         totals["D7"] = sum(

@@ -3,8 +3,6 @@
 # pyright: reportIncompatibleVariableOverride=false
 # A frozen record may have fields of a narrower type.
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import ClassVar, Literal
 
@@ -334,7 +332,7 @@ class Plan(AnyPlan):
     nodes: tuple[NodesAround, ...] = ()
     outside_rules: tuple[str, ...] = ()
     certificate: Certificate | None = None
-    greedy: Plan | None = None
+    greedy: "Plan | None" = None
     flavors: FlavorChoices | None = None
     stability: tuple[Cascade, ...] | None = None
     in_the_way: tuple[str, ...] = ()
@@ -415,7 +413,7 @@ class Plan(AnyPlan):
         return [one.priority for one in self.victims if not one.evicted]
 
     @model_validator(mode="after")
-    def _options_go_with_rules(self) -> Plan:
+    def _options_go_with_rules(self) -> "Plan":
         if (self.kep83 is not None) != (self.rules == "kep83"):
             message = "options of KEP-83 stand in plans by its rules, and only there"
             raise ValueError(message)

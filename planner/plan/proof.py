@@ -11,8 +11,6 @@ number of steps, which are the lines that follow:
     {"rows": {"nvidia.com/gpu in flavor h100 at cohort/company": 1, "better": 8}}
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal

@@ -273,12 +273,12 @@ class Box:
     @property
     def is_empty(self) -> bool:
         """Whether there is no set in it."""
-        return bool((self.least > self.most).any())
+        return bool(np.count_nonzero(self.least > self.most))
 
     @property
     def is_single(self) -> bool:
         """Whether there is one set in it."""
-        return bool((self.least == self.most).all())
+        return not np.count_nonzero(self.least != self.most)
 
     def at_most(self, k: int, count: int) -> Box:
         """Return the part with at most so many of a class."""
@@ -392,7 +392,7 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
     total: Numbers = np.zeros(box.most.size, dtype=kind)
     for row, multiplier in rows:
         total[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
-    classes = np.flatnonzero(total)
+    classes = total.nonzero()[0]
     total = total[classes]
     needed, extra = 0, dict[str, int]()
     for row, multiplier in rows:

@@ -101,7 +101,7 @@ class Claims:
 
     def value(self, measure: Measure, victims: Sequence[int]) -> int:
         """Return a measure of victims, given by positions; D11 counts as 0."""
-        terms = {**dict.fromkeys(self._unknown, 0), **self.table.evaluate(victims)}
+        terms = {**dict.fromkeys(self._unknown, 0), **self.table.evaluate(victims, measure)}
         return sum(terms[term] for term in measure)
 
     def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:

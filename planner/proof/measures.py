@@ -116,7 +116,7 @@ class Measures:
 
     def value(self, measure: Measure, positions: Sequence[int]) -> int:
         """Return a measure of victims, given by their positions in the table."""
-        terms = self.table.evaluate(positions)
+        terms = self.table.evaluate(positions, measure)
         return sum(terms[term] for term in measure)
 
     def _rates(self, measure: Measure) -> list[tuple[str, int]]:

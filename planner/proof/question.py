@@ -127,6 +127,7 @@ class Question:
     besides: Mapping[str, Row] = field(default_factory=dict)
     answer: Sequence[int] = ()
     measured: dict[tuple[int, ...], Measures] = field(default_factory=dict)
+    _judged: tuple[IntArray, str] | None = field(default=None, init=False, repr=False)
 
     @cached_property
     def root(self) -> Box:
@@ -199,19 +200,32 @@ class Question:
         """Say why no set of a box is in question, if a law or a bound refuses them all."""
         if box.is_empty:
             return "no set is left"
-        taken = self.rules.members.taken(box.least)
         if box.is_single or self.is_monotone:
             # Whatever goes besides adds to a measure and takes nothing away.
-            terms = self.table.evaluate(taken)
-            for bounded in self.bounds:
-                if sum(terms[term] for term in bounded.measure) > bounded.most:
-                    return f"above {bounded.name}"
+            above = self._above(box.least)
+            if above:
+                return above
         return self.rules.refusal(box)
+
+    def _above(self, counts: IntArray) -> str:
+        """Say above which bound so many members of each class are; empty if above none."""
+        # By identity: the part of a box with at most so many of a class has the same least.
+        if self._judged is None or self._judged[0] is not counts:
+            terms = self.table.evaluate(self.rules.members.taken(counts), self._bounded)
+            above = (b for b in self.bounds if sum(terms[t] for t in b.measure) > b.most)
+            first = next(above, None)
+            self._judged = counts, "" if first is None else f"above {first.name}"
+        return self._judged[1]
 
     @property
     def is_monotone(self) -> bool:
         """Whether more victims are never less of any measure."""
         return len(self.table.needs) == 1
+
+    @cached_property
+    def _bounded(self) -> frozenset[str]:
+        """The terms that are bounded."""
+        return frozenset(term for bounded in self.bounds for term in bounded.measure)
 
     @cached_property
     def _fixed(self) -> dict[str, Row]:

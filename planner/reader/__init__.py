@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from planner.errors import UnsupportedError
 from planner.garbage import without_garbage_collection
@@ -39,7 +39,10 @@ from planner.reader.source import MAX_BYTES, Loadable, Source, load, load_file
 from planner.reader.unknown import Ignored
 from planner.scheduler import Part
 from planner.stage import begin
-from planner.state import AUTO, AnyState, RequestsFrom
+from planner.state import AUTO, RequestsFrom
+
+if TYPE_CHECKING:
+    from planner.state import AnyState
 
 __all__ = [
     "MAX_BYTES",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -114,6 +113,8 @@ def _hint(kind: str, found: object, choices: list[str]) -> str:
 
 def closest(found: str, choices: list[str]) -> str | None:
     """Return the choice which is spelt almost like what was found, if there is one."""
+    import difflib  # noqa: PLC0415 - only what is misspelt needs it
+
     by_lower = {choice.lower(): choice for choice in choices}
     close = difflib.get_close_matches(found.lower()[:100], by_lower, n=1)
     return by_lower[close[0]] if close else None

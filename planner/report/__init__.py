@@ -8,6 +8,7 @@ text.py             single values: names made harmless, ages, amounts
 words.py            what plans, their terms and their certificates say in words
 measures.py         disruption terms as tables, in the units that people think in
 plan.py, front.py   a plan, as far as all schedulers have it alike; a Pareto front
+plans.py            several plans as one answer
 kueue/, yunikorn/   what only the plans and results of one scheduler have
 explanation.py, whatif.py, watch.py, risk.py, audit.py, bench.py, compare.py, simulation.py
                     the results of these commands

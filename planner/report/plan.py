@@ -9,11 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from pydantic import ConfigDict, Field
-
-from planner.plan import AnyPlan, Certificate, Record, Verdict
+from planner.plan import Certificate, Verdict
 from planner.report.covered import answer_in_words, assumed, effects, uncovered_lines
 from planner.report.document import (
     NONE,
@@ -66,6 +64,10 @@ from planner.report.words import (
 )
 from planner.scheduler import Part, scheduler_of
 
+if TYPE_CHECKING:
+    from planner.plan import AnyPlan
+    from planner.report.plans import Plans
+
 ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
     "optimal": ("Proved optimal", "good"),
     "feasible": ("Legal, not proved optimal", "warn"),
@@ -86,16 +88,6 @@ CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
 HOLDS, BROKEN = Cell("holds", tone="good"), Cell("broken", tone="bad")
 CLOSED: Final = "value = bound on {closed} of {levels}"
 _INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-
-class Plans(Record):
-    """The answers for several pending workloads or asks, in the order of the dump."""
-
-    # Inside a union pydantic follows the outermost record: infinite shares would become null.
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
-
-    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
-    plans: tuple[AnyPlan, ...]
 
 
 class Particulars(NamedTuple):
@@ -129,7 +121,7 @@ class Lines(Protocol):
         ...
 
 
-PAGE: Final = Part[Callable[[AnyPlan], Particulars]]("page")
+PAGE: Final[Part[Callable[[AnyPlan], Particulars]]] = Part("page")
 LINES: Final = Part[Lines]("plain")
 
 
@@ -142,7 +134,13 @@ def render(
     color: bool = False,
 ) -> str:
     """Return plans in a style; ``alone`` says that there is one, and no list of them."""
-    whole = plans[0] if alone else Plans(plans=tuple(plans))
+    whole: AnyPlan | Plans
+    if alone:
+        whole = plans[0]
+    else:
+        from planner.report.plans import Plans  # noqa: PLC0415 - they can be of any scheduler
+
+        whole = Plans(plans=tuple(plans))
     look: dict[str, Any] = {"width": width, "color": color, "noun": PREEMPTION.lower()}
     return rendered(
         plans,

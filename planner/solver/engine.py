@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from math import inf
 from typing import Final, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
+from ortools import __version__  # type: ignore[attr-defined] # mypy sees no module of its own
 from ortools.sat.python.cp_model_helper import (
     ConstraintProto,
     CpModelProto,
@@ -43,7 +43,8 @@ from planner.stage import going_on
 SEED: Final = 0
 _AT_ONCE: Final = 0.1
 """The most effort that nobody minds waiting for: a thread takes longer than a small model."""
-_VERSION: Final = version("ortools")
+_SMALL: Final = 1000
+"""Variables up to which a model is small."""
 
 
 class Attempt(NamedTuple):
@@ -240,6 +241,19 @@ def _ask(
     return "optimal" if proved else "feasible", solution, bound
 
 
+def _ask_without_end(
+    proto: CpModelProto, parameters: SatParameters, exact: Exact
+) -> tuple[Outcome, Sequence[int], int]:
+    """Return what the solver says however long it takes: of a small model mostly at once."""
+    if len(proto.variables) <= _SMALL:
+        parameters.max_deterministic_time = _AT_ONCE
+        said = _ask(proto, parameters, exact)
+        if said[0] in {"optimal", "infeasible"}:
+            return said
+        parameters.max_deterministic_time = inf
+    return _ask(proto, parameters, exact)
+
+
 # A model is asked many times; weakly, so that its rows do not outlive it.
 _READ: Final[WeakKeyDictionary[Builder, Exact]] = WeakKeyDictionary()
 
@@ -286,7 +300,7 @@ def complete(
         domain.extend([count, count])
     said = set()
     for parameters in (_quick(Deadline()), _presolved(Deadline())):
-        outcome, solution, _ = _ask(proto, parameters, _exact(builder))
+        outcome, solution, _ = _ask_without_end(proto, parameters, _exact(builder))
         found = outcome in {"optimal", "feasible"}
         if found and [solution[variable] for variable in take] == [*counts]:
             return solution
@@ -339,7 +353,7 @@ def _thorough(deadline: Deadline) -> SatParameters:
 
 def solver_name() -> str:
     """Return the solver's name and version for the certificate."""
-    return f"OR-Tools CP-SAT {_VERSION}"
+    return f"OR-Tools CP-SAT {__version__}"
 
 
 class _Sum(NamedTuple):

@@ -1,6 +1,8 @@
-"""Building blocks of the input schema: scalars as Kubernetes means them, and the base model."""
+"""Building blocks of the input schema: scalars as Kubernetes means them, and the base model.
 
-from __future__ import annotations
+Modules that are mostly models have no ``from __future__ import annotations``: pydantic evaluates
+every annotation when a class is made, and of a text it would first have to compile each.
+"""
 
 import re
 from collections.abc import Callable, Mapping

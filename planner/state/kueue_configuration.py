@@ -1,7 +1,5 @@
 """Kueue's Configuration: fair sharing, feature gates, and the resource settings."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any, Final, Literal
 
@@ -185,13 +183,13 @@ class Configuration(KubernetesObject):
             return {key: item for key, item in value.items() if not _is_switched_off(key, item)}
         return value
 
-    def under(self, release: Release, known_by: KnownBy) -> Configuration:
+    def under(self, release: Release, known_by: KnownBy) -> "Configuration":
         """Return the same Configuration as given to a release of Kueue."""
         copy = self.model_copy()
         copy._release, copy._release_known_by = release, known_by  # noqa: SLF001 - its own copy
         return copy
 
-    def counting(self, requests: RequestsFrom) -> Configuration:
+    def counting(self, requests: RequestsFrom) -> "Configuration":
         """Return the same Configuration for a state whose requests are taken from another place."""
         copy = self.model_copy()
         copy._requests = requests  # noqa: SLF001 - its own copy

@@ -3,8 +3,6 @@
 Source: docs/semantics/kueue-topology.md §1 and §1.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, ClassVar, Final, Self
 

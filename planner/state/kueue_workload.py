@@ -1,7 +1,5 @@
 """A Workload: what it asks for, where it waits, and what it holds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime

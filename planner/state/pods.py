@@ -5,8 +5,6 @@ for as long as it remembers. The image of the manager's Deployment tells the rel
 feature gates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal

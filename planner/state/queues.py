@@ -1,7 +1,5 @@
 """Where quota lives: ClusterQueues, Cohorts, LocalQueues, ResourceFlavors and their helpers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from planner.cli.schemas import schema_text
 from planner.plan.kueue import Plan
 from planner.plan.yunikorn import YuniKornPlan
-from planner.report.plan import Plans
+from planner.report.plans import Plans
 from tests.report.factory import make_fair, make_infeasible, make_plan, make_victim
 from tests.report.rendering import as_json
 from tests.report.yunikorn_factory import (

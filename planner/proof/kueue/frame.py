@@ -223,7 +223,7 @@ class Frame:
         sums = np.zeros(len(cells.where), dtype=np.int64)
         np.add.at(sums, cells.number, cells.amounts * counts[cells.classes])
         gone: dict[int, dict[int, int]] = {}
-        changed = np.flatnonzero(sums)
+        changed = sums.nonzero()[0]
         for cell, amount in zip(changed.tolist(), sums[changed].tolist(), strict=True):
             queue, fr = cells.where[cell]
             gone.setdefault(queue, {})[fr] = amount

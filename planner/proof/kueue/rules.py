@@ -39,7 +39,10 @@ def refusal(frame: Frame, box: Box) -> str:
     """Say which law refuses every set of a box, if one does; empty if none was found to."""
     setting, names = frame.setting, frame.tree.frs
     # Without the request, which the frame counts under fair sharing: it is what must fit here.
-    least_used = frame.remove(box.most, setting.snapshot.usage)
+    if frame.fair is None:
+        least_used = frame.usage_after(box.most)
+    else:
+        least_used = frame.remove(box.most, setting.snapshot.usage)
     for fr, asked in sorted(setting.request.items()):
         if asked > max(0, least_used.available(setting.queue, fr)):
             return f"{names[fr]} does not fit, whoever goes"

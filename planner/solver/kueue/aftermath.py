@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from planner.objective.cascading import Cut
 from planner.plan.kueue import Cascade
@@ -34,7 +34,6 @@ from planner.quota.kueue.topology import NO_TOPOLOGIES
 from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.candidates import satisfies_policy
 from planner.reference.kueue.decision import decide
-from planner.reference.kueue.topology.find import Placement
 from planner.solver.deadline import OutOfTime, never
 from planner.state.base import Condition
 from planner.state.kueue import State, Workload
@@ -46,6 +45,9 @@ from planner.state.kueue_workload import (
     PodSetAssignment,
     SchedulingStats,
 )
+
+if TYPE_CHECKING:
+    from planner.reference.kueue.topology.find import Placement
 
 NOWHERE: Final[Mapping[str, Placement]] = {}
 _HELD = ("QuotaReserved", "Admitted")

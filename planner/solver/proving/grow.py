@@ -279,19 +279,22 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
     costs[measure.classes] = -measure.amounts.astype(float)
     dearest, doubtful = -1.0, None
     for number in look.binding:
-        name, (classes, amounts) = look.names[number], look.entries(number)
+        name = look.names[number]
         row = look.rows[name]
+        if name == BETTER or row.extra or row.least <= 0:
+            continue
+        classes, amounts = look.entries(number)
         useful = (amounts > 0) & (box.most[classes] > box.least[classes])
-        if name == BETTER or row.extra or row.least <= 0 or not useful.any():
+        if not useful.any():
             continue
         missing = float(row.least) - float((amounts * box.least[classes]).sum())
         classes, amounts = classes[useful], amounts[useful]
-        order = np.argsort(costs[classes] / amounts, kind="stable")
+        order = (costs[classes] / amounts).argsort(kind="stable")
         free = (box.most - box.least)[classes[order]]
-        covered = np.cumsum(amounts[order] * free)
-        end = min(int(np.searchsorted(covered, missing)), order.size - 1)
+        covered = (amounts[order] * free).cumsum()
+        end = min(int(covered.searchsorted(missing)), order.size - 1)
         last = int(classes[order[end]])
-        unit = int(row.amounts[np.flatnonzero(row.classes == last)[0]])
+        unit = int(row.amounts[(row.classes == last).argmax()])
         common = gcd(int(costs[last]), unit)
         pair = {name: int(costs[last]) // common, BETTER: unit // common}
         if pair[name] > 0 and look.contradict(pair):
@@ -425,10 +428,10 @@ def _class(
     box: Box, point: Floats | None, doubtful: IntArray | None, known: int | None
 ) -> CountSplit:
     """Split a class where there is no program, or none of which its point takes a fraction."""
-    free = np.flatnonzero(box.least < box.most)
     if point is None:
-        k = int(free[0]) if known is None else known
+        k = int((box.least < box.most).argmax()) if known is None else known
         return CountSplit(of=(k,), most=int(box.least[k]))
+    free = np.flatnonzero(box.least < box.most)
     taken = free[point[free] > box.least[free] + 0.5]
     if doubtful is not None and np.isin(taken, doubtful).any():
         taken = taken[np.isin(taken, doubtful)]

@@ -7,7 +7,7 @@ prove nothing: whoever uses them rounds them to integers and checks the sum exac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -61,7 +61,11 @@ class Entries(NamedTuple):
 
     @classmethod
     def of(cls, rows: Mapping[str, Row], most: NDArray[np.int64] | None = None) -> Entries:
-        """Write rows down, without the classes that give nobody: ``most`` bounds each, (K,)."""
+        """Write down the rows that say something, without the classes that give nobody.
+
+        Of those there are no more than ``most`` each: (K,).
+        """
+        rows = {name: row for name, row in rows.items() if row.says_something}
         listed = list(rows.values())
         row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
         classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
@@ -81,6 +85,33 @@ class Entries(NamedTuple):
         names = [name for _, name, _ in extra]
         return cls(rows, row_of, classes, amounts, least, extra_row, names, further)
 
+    def only(self, kept: Collection[str]) -> Entries:
+        """Return the same, but for rows that are not kept: they are left without entries."""
+        stale = np.array([name not in kept for name in self.rows], dtype=np.bool_)
+        fresh, told = ~stale[self.row_of], ~stale[self.extra_row]
+        return self._replace(
+            row_of=self.row_of[fresh],
+            classes=self.classes[fresh],
+            amounts=self.amounts[fresh],
+            least=np.where(stale, NO_LEAST, self.least),
+            extra_row=self.extra_row[told],
+            extra_names=[*compress(self.extra_names, told.tolist())],
+            extra_amounts=self.extra_amounts[told],
+        )
+
+    def before(self, more: Entries) -> Entries:
+        """Return the entries of these rows and of more behind them; ``rows`` are these."""
+        number = len(self.rows)
+        return self._replace(
+            row_of=np.concatenate([self.row_of, more.row_of + number]),
+            classes=np.concatenate([self.classes, more.classes]),
+            amounts=np.concatenate([self.amounts, more.amounts]),
+            least=np.concatenate([self.least, more.least]),
+            extra_row=np.concatenate([self.extra_row, more.extra_row + number]),
+            extra_names=[*self.extra_names, *more.extra_names],
+            extra_amounts=np.concatenate([self.extra_amounts, more.extra_amounts]),
+        )
+
 
 _NOTHING_KNOWN: Final = Entries.of({})
 
@@ -99,23 +130,20 @@ class BoxRows:
         self.ranges = question.ranges(box)
         part = _NOTHING_KNOWN if known is None else known
         kept = {name for name, row in part.rows.items() if self.rows.get(name) is row}
-        new = Entries.of({name: row for name, row in self.rows.items() if name not in kept})
-        # A row of the known ones that does not hold here in just that form is left without entries.
-        self.names: Sequence[str] = [*part.rows, *new.rows]
-        stale = np.array([name not in kept for name in part.rows], dtype=np.bool_)
-        fresh = ~stale[part.row_of] if stale.any() else slice(None)
-        self.row_of = np.concatenate([part.row_of[fresh], new.row_of + len(part.rows)])
-        self.classes = np.concatenate([part.classes[fresh], new.classes])
-        self.amounts: Floats = np.concatenate([part.amounts[fresh], new.amounts])
-        known_least = np.where(stale, NO_LEAST, part.least)
-        self.least: Floats = np.concatenate([known_least, new.least])
-        told = ~stale[part.extra_row]
-        names = [*compress(part.extra_names, told.tolist()), *new.extra_names]
-        self.quantities = list(dict.fromkeys(names))
+        names = [*part.rows]
+        if len(kept) < len(names):
+            part = part.only(kept)
+        if len(kept) < len(self.rows):
+            new = Entries.of({name: row for name, row in self.rows.items() if name not in kept})
+            names += new.rows  # one can be there already, in another form
+            part = part.before(new)
+        self.names: Sequence[str] = names
+        self.row_of, self.classes, self.amounts = part.row_of, part.classes, part.amounts
+        self.least: Floats = part.least
+        self.extra_row, self.extra_amount = part.extra_row, part.extra_amounts
+        self.quantities = list(dict.fromkeys(part.extra_names))
         number = {name: q for q, name in enumerate(self.quantities)}
-        self.extra_row = np.concatenate([part.extra_row[told], new.extra_row + len(part.rows)])
-        self.extra_quantity = np.array([number[name] for name in names], dtype=np.int64)
-        self.extra_amount: Floats = np.concatenate([part.extra_amounts[told], new.extra_amounts])
+        self.extra_quantity = np.array([number[n] for n in part.extra_names], dtype=np.int64)
         ends = [self.ranges[name] for name in self.quantities]
         self.extra_ends: Floats = np.array(ends, dtype=float).reshape(len(ends), 2)
 
@@ -125,11 +153,12 @@ class BoxRows:
         rows = len(self.names)
         least = self.amounts * self.box.least[self.classes]
         most = self.amounts * self.box.most[self.classes]
-        ends = self.extra_amount[:, None] * self.extra_ends[self.extra_quantity]
         upper: Floats = np.bincount(self.row_of, np.maximum(least, most), rows).astype(float)
         lower: Floats = np.bincount(self.row_of, np.minimum(least, most), rows).astype(float)
-        upper += np.bincount(self.extra_row, ends.max(axis=1, initial=-np.inf), rows)
-        lower += np.bincount(self.extra_row, ends.min(axis=1, initial=np.inf), rows)
+        if self.extra_row.size:
+            ends = self.extra_amount[:, None] * self.extra_ends[self.extra_quantity]
+            upper += np.bincount(self.extra_row, ends.max(axis=1), rows)
+            lower += np.bincount(self.extra_row, ends.min(axis=1), rows)
         doubt = _DOUBT * (np.abs(upper) + np.abs(lower) + np.abs(self.least) + 1.0)
         return upper, lower, doubt
 
@@ -138,7 +167,7 @@ class BoxRows:
         upper, _, doubt = self._reach
         # All numbers are whole: where doubles are that close, equal sides are no contradiction.
         least = self.least - np.where(doubt < EQUAL, EQUAL, -doubt)
-        for i in np.flatnonzero(upper < least).tolist():
+        for i in (upper < least).nonzero()[0].tolist():
             if self.contradict({self.names[i]: 1}):
                 return self.names[i]
         return None
@@ -147,7 +176,7 @@ class BoxRows:
     def binding(self) -> Sequence[int]:
         """The rows that something in the box may break, by their numbers."""
         _, lower, doubt = self._reach
-        found: list[int] = np.flatnonzero(lower < self.least + doubt).tolist()
+        found: list[int] = (lower < self.least + doubt).nonzero()[0].tolist()
         return found
 
     @cached_property
@@ -171,8 +200,14 @@ class BoxRows:
 
     def entries(self, row: int) -> tuple[NDArray[np.int64], Floats]:
         """Return the classes of a row and their amounts, by its number."""
-        part = slice(*np.searchsorted(self.row_of, [row, row + 1]).tolist())
+        part = slice(self._begins[row], self._begins[row + 1])
         return self.classes[part], self.amounts[part]
+
+    @cached_property
+    def _begins(self) -> Sequence[int]:
+        """Where the entries of each row begin, and where those of the last one end."""
+        found: list[int] = np.searchsorted(self.row_of, np.arange(len(self.names) + 1)).tolist()
+        return found
 
     def contradict(self, multipliers: Mapping[str, int]) -> bool:
         """Say whether rows contradict one another with these multipliers, exactly."""

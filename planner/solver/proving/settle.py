@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -33,8 +33,10 @@ from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search
-from planner.solver.second_opinion import Opinion, TwoEngines
 from planner.stage import begin
+
+if TYPE_CHECKING:
+    from planner.solver.second_opinion import Opinion, TwoEngines
 
 ROUNDS: Final = 4
 """How often an equal set that comes first takes the place of an answer: there can be millions."""
@@ -237,10 +239,21 @@ class Settling:
     measures: Sequence[Measure]
     certify: Trees = None
 
-    @cached_property
+    _asked: TwoEngines | None = field(default=None, init=False)
+
+    @property
     def engines_asked(self) -> TwoEngines:
         """Two engines, for what no tree shows."""
-        return TwoEngines(self.claims.wishes.most)
+        from planner.solver.second_opinion import TwoEngines  # noqa: PLC0415 - trees mostly do
+
+        if self._asked is None:
+            self._asked = TwoEngines(self.claims.wishes.most)
+        return self._asked
+
+    @property
+    def _engines(self) -> tuple[str, ...]:
+        """The engines that were asked."""
+        return () if self._asked is None else tuple(self._asked.engines)
 
     def prove(self, answer: Answer) -> Proved:
         """Prove what a search found, or better: levels, ties, or that there is nothing."""
@@ -269,7 +282,7 @@ class Settling:
             levels,
             certified.trees,
             "certified" if certified.ties else "solver" if by_solver else None,
-            tuple(self.engines_asked.engines),
+            self._engines,
             certified.corrected,
             certified.sums,
         )
@@ -317,7 +330,7 @@ class Settling:
         if certified.infeasible:
             return Proved("infeasible", None, (), certified.trees)
         if answer.outcome == "infeasible" and self._ask((), (), None, 0).outcome == "none":
-            return Proved("infeasible", None, (), (), None, tuple(self.engines_asked.engines))
+            return Proved("infeasible", None, (), (), None, self._engines)
         return Proved("unknown", None, ())
 
     def _levels(

@@ -6,7 +6,7 @@ Source: docs/semantics/kueue-topology.md §4.1 and §6.1.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from planner.plan.kueue import DomainSlots, NodesAround, Plan
 from planner.quantity import format_units
@@ -15,12 +15,13 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology_tree import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, PlacementCrash
-from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.assigning import Placing
-from planner.reference.kueue.topology.slots import LeafCounts, Qualification
 from planner.solver.kueue.placement import may_be_placed
 from planner.state.kueue import HOST, State
 from planner.state.kueue_release import NEWEST
+
+if TYPE_CHECKING:
+    from planner.reference.kueue.topology.ask import Ask
 
 MOST_LISTED: Final = 200
 """Domains of a picture: those first in which anything changes."""
@@ -98,6 +99,11 @@ class _Picture:
     def __init__(
         self, snapshot: Snapshot, ask: Ask, after: Sequence[Sequence[int]], used: Mapping[str, int]
     ) -> None:
+        from planner.reference.kueue.topology.slots import (  # noqa: PLC0415 - few states have any
+            LeafCounts,
+            Qualification,
+        )
+
         topologies = snapshot.topologies
         self._ask = ask
         self._tree = tree = topologies.trees[ask.flavor]

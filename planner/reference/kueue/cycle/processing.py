@@ -18,9 +18,9 @@ from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.context import Search, Target
 from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
 from planner.reference.kueue.decision import Decision
-from planner.reference.kueue.topology.find import still_fits
-from planner.state.kueue import ClusterQueue, Configuration, Workload
-from planner.state.queues import ConcurrentAdmissionPolicy
+from planner.state.kueue_configuration import Configuration
+from planner.state.kueue_workload import Workload
+from planner.state.queues import ClusterQueue, ConcurrentAdmissionPolicy
 
 _WAITING = "WaitingForQuota"
 _PREEMPTING = "WaitingForPreemptedWorkloads"
@@ -187,6 +187,8 @@ class Processing:
         places = self._places_without([*self.chosen.values(), *own])
         if places is None:
             return True
+        from planner.reference.kueue.topology.find import still_fits  # noqa: PLC0415 - nodes only
+
         return all(
             still_fits(places, placement) for placement in decision.assigned.placements.values()
         )

@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner.laws.kueue import KT_PLACEMENT, KT_ROOM
 from planner.quota.kueue.assignment import Assignment, Mode, PodSetFlavors
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy, Taken
 from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.topology.ask import Ask, has_levels, pod_of
-from planner.reference.kueue.topology.find import Found, Placement, Placer
 from planner.reference.laws import keeps
 from planner.state.kueue_workload import PodSet
 from planner.state.queues import ResourceGroup
+
+if TYPE_CHECKING:
+    # Most states place no pods on nodes: what does so is loaded where somebody asks for it.
+    from planner.reference.kueue.topology.ask import Ask
+    from planner.reference.kueue.topology.find import Found, Placement, Placer
 
 FAILED = "TopologyPlacementFailed"
 """Kueue's reason for a workload that does not fit on nodes."""
@@ -72,6 +75,8 @@ class Placing:
     @cached_property
     def placer(self) -> Placer:
         """What places the podsets."""
+        from planner.reference.kueue.topology.find import Placer  # noqa: PLC0415 - as above
+
         return Placer(self._topologies, self.occupancy)
 
     @classmethod
@@ -182,6 +187,8 @@ class Placing:
 
     def ask(self, spec: PodSet, count: int, flavor: str) -> Ask:
         """Return what so many pods of a podset ask of the nodes of a flavor."""
+        from planner.reference.kueue.topology.ask import Ask, pod_of  # noqa: PLC0415 - as above
+
         workload = self._preemptor.workload
         pod = spec.template.spec
         return Ask(
@@ -277,6 +284,8 @@ def why_unsuited(
             return ""
         return f'Flavor "{flavor}" supports only TopologyAwareScheduling'
     if flavor in topologies.flavors:
+        from planner.reference.kueue.topology.ask import has_levels  # noqa: PLC0415 - as above
+
         topology = topologies.topologies[topologies.flavors[flavor].spec.topology_name]
         lacks = not has_levels(request, topology.levels)
         return f'Flavor "{flavor}" does not contain the requested level' if lacks else ""

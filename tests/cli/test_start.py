@@ -1,0 +1,79 @@
+"""What a small plan loads, builds and starts: as most of its time is that, only what it needs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import environment
+from tests.conftest import ROOT
+
+PLAN = f"""
+import os
+import sys
+from planner.cli.main import main
+
+code = main(
+    ["solve", {str(ROOT / "instances" / "quickstart" / "cluster.json")!r}], standalone_mode=False
+)
+assert code == 0
+"""
+
+UNUSED = {
+    "jinja2",
+    "pandas",
+    "planner.plan.front",
+    "planner.plan.yunikorn",
+    "planner.reference.kueue.topology.ask",
+    "planner.reference.kueue.topology.find",
+    "planner.report.plans",
+    "planner.solver.second_opinion",
+    "planner.solver.yunikorn",
+    "planner.state.yunikorn",
+    "tomllib",
+    "yaml",
+}
+"""What is another scheduler's, or for what this plan has not: several answers, nodes, an objective
+from a file, a level without a tree."""
+
+
+def after_a_plan(told: str) -> list[str]:
+    """Return the words that an expression of Python comes to when the quickstart is planned."""
+    variables = environment()
+    variables.pop("OPENBLAS_NUM_THREADS", None)
+    code = f"{PLAN}print({told}, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+    )
+    return done.stderr.splitlines()[-1].split()
+
+
+def test_a_plan_loads_nothing_that_it_does_not_need() -> None:
+    loaded = after_a_plan("*sys.modules")
+    assert "planner.solver.kueue.solve" in loaded
+    assert UNUSED.isdisjoint(loaded)
+
+
+def test_a_plan_builds_validators_only_of_what_it_reads_and_writes() -> None:
+    told = (
+        "*(model.__name__ for module in [*sys.modules.values()]"
+        " if module.__name__.startswith(('planner.plan', 'planner.state'))"
+        " for model in vars(module).values()"
+        " if getattr(model, '__pydantic_complete__', False))"
+    )
+    built = after_a_plan(told)
+    assert {"ClusterQueue", "Plan"} <= {*built}
+    # Made without one, or not there: a state is put together of objects that were checked.
+    others = {"Configuration", "Deployment", "Event", "JointPlan", "Node", "Pod", "State"}
+    assert others.isdisjoint(built)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's list of threads")
+def test_a_plan_leaves_no_thread() -> None:
+    assert after_a_plan("len(os.listdir('/proc/self/task'))") == ["1"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="which binds so in any case")
+def test_libraries_are_bound_as_they_are_called() -> None:
+    assert after_a_plan("sys.getdlopenflags() == os.RTLD_LAZY") == ["True"]
