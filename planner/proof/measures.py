@@ -50,6 +50,12 @@ class Measures:
     need
         What victims must free, per resource of the table: more is over-freed. Empty where it
         is not known; then D7 is only taken to be at least 0.
+    ranges
+        The least and the largest value of every further quantity of the rows so far.
+    touched
+        The classes of each queue that the rows so far count by D8, and of each namespace by D8t:
+        by term, then by the name of its quantity. Of any set that is 1 if one of them goes, and
+        else 0.
     """
 
     table: TermTable
@@ -58,6 +64,7 @@ class Measures:
     need: Sequence[int]
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     _known: dict[Bounded, Mapping[str, Row]] = field(default_factory=dict)
+    touched: dict[str, dict[str, NDArray[np.int64]]] = field(default_factory=dict)
 
     def most_of(self, bounded: Bounded) -> NDArray[np.int64]:
         """Return the most victims of each class that a bound on priorities permits: (K,)."""
@@ -161,6 +168,7 @@ class Measures:
         for queue, classes in by_value(queues, np.flatnonzero(going)).items():
             name = f"touched {queue}"
             extra[name] = extra.get(name, 0) + rate
+            self.touched.setdefault("D8", {})[name] = classes
             yield from self._touched(name, classes)
 
     def _tenants_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
@@ -171,7 +179,9 @@ class Measures:
             if tenant:
                 name = f"touched {tenant}"
                 extra[name] = extra.get(name, 0) + rate
-                yield from self._touched(name, np.flatnonzero((tenants == tenant) & going))
+                classes = np.flatnonzero((tenants == tenant) & going)
+                self.touched.setdefault("D8t", {})[name] = classes
+                yield from self._touched(name, classes)
 
     def _touched(self, name: str, classes: NDArray[np.int64]) -> Iterator[tuple[str, Row]]:
         """Yield the rows by which a quantity is at least as much as any of some classes goes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -196,6 +196,11 @@ class Question:
                 ranges[name] = 1, 1
         return ranges
 
+    def touched(self, box: Box) -> Mapping[str, Mapping[str, IntArray]]:
+        """Return the classes of each queue and namespace that is counted, by term and quantity."""
+        self._measured(box)  # they are those of its rows
+        return self._measures(self._need(box)).touched
+
     def refusal(self, box: Box) -> str:
         """Say why no set of a box is in question, if a law or a bound refuses them all."""
         if box.is_empty:
@@ -323,7 +328,9 @@ class Question:
             raise ValueError(message)
         if isinstance(step, WholeSplit):
             named = {name for row in self.rows(box).values() for name in row.extra}
-            if step.whole not in named.intersection(self.rules.whole):
+            # A queue is touched or not, whatever the rows would allow between.
+            whole = {*self.rules.whole, *chain.from_iterable(self.touched(box).values())}
+            if step.whole not in named & whole:
                 message = f"{step.whole} is no quantity that is whole"
                 raise ValueError(message)
             return box.dividing(step.whole, step.most)

@@ -367,6 +367,9 @@ def splits(
         by_case = _queue_hardly_touched(rules, box, point)
     if by_case is not None:
         return [by_case]
+    too_many = None if found is None else _too_many_touched(question, box, found)
+    if too_many is not None:
+        return [too_many]
     halved = None if found is None else _part_of_one(rules, found)
     if halved is not None:
         return [halved]
@@ -398,6 +401,46 @@ def _queue_hardly_touched(rules: Rules, box: Box, point: Floats) -> CaseSplit | 
     if not doubtful:
         return None
     return CaseSplit(split="below", at=rules.name(min(doubtful, key=lambda q: taken[q])))
+
+
+def _too_many_touched(
+    question: Question, box: Box, found: Suggestion
+) -> CaseSplit | WholeSplit | None:
+    """Split the queue or the namespace of which a point takes most, if it takes of too many.
+
+    In the rows a little of each of many counts as little, so that they hardly bound how many are
+    touched; once those are known that go, all others stay. Where a point takes no more victims
+    than queues may be touched, no set near it touches too many.
+    """
+    point = found.point
+    for bounded in question.bounds:
+        if point.sum() < bounded.most + FRACTION:
+            continue
+        for term in ("D8", "D8t"):
+            if term not in bounded.measure:
+                continue
+            of = question.touched(box).get(term, {})
+            taken = {name: point[of[name]].sum() for name in of if name in found.quantities}
+            taken = {name: amount for name, amount in taken.items() if amount > FRACTION}
+            largest_first = sorted(taken, key=lambda name: -taken[name])
+            for name in largest_first if len(taken) > bounded.most else ():
+                split = _touched_or_not(question.rules, box, term, name, of[name])
+                if split is not None:
+                    return split
+    return None
+
+
+def _touched_or_not(
+    rules: Rules, box: Box, term: str, name: str, classes: IntArray
+) -> CaseSplit | WholeSplit | None:
+    """Split a queue or a namespace by whether it is touched, unless a box settles that."""
+    if box.least[classes].any():
+        return None
+    if term == "D8":
+        queue = int(rules.queue[classes[0]])
+        return None if queue in box.touched else CaseSplit(split="below", at=rules.name(queue))
+    known = {f"{name} at most", f"{name} at least"}
+    return WholeSplit(whole=name, most=0) if known.isdisjoint(box.sums) else None
 
 
 def _shapes(shape: IntArray, box: Box, point: Floats) -> Iterator[CountSplit]:

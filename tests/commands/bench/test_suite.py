@@ -15,8 +15,9 @@ from planner.errors import InputError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
 from planner.reader import read_objects
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.start import AnyPlanning
+from planner.solver.start import AnyPlanning, solve
 from tests.brute_force import Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.commands.bench.suites import BY_NAME, FOLDER, SUITE, state_of
@@ -26,6 +27,8 @@ FEW = 8
 """Candidates up to which all sets are tried."""
 NAMES = [case.name for case in SUITE.cases if TEST_ALL or case.size != "large"]
 """Cases whose states are made again; that of a large one takes seconds."""
+FEW_TENANTS = ["kep83-large-2", *(["kueue-baseline-1", "ten-thousand-1"] if TEST_ALL else [])]
+"""Cases whose fewest tenants have no trees but by who is touched; the others are large."""
 TRIED = [case.name for case in SUITE.cases if case.size == "small" and case.candidates <= FEW]
 
 
@@ -127,6 +130,26 @@ def test_certified_is_what_check_accepts() -> None:
         plan = planner.solve(state, case.pending, best.objective, certify=True)
         assert planner.check(state, plan).accepted == best.certified
         assert digest_of(plan.keys) == best.digest
+
+
+def test_all_optima_are_certified() -> None:
+    assert all(best.certified for case in SUITE.cases for best in case.optima)
+
+
+@pytest.mark.parametrize("name", FEW_TENANTS)
+def test_plans_for_few_tenants_have_short_trees(name: str) -> None:
+    """So short that the plan has them: longer ones would be left out."""
+    case = BY_NAME[name]
+    state = state_of(case).state
+    (best,) = [one for one in case.optima if one.objective == "fewest-tenants"]
+    planning = begun(case, state, certify=True)
+    plan = solve(planning, find_profile(best.objective), Deadline.after(60.0))
+    assert plan.certificate is not None
+    assert {level.proof for level in plan.certificate.levels} == {"certified"}
+    assert {level.term: level.value for level in plan.certificate.levels} == best.values
+    assert (plan.certificate.ties, plan.certificate.trees_omitted) == ("certified", 0)
+    assert planner.check(state, plan).accepted
+    assert digest_of(plan.keys) == best.digest
 
 
 @pytest.mark.parametrize("beyond", [0, 1])
