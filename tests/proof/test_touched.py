@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 import planner
 from planner.objective.profiles import Measure, Profile, measure_id
-from planner.plan import Plan
+from planner.plan.kueue import Plan
 from planner.plan.proof import ByRows, CaseSplit, Narrowing, Step, WholeSplit
 from planner.proof.box import Row
 from planner.proof.claims import Claims, Stated
@@ -21,7 +21,7 @@ from planner.proof.question import Open, Question
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
-from planner.state import State
+from planner.state.kueue import State
 from tests.cluster import PENDING, Object, pending, queue, running, state_of
 from tests.conftest import TEST_ALL
 from tests.oracle.random_states import NOW, RandomState
@@ -110,8 +110,7 @@ def test_who_goes_besides_is_of_the_tenant_that_is_touched(
 
 def three_queues() -> State:
     """Return the same with a queue in the place of each tenant."""
-    policies = {"within": "LowerPriority", "reclaim": "Any"}
-    own = [queue("q", 4, "all", **policies)]
+    own = [queue("q", 4, "all", within="LowerPriority", reclaim="Any")]
     parts = [part for t in TENANTS for part in [queue(t, 0, "all")]]
     jobs = [running(f"{t}-{n}", t, 1, minute=n) for t in TENANTS for n in range(6)]
     spare = queue("lends", 14, "all")
@@ -145,7 +144,8 @@ def questions(claims: Claims, plan: Plan, *, beyond: int = 0) -> Iterator[tuple[
 def left_side(row: Row, counts: tuple[int, ...], touched: dict[str, int]) -> int:
     pairs = zip(row.classes.tolist(), row.amounts.tolist(), strict=True)
     further = sum(c * touched[name] for name, c in row.extra.items())
-    return sum(int(amount) * counts[k] for k, amount in pairs) + further
+    found: int = sum(amount * counts[k] for k, amount in pairs) + further
+    return found
 
 
 def owners(question: Question) -> dict[str, tuple[str, object]]:
