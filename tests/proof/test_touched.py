@@ -110,8 +110,7 @@ def test_who_goes_besides_is_of_the_tenant_that_is_touched(
 
 def three_queues() -> State:
     """Return the same with a queue in the place of each tenant."""
-    policies = {"within": "LowerPriority", "reclaim": "Any"}
-    own = [queue("q", 4, "all", **policies)]
+    own = [queue("q", 4, "all", within="LowerPriority", reclaim="Any")]
     parts = [part for t in TENANTS for part in [queue(t, 0, "all")]]
     jobs = [running(f"{t}-{n}", t, 1, minute=n) for t in TENANTS for n in range(6)]
     spare = queue("lends", 14, "all")
@@ -144,8 +143,8 @@ def questions(claims: Claims, plan: Plan, *, beyond: int = 0) -> Iterator[tuple[
 
 def left_side(row: Row, counts: tuple[int, ...], touched: dict[str, int]) -> int:
     pairs = zip(row.classes.tolist(), row.amounts.tolist(), strict=True)
-    further = sum(c * touched[name] for name, c in row.extra.items())
-    return sum(int(amount) * counts[k] for k, amount in pairs) + further
+    of_classes: int = sum(int(amount) * counts[k] for k, amount in pairs)
+    return of_classes + sum(c * touched[name] for name, c in row.extra.items())
 
 
 def owners(question: Question) -> dict[str, tuple[str, object]]:
