@@ -143,9 +143,8 @@ def questions(claims: Claims, plan: Plan, *, beyond: int = 0) -> Iterator[tuple[
 
 def left_side(row: Row, counts: tuple[int, ...], touched: dict[str, int]) -> int:
     pairs = zip(row.classes.tolist(), row.amounts.tolist(), strict=True)
-    further = sum(c * touched[name] for name, c in row.extra.items())
-    found: int = sum(amount * counts[k] for k, amount in pairs) + further
-    return found
+    of_classes: int = sum(int(amount) * counts[k] for k, amount in pairs)
+    return of_classes + sum(c * touched[name] for name, c in row.extra.items())
 
 
 def owners(question: Question) -> dict[str, tuple[str, object]]:

@@ -422,8 +422,10 @@ def _too_many_touched(
             of = question.touched(box).get(term, {})
             taken = {name: point[of[name]].sum() for name in of if name in found.quantities}
             taken = {name: amount for name, amount in taken.items() if amount > FRACTION}
-            largest_first = sorted(taken, key=lambda name: -taken[name])
-            for name in largest_first if len(taken) > bounded.most else ():
+            # Whoever is touched for certain is so by one part alone: the other one is empty.
+            certain = {name for name in taken if box.least[of[name]].any()}
+            ahead = sorted(taken, key=lambda name: (name not in certain, -taken[name]))
+            for name in ahead if len(taken) > bounded.most else ():
                 split = _touched_or_not(question.rules, box, term, name, of[name])
                 if split is not None:
                     return split
@@ -433,9 +435,7 @@ def _too_many_touched(
 def _touched_or_not(
     rules: Rules, box: Box, term: str, name: str, classes: IntArray
 ) -> CaseSplit | WholeSplit | None:
-    """Split a queue or a namespace by whether it is touched, unless a box settles that."""
-    if box.least[classes].any():
-        return None
+    """Split a queue or a namespace by whether it is touched, unless that was split before."""
     if term == "D8":
         queue = int(rules.queue[classes[0]])
         return None if queue in box.touched else CaseSplit(split="below", at=rules.name(queue))
