@@ -75,14 +75,29 @@ class _Rooms:
     def __init__(self, formulation: Formulation, places: Places) -> None:
         self.builder: Builder = formulation.builder
         self.places = places
-        self.given = _given_back(formulation, places)
+        # What victims give back on each leaf, where any may.
+        found: dict[Leaf, dict[str, dict[int, int]]] = {}
+        kinds = places.kind[formulation.classes.first].tolist() if len(formulation.classes) else ()
+        for index, kind in zip(formulation.take, kinds, strict=True):
+            for leaf, amounts in places.gives[kind].items():
+                row = found.setdefault(leaf, {})
+                for name, amount in amounts:
+                    row.setdefault(name, {})[index] = amount
+        self.given = {
+            leaf: {name: Linear(terms) for name, terms in row.items()}
+            for leaf, row in found.items()
+        }
 
     def state(self) -> list[Standing]:
         """State the rows of all groups, and of every node that some of them may share."""
         standing = [self._standing(room) for room in self.places.rooms]
         for one in standing:
             self._state_need(one)
-        for leaves in self._nodes().values():
+        # The leaves that are one node, in the order in which flavors are served.
+        nodes: dict[int, list[Leaf]] = {}
+        for leaf, number in self.places.sharing.items():
+            nodes.setdefault(number, []).append(leaf)
+        for leaves in nodes.values():
             self._state_node(leaves, standing)
         return standing
 
@@ -226,13 +241,6 @@ class _Rooms:
         self.builder.add(pods >= size * variable(number))
         return (size if worth is None else worth) * variable(number)
 
-    def _nodes(self) -> Mapping[int, Sequence[Leaf]]:
-        """Return the leaves that are one node, in the order in which flavors are served."""
-        found: dict[int, list[Leaf]] = {}
-        for leaf, number in self.places.sharing.items():
-            found.setdefault(number, []).append(leaf)
-        return found
-
     def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[Standing]) -> None:
         """State that a node holds what stands on it, as each flavor counts what it has left.
 
@@ -273,20 +281,6 @@ class _Rooms:
         for index in variables:
             builder.add(variable(index) <= builder.upper[index] * variable(taken))
         return taken
-
-
-def _given_back(formulation: Formulation, places: Places) -> Mapping[Leaf, Mapping[str, Linear]]:
-    """Return what victims give back on each leaf, where any may."""
-    found: dict[Leaf, dict[str, dict[int, int]]] = {}
-    kinds = places.kind[formulation.classes.first].tolist() if len(formulation.classes) else ()
-    for index, kind in zip(formulation.take, kinds, strict=True):
-        for leaf, amounts in places.gives[kind].items():
-            row = found.setdefault(leaf, {})
-            for name, amount in amounts:
-                row.setdefault(name, {})[index] = amount
-    return {
-        leaf: {name: Linear(terms) for name, terms in row.items()} for leaf, row in found.items()
-    }
 
 
 def _sums(parts: Mapping[int, Linear], above: Sequence[int]) -> dict[int, Linear]:

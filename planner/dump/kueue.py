@@ -134,9 +134,16 @@ def cluster_queue(  # noqa: PLR0913 - the fields that matter
     created: datetime,
 ) -> Object:
     """Return a ClusterQueue that admits workloads of all namespaces."""
+    borrow: Object = {"policy": policies.borrow_within_cohort}
+    if policies.max_priority_threshold is not None:
+        borrow["maxPriorityThreshold"] = policies.max_priority_threshold
     spec: Object = {
         "namespaceSelector": {},
-        "preemption": _preemption(policies),
+        "preemption": {
+            "borrowWithinCohort": borrow,
+            "reclaimWithinCohort": policies.reclaim_within_cohort,
+            "withinClusterQueue": policies.within_cluster_queue,
+        },
         "resourceGroups": [_group(quotas)],
     }
     if cohort_name:
@@ -197,17 +204,6 @@ def _thing(kind: str, name: str, created: datetime, namespace: str = "") -> Obje
     if namespace:
         metadata["namespace"] = namespace
     return {"apiVersion": API, "kind": kind, "metadata": metadata}
-
-
-def _preemption(policies: Policies) -> Object:
-    borrow: Object = {"policy": policies.borrow_within_cohort}
-    if policies.max_priority_threshold is not None:
-        borrow["maxPriorityThreshold"] = policies.max_priority_threshold
-    return {
-        "borrowWithinCohort": borrow,
-        "reclaimWithinCohort": policies.reclaim_within_cohort,
-        "withinClusterQueue": policies.within_cluster_queue,
-    }
 
 
 def _group(quotas: Quotas) -> Object:

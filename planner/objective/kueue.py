@@ -72,6 +72,14 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = exact_sizes(keys, of_shape, which)
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
+    found: dict[tuple[int, str], tuple[str, ...]] = {}
+    groups = []
+    namespaces = problem.workloads.columns["namespace"]
+    for place in zip(problem.queue.tolist(), namespaces, strict=True):
+        if place not in found:
+            node, namespace = place
+            found[place] = (*_above(problem, node), f"namespace/{namespace}")
+        groups.append(found[place])
     return TermTable(
         separable=separable_terms(
             Losses(
@@ -100,7 +108,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         needs=[_needs(problem, eligible)],
         alternative=lambda _: 0,
         disruptions=disruptions,
-        groups=_groups(problem),
+        groups=groups,
         budgets=pod_budgets(problem.workloads, snapshot),
     )
 
@@ -115,19 +123,6 @@ def known_groups(state: State) -> KnownGroups:
         "cohort": Activity.of(state).parents.keys(),
         "namespace": namespaces,
     }
-
-
-def _groups(problem: Problem) -> list[tuple[str, ...]]:
-    """Return the queue, the cohorts above it and the namespace of each workload: (W,)."""
-    found: dict[tuple[int, str], tuple[str, ...]] = {}
-    groups = []
-    namespaces = problem.workloads.columns["namespace"]
-    for place in zip(problem.queue.tolist(), namespaces, strict=True):
-        if place not in found:
-            node, namespace = place
-            found[place] = (*_above(problem, node), f"namespace/{namespace}")
-        groups.append(found[place])
-    return groups
 
 
 def _above(problem: Problem, queue: int) -> Iterator[str]:

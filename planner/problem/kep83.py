@@ -14,7 +14,7 @@ import numpy as np
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.waiting import seconds_waiting
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 
@@ -86,11 +86,7 @@ def _order(base: Problem, options: Kep83, cost: Mapping[str, int]) -> IntArray:
                 columns.append([one.reserved_s for one in workloads])
             case "ByLowestDisruptionCost":
                 columns.append([cost.get(one.key, 0) for one in workloads])
-    return _ranks(workloads, columns)
-
-
-def _ranks(workloads: Sequence[Admitted], columns: Sequence[Sequence[float]]) -> IntArray:
-    """Return the place of each workload, (W,) from 0, sorted by columns (each (W,)) and UID."""
+    # What is equal in all columns goes by UID.
     keys = [
         (*row, workload.uid)
         for workload, row in zip(workloads, zip(*columns, strict=True), strict=True)

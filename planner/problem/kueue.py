@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
 from planner.problem.array import BoolArray, IntArray
@@ -209,8 +207,11 @@ def build_problem(
     request = whole_request(assignment, preemptor, snapshot) if pods else searched
     _refuse_given_back(snapshot, preemptor, request)
     wanted = contested(assignment, snapshot)
-    frs = _relevant(snapshot, preemptor, {*request, *wanted})
-    nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
+    root = tree.path(preemptor.queue)[-1]
+    # Under fair sharing, shares count whatever the tree has quota for, asked for or not.
+    shared = tree.known[root] if snapshot.configuration.fair_sharing_on else ()
+    frs = sorted({*request, *wanted, *shared})
+    nodes = _nodes_below(snapshot, root, frs)
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     path = [local[node] for node in tree.path(preemptor.queue)]
@@ -219,6 +220,10 @@ def build_problem(
     workloads, queue = _workloads(snapshot, nodes)
     _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
+    later = np.zeros(len(workloads), dtype=np.bool_)
+    # It decides among those of its own priority; of others nobody asks.
+    equal = np.flatnonzero(workloads.priority == preemptor.priority)
+    later[equal] = [preemptor.queued_before(workloads[w].queued_at) for w in equal.tolist()]
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
         request=[request.get(fr, 0) for fr in frs],
@@ -241,7 +246,7 @@ def build_problem(
         holding=holding,
         names_contested=names_contested,
         priority=workloads.priority,
-        queued_later=_queued_later(workloads, preemptor),
+        queued_later=later,
         evicted=workloads.evicted,
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
@@ -276,13 +281,6 @@ def _refuse_given_back(
             )
 
 
-def _relevant(snapshot: Snapshot, preemptor: Preemptor, named: set[int]) -> list[int]:
-    if snapshot.configuration.fair_sharing_on:
-        # Shares count whatever the tree has quota for, asked for or not.
-        named = named | snapshot.tree.known[snapshot.tree.path(preemptor.queue)[-1]]
-    return sorted(named)
-
-
 def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
     snapshot: Snapshot,
     preemptor: Preemptor,
@@ -313,17 +311,6 @@ def _workloads(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[Holders, IntAr
     held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
     queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
     return Holders(workload for group in held for workload in group), queue
-
-
-def _queued_later(workloads: Holders, preemptor: Preemptor) -> BoolArray:
-    """Say who queued later than the preemptor: (W,).
-
-    It decides among those of its own priority; of others nobody asks.
-    """
-    later = np.zeros(len(workloads), dtype=np.bool_)
-    equal = np.flatnonzero(workloads.priority == preemptor.priority)
-    later[equal] = [preemptor.queued_before(workloads[w].queued_at) for w in equal.tolist()]
-    return later
 
 
 def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
@@ -461,14 +448,8 @@ def _scheduler_order(
     )
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
-    _break_ties(order, columns, workloads.columns["uid"])
-    places = np.empty(len(workloads), dtype=np.int64)
-    places[order] = np.arange(len(workloads))
-    return places
-
-
-def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence[str]) -> None:
-    """Sort by UID, in place, what follows each other in an order and is equal in all columns."""
+    # What is equal in all columns goes by UID.
+    uids = workloads.columns["uid"]
     equal = np.ones(max(0, len(order) - 1), dtype=bool)
     for column in columns:
         equal &= column[order[1:]] == column[order[:-1]]
@@ -479,3 +460,6 @@ def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence
     in_run[:-1] |= equal
     tied = zip(run[in_run].tolist(), order[in_run].tolist(), strict=True)
     order[in_run] = [position for _, position in sorted(tied, key=lambda t: (t[0], uids[t[1]]))]
+    places = np.empty(len(workloads), dtype=np.int64)
+    places[order] = np.arange(len(workloads))
+    return places

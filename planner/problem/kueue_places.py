@@ -152,7 +152,18 @@ def places_of(
     if not groups:
         return None
     trees = snapshot.topologies.trees
-    rooms = [_room(group, trees[group.flavor]) for group in groups]
+    rooms = [
+        Room(
+            name=group.name,
+            flavor=group.flavor,
+            slices=group.slices,
+            aim=group.aim,
+            leaves=tuple(eligible_leaves(trees[group.flavor], group.workers)),
+            workers=_asked(group.workers),
+            leader=None if group.leader is None else _asked(group.leader),
+        )
+        for group in groups
+    ]
     flavors = dict.fromkeys(room.flavor for room in rooms)
     wanted = {flavor: _wanted(rooms, flavor) for flavor in flavors}
     occupancy = snapshot.topologies.occupancy if snapshot.placed is None else snapshot.placed
@@ -169,18 +180,6 @@ def places_of(
         kind=kind,
         gives=gives,
         kueue=kueue,
-    )
-
-
-def _room(group: Group, tree: FlavorTree) -> Room:
-    return Room(
-        name=group.name,
-        flavor=group.flavor,
-        slices=group.slices,
-        aim=group.aim,
-        leaves=tuple(eligible_leaves(tree, group.workers)),
-        workers=_asked(group.workers),
-        leader=None if group.leader is None else _asked(group.leader),
     )
 
 

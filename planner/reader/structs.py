@@ -82,7 +82,13 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     fields: list[tuple[str, Any, Any]] = []
     names: dict[str, str] = {}
     for name, info in model.model_fields.items():
-        first, *others = _written(name, info)
+        choices = info.validation_alias
+        written = [name]
+        if isinstance(choices, str):
+            written = [choices, name]
+        elif isinstance(choices, AliasChoices):
+            written = [*(one for one in choices.choices if isinstance(one, str)), name]
+        first, *others = dict.fromkeys(written)
         kind = _checked(info.annotation, info.metadata)
         if info.is_required():
             fields.append((name, kind, msgspec.NODEFAULT))
@@ -108,17 +114,6 @@ def _refusing(wrong: Callable[[Any], bool]) -> Callable[[Any], None]:
             raise ValueError
 
     return check
-
-
-def _written(name: str, info: FieldInfo) -> list[str]:
-    """Return the names under which a field is read: the one in dumps first."""
-    choices = info.validation_alias
-    written = [name]
-    if isinstance(choices, str):
-        written = [choices, name]
-    elif isinstance(choices, AliasChoices):
-        written = [*(one for one in choices.choices if isinstance(one, str)), name]
-    return list(dict.fromkeys(written))
 
 
 def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any annotation

@@ -143,7 +143,18 @@ def _state(
     if pods.is_empty and "config" in value and not any(map(_says_x, _claims(applications))):
         notes += (OPT_OUT_UNKNOWN,)
     applications, remarks = with_flags(applications, pods)
-    partitions = _partitions(config, nodes, applications, where)
+    names = [one.name for one in config.partitions]
+    parts: dict[str, list[PartitionNodes]] = {name: [] for name in names}
+    running: dict[str, list[Application]] = {name: [] for name in names}
+    for i, part in enumerate(nodes):
+        name = _partition_name(part.partition_name, names, place(where, ("nodes", i)))
+        parts[name].append(part)
+    for one in applications:
+        at = f"{where}: application {shown(one.application_id)}"
+        running[_partition_name(one.partition, names, at)].append(one)
+    partitions = tuple(
+        _partition(one, parts[one.name], running[one.name], where) for one in config.partitions
+    )
     extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
     paths = {path for one in partitions for path in paths_of(one.root)}
     for path in extra.queue_usage:
@@ -220,27 +231,6 @@ def _claims(applications: Sequence[Application]) -> Iterator[Claim]:
     for one in applications:
         yield from one.allocations
         yield from one.requests
-
-
-def _partitions(
-    config: QueuesConfig,
-    nodes: Sequence[PartitionNodes],
-    applications: Sequence[Application],
-    where: str,
-) -> tuple[Partition, ...]:
-    """Give every partition its nodes and applications."""
-    names = [one.name for one in config.partitions]
-    parts: dict[str, list[PartitionNodes]] = {name: [] for name in names}
-    running: dict[str, list[Application]] = {name: [] for name in names}
-    for i, part in enumerate(nodes):
-        name = _partition_name(part.partition_name, names, place(where, ("nodes", i)))
-        parts[name].append(part)
-    for one in applications:
-        at = f"{where}: application {shown(one.application_id)}"
-        running[_partition_name(one.partition, names, at)].append(one)
-    return tuple(
-        _partition(one, parts[one.name], running[one.name], where) for one in config.partitions
-    )
 
 
 def _partition(

@@ -310,22 +310,18 @@ def _translate_row(program: _Program, row: ConstraintProto) -> None:
         most = len(row.bool_or.literals) - 1 - count
         program.add_if(when, false, None, most)
     elif row.has_lin_max() and not when:
-        _translate_max(program, row)
+        # At least each of them, and at most the one that is chosen.
+        target = _terms(row.lin_max.target.vars, row.lin_max.target.coeffs)
+        chosen = []
+        for expr in row.lin_max.exprs:
+            more = _plus(target, _terms(expr.vars, expr.coeffs), -1)
+            least = expr.offset - row.lin_max.target.offset
+            program.add(more, least, None)
+            chosen.append(program.binary())
+            program.add_if(chosen[-1:], more, None, least)
+        program.add(dict.fromkeys(chosen, 1), 1, None)
     else:
         raise NotImplementedError(f"a row that the builder does not make: {row}")
-
-
-def _translate_max(program: _Program, row: ConstraintProto) -> None:
-    """State target = max(exprs): at least each of them, and at most the one that is chosen."""
-    target = _terms(row.lin_max.target.vars, row.lin_max.target.coeffs)
-    chosen = []
-    for expr in row.lin_max.exprs:
-        more = _plus(target, _terms(expr.vars, expr.coeffs), -1)
-        least = expr.offset - row.lin_max.target.offset
-        program.add(more, least, None)
-        chosen.append(program.binary())
-        program.add_if(chosen[-1:], more, None, least)
-    program.add(dict.fromkeys(chosen, 1), 1, None)
 
 
 def _terms(variables: Iterable[int], coefficients: Iterable[int]) -> dict[int, int]:
@@ -412,7 +408,16 @@ class Simplex:
 
     def solve(self) -> Solved:
         """Solve with the bounds of now."""
-        self._update()
+        columns = sorted(self._changed)
+        update = ModelUpdateProto()
+        update.variable_updates.lower_bounds.ids.extend(columns)
+        update.variable_updates.lower_bounds.values.extend(self._changed[c][0] for c in columns)
+        update.variable_updates.upper_bounds.ids.extend(columns)
+        update.variable_updates.upper_bounds.values.extend(self._changed[c][1] for c in columns)
+        if columns and not self._solver.update(update):
+            message = "GLOP cannot change bounds"
+            raise InternalError(message)
+        self._changed = {}
         nothing = ModelSolveParametersProto(), None, CallbackRegistrationProto(), None, None
         result = self._solver.solve(_PARAMETERS, *nothing)
         reason = result.termination.reason
@@ -424,18 +429,6 @@ class Simplex:
             values = _dense(best.primal_solution.variable_values, self._columns + self._rows)
             solution = values[: self._columns]
         return Solved(reason == TERMINATION_REASON_INFEASIBLE, duals, solution)
-
-    def _update(self) -> None:
-        columns = sorted(self._changed)
-        update = ModelUpdateProto()
-        update.variable_updates.lower_bounds.ids.extend(columns)
-        update.variable_updates.lower_bounds.values.extend(self._changed[c][0] for c in columns)
-        update.variable_updates.upper_bounds.ids.extend(columns)
-        update.variable_updates.upper_bounds.values.extend(self._changed[c][1] for c in columns)
-        if columns and not self._solver.update(update):
-            message = "GLOP cannot change bounds"
-            raise InternalError(message)
-        self._changed = {}
 
 
 def _model(

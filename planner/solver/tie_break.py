@@ -52,7 +52,9 @@ def try_once(
         outcome = others.run_on(others.active, rows=rows, attempts=[attempt]).outcome
     else:
         most = search.limits[guide]
-        others.limits[guide] = most + _step(search, guide)
+        costs = search.costs(guide, search.classes.subset(search.active))
+        # By so much it rises at least.
+        others.limits[guide] = most + (int(np.gcd.reduce(costs)) or 1)
         outcome = others.run_on(
             others.active, guide, rows=rows, least=most, attempts=[attempt]
         ).outcome
@@ -76,11 +78,6 @@ def guide_of(search: Search) -> Measure | None:
     }
     guide = max(different, key=different.__getitem__, default=None)
     return None if guide is None or different[guide] == 1 else guide
-
-
-def _step(search: Search, measure: Measure) -> int:
-    """Return by how much a measure rises at least."""
-    return int(np.gcd.reduce(search.costs(measure, search.classes.subset(search.active)))) or 1
 
 
 FEW: Final = 2

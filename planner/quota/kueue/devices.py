@@ -276,16 +276,13 @@ class _Known:
                     raise _LackingError(f"DeviceClass {name} is charged by capacity")
                 if not self.is_counted(name):
                     amounts[logical] = amounts.get(logical, 0) + count * NANO
-            self._doubt_selectors(template, spec)
+            exactly = [one.exactly for one in spec.devices.requests if one.exactly is not None]
+            if not self.is_recorded and any(_has_cel(one.selectors) for one in exactly):
+                self.doubts.append(
+                    "whether there are enough devices for the CEL selectors of "
+                    f"ResourceClaimTemplate {template} is not checked"
+                )
         return Charge(frozenset(), amounts)
-
-    def _doubt_selectors(self, template: str, spec: ResourceClaimSpec) -> None:
-        exactly = [one.exactly for one in spec.devices.requests if one.exactly is not None]
-        if not self.is_recorded and any(_has_cel(one.selectors) for one in exactly):
-            self.doubts.append(
-                f"whether there are enough devices for the CEL selectors of ResourceClaimTemplate "
-                f"{template} is not checked"
-            )
 
     def of_extended_resources(self, pods: PodSet, defaults: Defaults) -> Charge:
         """Count extended resources by the name of the class of devices behind each."""
@@ -355,24 +352,21 @@ class _Known:
                     continue
                 where = f"{path}.devices.requests[{number}]"
                 for logical, counter in self.counters[exactly.device_class_name]:
-                    self._refuse_cel(template, exactly, counter, where)
+                    name = exactly.device_class_name
+                    known = self.classes.get(name)
+                    if known is None:
+                        words = f"{where}: Internal error: failed to get DeviceClass {name}"
+                        raise self.missing(words, f"DeviceClass {name} is not in the dump")
+                    if _has_cel(
+                        (*known.spec.selectors, *exactly.selectors, counter.device_selector)
+                    ):
+                        raise _LackingError(
+                            f"which devices are counted for ResourceClaimTemplate {template} "
+                            "depends on CEL selectors, which are not evaluated here"
+                        )
                     charge = self._charge(exactly, counter, where)
                     amounts[logical] = amounts.get(logical, 0) + charge * NANO
         return Charge(frozenset(), amounts)
-
-    def _refuse_cel(
-        self, template: str, exactly: ExactDeviceRequest, counter: CounterSource, where: str
-    ) -> None:
-        name = exactly.device_class_name
-        known = self.classes.get(name)
-        if known is None:
-            words = f"{where}: Internal error: failed to get DeviceClass {name}"
-            raise self.missing(words, f"DeviceClass {name} is not in the dump")
-        if _has_cel((*known.spec.selectors, *exactly.selectors, counter.device_selector)):
-            raise _LackingError(
-                f"which devices are counted for ResourceClaimTemplate {template} depends on CEL "
-                "selectors, which are not evaluated here"
-            )
 
     def _charge(self, exactly: ExactDeviceRequest, counter: CounterSource, where: str) -> int:
         devices = list(_devices_of(self.slices, counter.driver))

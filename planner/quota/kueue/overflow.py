@@ -63,15 +63,14 @@ def misread(state: State, snapshot: Snapshot) -> Iterator[str]:
             for quota in flavor.resources:
                 written = quota.nominal_quota, quota.borrowing_limit, quota.lending_limit
                 for field, nano in zip(_FIELDS, written, strict=True):
-                    if nano is None or units(nano, quota.name) in _as_written(nano, quota.name):
+                    if nano is None:
+                        continue
+                    # It may be taken for its amount, or for Unlimited.
+                    taken = units(nano, quota.name)
+                    if taken in {to_units(nano, quota.name), to_quota(nano, quota.name)}:
                         continue
                     yield (
                         f"{type(owner).__name__} {owner.name} has {field} {format_quantity(nano)} "
                         f"of {quota.name} in flavor {flavor.name}: Kueue {name} cannot count so "
-                        f"far, and takes it for {units(nano, quota.name)}"
+                        f"far, and takes it for {taken}"
                     )
-
-
-def _as_written(nano: int, resource: str) -> tuple[int, int]:
-    """Return what a quota may be taken for: its amount, or Unlimited."""
-    return to_units(nano, resource), to_quota(nano, resource)

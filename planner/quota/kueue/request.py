@@ -185,21 +185,17 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
     _raise_to(total, peak)
     if pod.resources is not None:
         # Also where they are less than what the containers ask for together.
-        total |= _pod_level(pod.resources, defaults)
+        total |= {
+            name: amount
+            for name, amount in with_defaults(pod.resources, defaults.pod).requests.items()
+            if name in _POD_LEVEL or name.startswith("hugepages-")
+        }
     _add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))
     return total
 
 
 def _requests(container: Container, defaults: Defaults) -> dict[str, int]:
     return dict(with_defaults(container.resources, defaults.container).requests)
-
-
-def _pod_level(resources: Resources, defaults: Defaults) -> dict[str, int]:
-    return {
-        name: amount
-        for name, amount in with_defaults(resources, defaults.pod).requests.items()
-        if name in _POD_LEVEL or name.startswith("hugepages-")
-    }
 
 
 def with_defaults(resources: Resources, defaults: Amounts) -> Amounts:

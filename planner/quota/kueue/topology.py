@@ -180,8 +180,10 @@ class Topologies:
 
     def per_pod(self, pod: PodSpec, namespace: str) -> dict[str, int]:
         """Return what one pod takes on its node in Kueue's units, without the one of ``pods``."""
-        defaults = self._defaults(namespace)
-        return units_of(pod_request(pod, defaults))
+        if namespace not in self._known_defaults:
+            found = Defaults.of(namespace, self.limit_ranges, self.runtime_classes)
+            self._known_defaults[namespace] = found
+        return units_of(pod_request(pod, self._known_defaults[namespace]))
 
     def taken_by(self, workload: Workload) -> list[Taken]:
         """Return what a workload that holds quota takes, by its assignment (§2.4).
@@ -244,12 +246,6 @@ class Topologies:
     @cached_property
     def _known_defaults(self) -> dict[str, Defaults]:
         return {}
-
-    def _defaults(self, namespace: str) -> Defaults:
-        if namespace not in self._known_defaults:
-            found = Defaults.of(namespace, self.limit_ranges, self.runtime_classes)
-            self._known_defaults[namespace] = found
-        return self._known_defaults[namespace]
 
     def missing(self, queue: ClusterQueue) -> list[str]:
         """Return the topologies of flavors of a queue that are not there, sorted by name."""

@@ -16,7 +16,6 @@ from planner.quantity import to_units
 from planner.quota.kueue.request import Defaults, pod_request
 from planner.state.kueue import (
     HOST,
-    ExistingPodSpec,
     Node,
     Pod,
     PodContainer,
@@ -104,7 +103,14 @@ class Machines(NamedTuple):
         for pod in pods:
             if pod.spec.node_name not in names or not pod.holds_its_node:
                 continue
-            shape = _shape(pod.spec)
+            # What decides how much it takes: many thousand pods are of a few shapes.
+            several = (pod.spec.containers, pod.spec.init_containers)
+            whole = pod.spec.resources and tuple(pod.spec.resources.requests.items())
+            containers = tuple(
+                tuple([(one.restart_policy, *one.resources.requests.items()) for one in some])
+                for some in several
+            )
+            shape = containers, whole, tuple(pod.spec.overhead.items())
             asked = known.get(shape)
             if asked is None:
                 asked = known[shape] = _asked_by(pod)
@@ -127,17 +133,6 @@ def _once(known: dict[tuple[tuple[str, int], ...], Units], amounts: Mapping[str,
 def units_of(amounts: Mapping[str, int]) -> dict[str, int]:
     """Return amounts in nano-units as Kueue's units, each rounded up; none is negative."""
     return {name: max(0, to_units(nano, name)) for name, nano in amounts.items()}
-
-
-def _shape(spec: ExistingPodSpec) -> object:
-    """Return what decides how much a pod takes: many thousand pods are of a few shapes."""
-    several = (spec.containers, spec.init_containers)
-    whole = spec.resources and tuple(spec.resources.requests.items())
-    containers = tuple(
-        tuple([(one.restart_policy, *one.resources.requests.items()) for one in some])
-        for some in several
-    )
-    return containers, whole, tuple(spec.overhead.items())
 
 
 def _asked_by(pod: Pod) -> Units:

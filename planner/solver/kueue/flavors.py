@@ -302,7 +302,17 @@ def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> 
     """Return the best plan, with what is proved of it over all flavors."""
     assignment = best.assignment
     if winner is not race.own:
-        level = _borrow_level(winner, best)
+        snapshot, preemptor = winner.snapshot, winner.preemptor
+        usage, gone = snapshot.usage.copy(), set(best.keys)
+        for queue, workloads in snapshot.admitted.items():
+            for workload in workloads:
+                if workload.key in gone:
+                    usage.remove(queue, workload.usage)
+        # As Kueue works the level out where it finds targets: with these gone
+        # (docs/semantics/kueue.md §4.7).
+        request = whole_request(best.assignment, preemptor, snapshot)
+        levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
+        level = max(levels, default=0)
         assignment = assignment.model_copy(update={"borrowing": level})
     return best.model_copy(
         update={
@@ -391,21 +401,6 @@ def _contrast(race: _Race) -> FlavorChoices:
     )
 
 
-def _borrow_level(planning: Planning, plan: Plan) -> int:
-    """Return the height of the subtree borrowed from once the victims are gone."""
-    snapshot, preemptor = planning.snapshot, planning.preemptor
-    usage, gone = snapshot.usage.copy(), set(plan.keys)
-    for queue, workloads in snapshot.admitted.items():
-        for workload in workloads:
-            if workload.key in gone:
-                usage.remove(queue, workload.usage)
-    # As Kueue works the level out where it finds targets: with these gone (docs/semantics/kueue.md
-    # §4.7).
-    request = whole_request(plan.assignment, preemptor, snapshot)
-    levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
-    return max(levels, default=0)
-
-
 _Asked = tuple[frozenset[tuple[int, int]], frozenset[int]]
 
 
@@ -439,15 +434,11 @@ def choices_of(planning: Planning) -> Choices:
     own = (assignment,) if complete else ()
     differing: dict[_Asked, Assignment] = {}
     for each in (*own, *permitted.assignments):
-        differing.setdefault(_asked(planning, each), each)
+        request = whole_request(each, planning.preemptor, planning.snapshot)
+        # What it asks for and contests is all that the laws look at.
+        asked = frozenset(request.items()), contested(each, planning.snapshot)
+        differing.setdefault(asked, each)
     return Choices(permitted, own, tuple(differing.values())[len(own) :])
-
-
-def _asked(planning: Planning, assignment: Assignment) -> _Asked:
-    """Return what an assignment asks for and contests: all that the laws look at."""
-    snapshot = planning.snapshot
-    request = whole_request(assignment, planning.preemptor, snapshot)
-    return frozenset(request.items()), contested(assignment, snapshot)
 
 
 def candidates_under(planning: Planning, choices: Choices) -> BoolArray:

@@ -44,7 +44,9 @@ def with_recorded(
         return plan
     try:
         other = Planning(state, snapshot, preemptor, planning.costs)
-        said = _in_words(solved(other, profile, deadline))
+        answer = solved(other, profile, deadline)
+        who = f" ({name_some(answer.keys, MOST_NAMED)})" if answer.keys else ""
+        said = f"{answer.explanation}{who}"
     except PlannerError as error:
         said = f"there is no plan: {error}"
     note = f"by the requests that Kueue recorded: {said}; --requests recorded plans by these"
@@ -57,8 +59,3 @@ def _totals(preemptor: Preemptor) -> list[tuple[str, dict[str, int]]]:
         (one.name, {name: units for name, units in one.totals.items() if units})
         for one in preemptor.pod_sets
     ]
-
-
-def _in_words(plan: Plan) -> str:
-    who = f" ({name_some(plan.keys, MOST_NAMED)})" if plan.keys else ""
-    return f"{plan.explanation}{who}"

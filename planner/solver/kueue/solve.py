@@ -260,13 +260,9 @@ def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
     classes = build_classes(planning.problem, allowed, rules.restricted, costs)
     search = Search(rules, classes, deadline, list(range(len(classes))))
     if greedy.victims and not greedy.outside_rules:
-        search.incumbent = _class_counts(classes, planning.greedy_positions())
+        counts = classes.counts(planning.greedy_positions())
+        if counts is None:
+            message = "the model has no candidate for one of Kueue's own victims"
+            raise InternalError(message)
+        search.incumbent = counts
     return search
-
-
-def _class_counts(classes: Classes, positions: list[int]) -> list[int]:
-    counts = classes.counts(positions)
-    if counts is None:
-        message = "the model has no candidate for one of Kueue's own victims"
-        raise InternalError(message)
-    return counts

@@ -144,7 +144,10 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
-        state = _as_of_kep83(state)
+        # As KEP-83 finds it: both kinds of fair sharing and slices came later.
+        newer = {"fair_sharing": None, "admission_fair_sharing": None}
+        configuration = state.configuration.model_copy(update=newer)
+        state = without_slices(state.model_copy(update={"configuration": configuration}))
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     extra = flavor_resources(flavors) if flavors else ()
@@ -170,13 +173,6 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
 
         return StrictPlanning(state, snapshot, preemptor, costs, fixed)
     return Planning(state, snapshot, preemptor, costs, fixed)
-
-
-def _as_of_kep83(state: State) -> State:
-    """Return the state as KEP-83 finds it: both kinds of fair sharing and slices came later."""
-    newer = {"fair_sharing": None, "admission_fair_sharing": None}
-    configuration = state.configuration.model_copy(update=newer)
-    return without_slices(state.model_copy(update={"configuration": configuration}))
 
 
 def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:

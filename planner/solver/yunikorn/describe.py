@@ -139,12 +139,9 @@ class Subject:
             after: Resource = minus(before, removed.get(path))
             if queue in asking.leaf.lineage:
                 after = plus(after, asking.ask.resource)
-            rows += [_use(queue, t, before, after) for t in self._types(queue)]
+            types = sorted({*asking.ask.resource, *(queue.guaranteed or ())})
+            rows += [_use(queue, t, before, after) for t in types]
         return tuple(rows)
-
-    def _types(self, queue: Queue) -> list[str]:
-        """Return the types to show of a queue: those of the ask and of its guaranteed."""
-        return sorted({*self.asking.ask.resource, *(queue.guaranteed or ())})
 
 
 def _use(queue: Queue, t: str, before: Resource, after: Resource) -> QueueUse:

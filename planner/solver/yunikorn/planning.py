@@ -91,7 +91,10 @@ class YuniKornRules:
             mine = rows.classes
             bound, _ = best_single_row(rows.cover, costs[mine], counts[mine].tolist())
             lowest = min(lowest, bound.whole)
-            with_class = [_with_member(bound, reduced) for reduced in bound.reduced]
+            with_class = [
+                max(0, -(-(bound.value + max(0, reduced)) // bound.denominator))
+                for reduced in bound.reduced
+            ]
             least[mine] = np.minimum(least[mine], np.array(with_class, dtype=np.int64))
         # No node will do: that is for the exact model to find.
         if lowest == out_of_reach:
@@ -125,11 +128,6 @@ def _is_short(rows: NodeRows, counts: IntArray) -> bool:
     """Say whether all candidates of a node together are not enough."""
     mine = counts[rows.classes]
     return any(row.value(mine) < row.bound for row in rows.cover)
-
-
-def _with_member(bound: Bound, reduced: int) -> int:
-    """Return what a set for a node costs at least, if it has a member of a class."""
-    return max(0, -(-(bound.value + max(0, reduced)) // bound.denominator))
 
 
 Laws = Literal["design", "written", "code"]

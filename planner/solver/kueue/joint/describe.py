@@ -9,7 +9,7 @@ from typing import Literal
 from planner.errors import InternalError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
-from planner.plan import Certificate, Status
+from planner.plan import Status
 from planner.plan.kueue import GreedyTurn, JointPending, JointPlan, JointStep, OneByOneAnswer
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.solver.answer import broken, certify
@@ -71,6 +71,7 @@ def describe(question: Question, profile: Profile, told: Found, started: float) 
     victims = [key for step in told.steps for key in step.plan.keys]
     place = {w.key: i for i, w in enumerate(question.forest.workloads)}
     status = _status(told)
+    proved = Proved("unknown", None, told.levels, engines=told.engines, corrected=told.corrected)
     plan = JointPlan(
         rules=_rules(question),
         objective=profile.name,
@@ -83,7 +84,9 @@ def describe(question: Question, profile: Profile, told: Found, started: float) 
         fit_again=_fit_again(question, told.steps, victims),
         terms=told.table.evaluate([place[key] for key in victims]) if told.steps else {},
         greedy=_greedy(question, told.table),
-        certificate=_certificate(question, told, started),
+        certificate=certify(
+            question.state.digest, told.levels, started, cut_off=told.cut_off, proved=proved
+        ),
         kueue=release_of(question.snapshot.configuration),
         requests=question.snapshot.configuration.requests_from,
         notes=tuple(question.snapshot.notes),
@@ -112,11 +115,6 @@ def describe_none(question: Question, profile: Profile, started: float) -> Joint
         requests=question.snapshot.configuration.requests_from,
         notes=tuple(question.snapshot.notes),
     )
-
-
-def _certificate(question: Question, told: Found, started: float) -> Certificate:
-    proved = Proved("unknown", None, told.levels, engines=told.engines, corrected=told.corrected)
-    return certify(question.state.digest, told.levels, started, cut_off=told.cut_off, proved=proved)
 
 
 def _rules(question: Question) -> Literal["kueue-classical", "kueue-fair"]:

@@ -85,7 +85,8 @@ def build_forest(
     Entrants without a way have no tree. There must be one with some.
     """
     trees = {e.tree: e.ways[0].problem for e in entrants if e.ways}
-    offsets = _offsets([len(problem.names) for problem in trees.values()])
+    sizes = [len(problem.names) for problem in trees.values()]
+    offsets = [sum(sizes[:n]) for n in range(len(sizes))]
     workloads = Holders(w for problem in trees.values() for w in problem.workloads)
     allowed = np.zeros(len(workloads), dtype=np.bool_)
     for entrant in entrants:
@@ -100,6 +101,17 @@ def build_forest(
         for w, tree in zip(workloads, tree_of, strict=True)
     ]
     first = next(iter(trees.values()))
+    ranked = sorted(
+        range(len(workloads)),
+        key=lambda i: (
+            not workloads[i].evicted,
+            workloads[i].priority,
+            -workloads[i].reserved_s,
+            workloads[i].uid,
+        ),
+    )
+    order = np.empty(len(workloads), dtype=np.int64)
+    order[ranked] = np.arange(len(workloads))
     problem = replace(
         first,
         frs=[fr for _, fr in frs],
@@ -117,7 +129,7 @@ def build_forest(
         holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
         priority=_joined([p.priority for p in trees.values()]),
         evicted=workloads.evicted,
-        order=_common_order(workloads),
+        order=order,
     )
     offset = dict(zip(trees, offsets, strict=True))
     paths = [(e.tree, e.ways[0].problem.path) for e in entrants if e.ways]
@@ -161,21 +173,6 @@ def _short_in(entrants: Sequence[Entrant]) -> list[tuple[int, FlavorResource]]:
     return sorted(found)
 
 
-def _common_order(workloads: Sequence[Admitted]) -> IntArray:
-    ranked = sorted(
-        range(len(workloads)),
-        key=lambda i: (
-            not workloads[i].evicted,
-            workloads[i].priority,
-            -workloads[i].reserved_s,
-            workloads[i].uid,
-        ),
-    )
-    order = np.empty(len(workloads), dtype=np.int64)
-    order[ranked] = np.arange(len(workloads))
-    return order
-
-
 def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
     """Return what the laws of any entrant look at of each workload: (W, X)."""
     _, shape = problem.workloads.alike
@@ -190,10 +187,6 @@ def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
 
 def _joined(parts: Sequence[IntArray]) -> IntArray:
     return np.concatenate(parts).astype(np.int64)
-
-
-def _offsets(sizes: Sequence[int]) -> list[int]:
-    return [sum(sizes[:n]) for n in range(len(sizes))]
 
 
 _Waiting = tuple[Preemptor, Sequence[Flavored]]

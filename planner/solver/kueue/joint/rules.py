@@ -216,7 +216,10 @@ class JointRules:
         """
         victims = frozenset(positions)
         for steps in self._found.get(victims, ()):
-            if self._suit(steps):
+            order = [self._number[step.plan.preemptor] for step in steps]
+            served = set(order)
+            suits = self.admit <= served and served.isdisjoint(self.refuse)
+            if suits and (not self.in_order or order == sorted(order)):
                 return steps
         key = victims, self.admit, self.refuse, self.in_order
         if key in self._none:
@@ -257,12 +260,6 @@ class JointRules:
     def served(self, steps: Sequence[Served]) -> set[int]:
         """Return who is served in some steps."""
         return {self._number[step.plan.preemptor] for step in steps}
-
-    def _suit(self, steps: Sequence[Served]) -> bool:
-        order = [self._number[step.plan.preemptor] for step in steps]
-        served = set(order)
-        suits = self.admit <= served and served.isdisjoint(self.refuse)
-        return suits and (not self.in_order or order == sorted(order))
 
     def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
         while True:
