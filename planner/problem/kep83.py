@@ -14,8 +14,8 @@ import numpy as np
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import seconds_waiting
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.waiting import seconds_waiting
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from planner.errors import InputError, SchemaError
 from planner.quantity import MAX_INT64
-from planner.reader.checked import checked, checked_list
+from planner.reader.complaint import checked, checked_list
 from planner.reader.items import Item, Kind
 from planner.reader.settings import canonical_digest
 from planner.reader.show import place, shown

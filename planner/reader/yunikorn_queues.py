@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field, model_validator
 
 from planner.errors import SchemaError
-from planner.reader.checked import checked, checked_list
+from planner.reader.complaint import checked, checked_list
 from planner.reader.show import shown
 from planner.reader.yaml_text import parse_yaml
 from planner.reader.yunikorn_files import QUEUES_KEY

@@ -36,8 +36,7 @@ from ortools.sat.python.cp_model_helper import (
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
-from planner.solver.deadline import Deadline
-from planner.solver.waiting import waited_for
+from planner.solver.deadline import Deadline, waited_for
 from planner.stage import going_on
 
 SEED: Final = 0

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from planner.errors import InternalError
 from planner.models.shared.classes import Row
-from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, with_names
+from planner.objective.terms import CASCADE
 from planner.plan import Proof
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import OutOfTime

@@ -43,8 +43,8 @@ from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 from planner.errors import InternalError
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
+from planner.solver.deadline import waited_for
 from planner.solver.engine import SEED
-from planner.solver.waiting import waited_for
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""

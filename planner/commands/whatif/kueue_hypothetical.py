@@ -21,8 +21,7 @@ from typing import Final
 from pydantic import Field
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
-from planner.reader.checked import checked
-from planner.reader.complaint import closest
+from planner.reader.complaint import checked, closest
 from planner.reader.items import Item, items_of
 from planner.reader.kueue import resolve_priorities
 from planner.reader.parse import Document, parse

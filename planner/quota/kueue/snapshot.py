@@ -18,6 +18,9 @@ from planner.quota.kueue.amount import Arithmetic, arithmetic_of
 from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.holding import (
     NEVER,
+    Shape,
+    Shapes,
+    Unsettled,
     effective_priority,
     holding_of,
     is_concurrent,
@@ -27,7 +30,6 @@ from planner.quota.kueue.holding import (
 )
 from planner.quota.kueue.past_use import PastUse
 from planner.quota.kueue.request import PodSetRequest
-from planner.quota.kueue.shape import Shape, Shapes, Unsettled
 from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from planner.state import Remarks

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
-from planner.quota.yunikorn.resource import Resource, minus, plus
+from planner.quota.yunikorn.resource import Resource, fits, minus, plus
+from planner.state.clock import SECOND
 from planner.state.yunikorn import (
     Application,
     Ask,
@@ -125,3 +127,32 @@ def _rooms(partition: Partition) -> list[NodeRoom]:
             available = minus(node.capacity, plus(used, node.occupied))
         rooms.append(NodeRoom(node, available))
     return rooms
+
+
+WAIT_TIMEOUT_S: Final = 60 * 60
+RESERVATION_DELAY: Final = 2 * SECOND
+
+
+def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
+    """Say whether a node may be planned: schedulable, large enough, not reserved for others.
+
+    Source: docs/semantics/yunikorn.md §7; yunikorn-core be3bb487, scheduler/objects/preemption.go.
+    """
+    if not room.node.schedulable or not fits(room.node.capacity, ask.resource):
+        return False
+    if not room.reserved_for_others(ask.allocation_key):
+        return True
+    # One that is cancelled opens the node, even if others are left: so does the core (§7).
+    return any(_may_cancel(cluster, key, ask) for key in room.node.reservations)
+
+
+def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:
+    """Say whether a reservation is cancelled: of lower priority, and too old."""
+    holder = cluster.asks.get(key)
+    if holder is None or holder.required_node or holder.triggered_preemption:
+        return False
+    seconds, delay = cluster.x.reservation_wait_timeout_s, cluster.x.reservation_delay_ns
+    timeout = (WAIT_TIMEOUT_S if seconds is None else seconds) * SECOND
+    # The timeout counts twice in the core: until it is due, and once more from then on.
+    due = holder.request_time + timeout + (RESERVATION_DELAY if delay is None else delay)
+    return holder.priority < ask.priority and cluster.now - due > timeout

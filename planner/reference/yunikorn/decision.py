@@ -27,8 +27,7 @@ from planner.laws.yunikorn import (
     YK_PRIORITY,
     YK_WITHIN_GUARANTEED,
 )
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,

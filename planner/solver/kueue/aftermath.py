@@ -23,7 +23,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from planner.objective.cascading import Cut
+from planner.objective.terms import Cut
 from planner.plan.kueue import Cascade
 from planner.quantity import from_units
 from planner.quota.kueue.assignment import Assignment

@@ -18,8 +18,8 @@ from planner.problem.array import BoolArray, IntArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import seconds_waiting
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.waiting import seconds_waiting
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.decision import Decision
 from planner.solver.bound import Bound, linear_programming_bound

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,21 +15,24 @@ from planner.models.shared.classes import Classes, Row, told_apart
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, SolverFreeBound, Status
-from planner.plan.kueue import Plan
+from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
+from planner.quota.kueue.placing import Group
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
 from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import victims_in_words
-from planner.solver.kueue.places import with_places
+from planner.solver.kueue.placement import LEFT_OUT
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import KueueRules
+from planner.solver.kueue.rules import Arrangement, KueueRules
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import Answer, LevelResult, solve_levels
 from planner.solver.proving.settle import Settling, say_proved
 from planner.solver.search import Search
+from planner.verifier.kueue_topology import Floor
+from planner.verifier.kueue_topology.leaves import Slots, has_room
 
 
 def solver_free_bounds(
@@ -266,3 +269,57 @@ def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
             raise InternalError(message)
         search.incumbent = counts
     return search
+
+
+def with_places(
+    planning: Planning, plan: Plan, positions: Sequence[int], arrangement: Arrangement
+) -> Plan:
+    """Return a plan that says where the pods go: where Kueue puts them, or where there is room."""
+    found = tuple(_places(planning, positions, arrangement))
+    return plan.model_copy(update={"places": found})
+
+
+def _places(
+    planning: Planning, positions: Sequence[int], arrangement: Arrangement
+) -> Iterator[PodSetPlaces]:
+    floor, snapshot = planning.floor, planning.snapshot
+    if not floor.groups or any(snapshot.configuration.gate(gate) for gate in LEFT_OUT):
+        return
+    gone = [planning.problem.workloads[position] for position in positions]
+    placed = floor.placed(gone)
+    for group in floor.groups:
+        tree = floor.nodes.tree(group.flavor)
+        if isinstance(placed, str):
+            workers, leader = arrangement.get(group.name, ({}, {}))
+            leaves = [_needed(floor, group, workers, leader).items(), leader.items()]
+        else:
+            leaves = [dict(placed[one.name]).items() for one in group.members]
+        for pods, some in zip(group.members, leaves, strict=False):
+            # A host says all: its name alone stands for it.
+            told = slice(-1, None) if tree.ends_in_host else slice(None)
+            where = tuple(
+                Place(values=tree.values[-1][leaf][told], count=count)
+                for leaf, count in sorted(some)
+            )
+            levels = tree.levels[told]
+            yield PodSetPlaces(name=pods.name, flavor=pods.flavor, levels=levels, domains=where)
+
+
+def _needed(
+    floor: Floor, group: Group, workers: Mapping[int, int], leader: Mapping[int, int]
+) -> Mapping[int, int]:
+    """Return what is needed of the room that is there, leaf by leaf."""
+    tree = floor.nodes.tree(group.flavor)
+    nothing = [0] * len(tree.values[-1])
+    lead = [int(leaf in leader) for leaf in range(len(nothing))]
+    kept = dict(workers)
+    for leaf in sorted(workers, key=lambda one: (workers[one], one)):
+        for less in range(workers[leaf] + 1):
+            pods = list(nothing)
+            for other, count in kept.items():
+                pods[other] = count
+            pods[leaf] = less
+            if has_room(tree, group, Slots(pods, pods, lead)):
+                kept[leaf] = less
+                break
+    return {leaf: count for leaf, count in kept.items() if count}

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import wraps
 from typing import Final
 
-from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, Profile
+from planner.objective.terms import CASCADE
 from planner.plan.kueue import Cascade, Plan
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.kueue.aftermath import cascades

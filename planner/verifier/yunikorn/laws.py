@@ -32,8 +32,7 @@ from planner.laws.yunikorn import (
     YK_WITHIN_LIMITS,
 )
 from planner.plan import Verdict
-from planner.quota.yunikorn.cluster import Asking, NodeRoom
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import fits, fits_raw, ge_known, plus, share_type
 from planner.quota.yunikorn.snapshot import under

@@ -26,8 +26,7 @@ from planner.objective.kueue import term_table
 from planner.objective.terms import TermTable
 from planner.plan.kueue import Demand, JointSkipped
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.kueue import Problem
-from planner.problem.kueue_holders import Holders
+from planner.problem.kueue import Holders, Problem
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
