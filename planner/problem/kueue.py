@@ -306,10 +306,7 @@ def build_problem(
         searched=[searched.get(fr, 0) for fr in frs],
         zeros=[i for i, fr in enumerate(frs) if fr in searched and not searched[fr]],
         places=places_of(
-            snapshot,
-            placed_groups(assignment, preemptor, snapshot),
-            workloads,
-            kueue=not at_will,
+            snapshot, placed_groups(assignment, preemptor, snapshot), workloads, kueue=not at_will
         ),
     )
 
@@ -451,10 +448,7 @@ def _lowest_common_ancestors(parent: Sequence[int], path: Sequence[int]) -> list
 
 
 def _candidate_order(
-    workloads: Holders,
-    queue: IntArray,
-    lca: Sequence[int],
-    advantage: dict[int, bool],
+    workloads: Holders, queue: IntArray, lca: Sequence[int], advantage: dict[int, bool]
 ) -> IntArray:
     """Rank all workloads as the scheduler would order them as candidates.
 
@@ -484,10 +478,7 @@ def _candidate_order(
 
 
 def _scheduler_order(
-    workloads: Holders,
-    queue: IntArray,
-    lca: Sequence[int],
-    advantage: dict[int, bool],
+    workloads: Holders, queue: IntArray, lca: Sequence[int], advantage: dict[int, bool]
 ) -> IntArray:
     """Rank all workloads by what decides where past use does not (docs/semantics/kueue.md §5.4)."""
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue

@@ -112,12 +112,7 @@ def read(  # noqa: PLR0913 - what can be said of a state
     """
     if isinstance(source, Mapping | list):
         return read_objects(
-            source,
-            where="the value",
-            now=now,
-            ignored=ignored,
-            release=release,
-            requests=requests,
+            source, where="the value", now=now, ignored=ignored, release=release, requests=requests
         )
     begin(f"reading {source}" if isinstance(source, str) else "reading")
     loaded = load(source, max_bytes)

@@ -21,11 +21,7 @@ MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
 
 _INSTALLED: Final = frozenset(
-    {
-        "CustomResourceDefinition",
-        "MutatingWebhookConfiguration",
-        "ValidatingWebhookConfiguration",
-    }
+    {"CustomResourceDefinition", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
 )
 """Other kinds of which a chart of Kueue labels its objects."""
 

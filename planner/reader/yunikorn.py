@@ -101,11 +101,7 @@ def read_yunikorn(
 
 
 def read_yunikorn_objects(
-    value: object,
-    *,
-    where: str,
-    digest: str | None = None,
-    now: int | None = None,
+    value: object, *, where: str, digest: str | None = None, now: int | None = None
 ) -> YuniKornState:
     """Read an instance or a full state dump that is parsed already.
 
@@ -161,12 +157,7 @@ def _state(
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
     return YuniKornState(
-        now=clock,
-        digest="",
-        source=where,
-        notes=notes + remarks,
-        partitions=partitions,
-        x=extra,
+        now=clock, digest="", source=where, notes=notes + remarks, partitions=partitions, x=extra
     )
 
 

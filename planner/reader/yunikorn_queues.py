@@ -82,8 +82,7 @@ class DumpedPartition(Schema):
     def switches(self) -> PreemptionSwitches:
         """Return its switches as queues.yaml would have them."""
         return PreemptionSwitches(
-            enabled=self.preemption_enabled,
-            quotapreemptionenabled=self.quota_preemption_enabled,
+            enabled=self.preemption_enabled, quotapreemptionenabled=self.quota_preemption_enabled
         )
 
 

@@ -260,10 +260,7 @@ def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
 
 
 def complete(
-    builder: Builder,
-    take: Sequence[int],
-    counts: Sequence[int],
-    objective: Linear | None = None,
+    builder: Builder, take: Sequence[int], counts: Sequence[int], objective: Linear | None = None
 ) -> Sequence[int] | None:
     """Return a value for every variable that agrees with the class counts, or ``None``.
 

@@ -95,9 +95,7 @@ def holding_by_facts(facts: Facts, configuration: Configuration) -> Holding:
 
 
 @lru_cache(maxsize=4096)
-def of_layout(
-    layout: Layout,
-) -> tuple[Sequence[FlavorResource], AbstractSet[FlavorResource], bool]:
+def of_layout(layout: Layout) -> tuple[Sequence[FlavorResource], AbstractSet[FlavorResource], bool]:
     """Return the fr of each amount, those that a flavor is named for, and whether all are."""
     named = _named(layout.flavors)[1]
     frs = [FlavorResource(flavor, resource) for flavor, resource in layout.held]

@@ -272,11 +272,7 @@ _LAST_PLACING: Final = _Last()
 
 
 def build_snapshot(
-    state: State,
-    clock: datetime,
-    extra: Iterable[FlavorResource] = (),
-    *,
-    placing: bool = False,
+    state: State, clock: datetime, extra: Iterable[FlavorResource] = (), *, placing: bool = False
 ) -> Snapshot:
     """Build the snapshot of a state at a moment; the arguments are those of ``take_snapshot``."""
     activity, configuration = Activity.of(state, placing=placing), state.configuration
@@ -439,10 +435,7 @@ def _index_more(
 
 
 def _nodes(
-    state: State,
-    activity: Activity,
-    index: Mapping[FlavorResource, int],
-    arithmetic: Arithmetic,
+    state: State, activity: Activity, index: Mapping[FlavorResource, int], arithmetic: Arithmetic
 ) -> list[Node]:
     """Lay out the nodes: cohorts first, then ClusterQueues.
 

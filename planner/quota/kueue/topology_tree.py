@@ -14,14 +14,7 @@ from typing import Final, NamedTuple
 
 from planner.quantity import to_units
 from planner.quota.kueue.request import Defaults, pod_request
-from planner.state.kueue import (
-    HOST,
-    Node,
-    Pod,
-    PodContainer,
-    ResourceFlavor,
-    Topology,
-)
+from planner.state.kueue import HOST, Node, Pod, PodContainer, ResourceFlavor, Topology
 from planner.state.pods import Container, PodSpec, Resources
 
 PODS: Final = "pods"

@@ -14,14 +14,7 @@ from planner.errors import LookupFailed
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
 from planner.quota.yunikorn.resource import Resource, fits, minus, plus
 from planner.state.clock import SECOND
-from planner.state.yunikorn import (
-    Application,
-    Ask,
-    InstanceExtra,
-    Node,
-    Partition,
-    YuniKornState,
-)
+from planner.state.yunikorn import Application, Ask, InstanceExtra, Node, Partition, YuniKornState
 
 
 @dataclass(frozen=True)

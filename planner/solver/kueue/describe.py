@@ -269,12 +269,7 @@ def describe_victims(  # noqa: PLR0913, PLR0917 - tables, and what to look up in
 
 
 def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
-    table: TermTable,
-    snapshot: Snapshot,
-    workload: Admitted,
-    position: int,
-    reason: str,
-    place: int,
+    table: TermTable, snapshot: Snapshot, workload: Admitted, position: int, reason: str, place: int
 ) -> Victim:
     fields: dict[str, Any] = {
         "workload": workload.key,

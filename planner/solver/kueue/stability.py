@@ -264,11 +264,7 @@ def _named(found: Sequence[Cascade]) -> str:
 
 
 def _relaxation(
-    solve: Solve,
-    planning: Planning,
-    profile: Profile,
-    found: Sequence[Cascade],
-    deadline: Deadline,
+    solve: Solve, planning: Planning, profile: Profile, found: Sequence[Cascade], deadline: Deadline
 ) -> str:
     """Say which policies, set to Never, would leave a stable plan: each tried by a solve."""
     policies = list(dict.fromkeys(_policies(planning, found)))

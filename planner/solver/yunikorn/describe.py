@@ -113,10 +113,7 @@ class Subject:
                 after = plus(after, allocation.resource)
         return tuple(
             NodeRoom(
-                resource=t,
-                asked=asked,
-                available=room.available.get(t, 0),
-                after=after.get(t, 0),
+                resource=t, asked=asked, available=room.available.get(t, 0), after=after.get(t, 0)
             )
             for t, asked in sorted(self.asking.ask.resource.items())
         )

@@ -272,11 +272,7 @@ class YuniKornPlanning:
         return broken(self._verify(plan).verdicts)
 
     def claims(
-        self,
-        profile: Profile,
-        caps: Sequence[tuple[Measure, int]],
-        *,
-        spare: Spared,
+        self, profile: Profile, caps: Sequence[tuple[Measure, int]], *, spare: Spared
     ) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
         return yunikorn_claims(

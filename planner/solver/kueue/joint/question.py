@@ -261,10 +261,7 @@ def _precedence(preemptor: Preemptor) -> tuple[int, datetime, str, str]:
 
 
 def ask(
-    state: State,
-    snapshot: Snapshot,
-    pending: Sequence[str],
-    costs: Mapping[str, int] | None = None,
+    state: State, snapshot: Snapshot, pending: Sequence[str], costs: Mapping[str, int] | None = None
 ) -> Question:
     """Make several pending workloads ready for a joint plan.
 

@@ -27,12 +27,7 @@ from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
 from planner.quota.kueue.assignment import contested
-from planner.solver.bound import (
-    Bound,
-    best_single_row,
-    falls_short,
-    linear_programming_bound,
-)
+from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run, within
 from planner.solver.kueue.joint.question import Question
@@ -105,10 +100,7 @@ class RelaxedRules:
 
 
 def bounds_in_any_order(
-    rules: RelaxedRules,
-    unsolved: Search,
-    levels: Sequence[Measure],
-    found: Sequence[LevelResult],
+    rules: RelaxedRules, unsolved: Search, levels: Sequence[Measure], found: Sequence[LevelResult]
 ) -> tuple[LevelResult, ...]:
     """Return levels with the bounds that hold in every order.
 
