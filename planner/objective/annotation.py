@@ -138,8 +138,11 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     on_signal_s = _seconds(remarks, _ON_SIGNAL)
     saves = on_signal_s is not None and on_signal_s <= remarks.grace_s
     restart_s = _seconds(remarks, _RESTART)
+    tier = remarks.annotations.get(_TIER, "normal")
+    if tier not in {"normal", "last"}:
+        raise _unusable(remarks, _TIER, tier, 'should be "normal" or "last"')
     return Disruption(  # by position: names take as long as all the rest
-        _is_last_tier(remarks),
+        tier == "last",
         running_s,
         0 if saves else lost_s,
         DEFAULT_RESTART_S if restart_s is None else restart_s,
@@ -175,13 +178,6 @@ def _checkpoint_s(remarks: Remarks, running_s: int, now: datetime) -> int | None
         return min(running_s, seconds_since(parse_time(checkpoint), now))
     except ValueError as error:
         raise _unusable(remarks, _CHECKPOINT, checkpoint, str(error)) from None
-
-
-def _is_last_tier(remarks: Remarks) -> bool:
-    tier = remarks.annotations.get(_TIER, "normal")
-    if tier not in {"normal", "last"}:
-        raise _unusable(remarks, _TIER, tier, 'should be "normal" or "last"')
-    return tier == "last"
 
 
 def _milestone_cost(remarks: Remarks, running_s: int) -> int:

@@ -270,7 +270,9 @@ def build_problem(
     path = [local[node] for node in tree.path(preemptor.queue)]
     lca = _lowest_common_ancestors(parent, path)
     advantage = _advantage(snapshot, preemptor, searched)
-    workloads, queue = _workloads(snapshot, nodes)
+    held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
+    queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
+    workloads = Holders(workload for group in held for workload in group)
     _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
     later = np.zeros(len(workloads), dtype=np.bool_)
@@ -354,13 +356,6 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
         weight_nano=[tree.nodes[node].weight_nano for node in nodes],
         lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
-
-
-def _workloads(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[Holders, IntArray]:
-    """Return what holds quota in active ClusterQueues, and (W,) the positions of their nodes."""
-    held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
-    queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
-    return Holders(workload for group in held for workload in group), queue
 
 
 def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:

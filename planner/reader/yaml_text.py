@@ -143,7 +143,16 @@ class _Builder:
         elif isinstance(event, yaml.CollectionStartEvent):
             self._open(event)
         elif isinstance(event, yaml.CollectionEndEvent):
-            self._close(event)
+            frame = self.frames.pop()
+            if isinstance(frame.value, dict) and frame.merged:
+                # Where several mappings are merged, the first one counts.
+                whole: dict[str, object] = {}
+                for each in (*reversed(frame.merged), frame.value):
+                    whole.update(each)
+                frame.value = whole
+            if frame.anchor is not None:
+                self.anchors[frame.anchor] = (frame.value, frame.size)
+            self._place(frame.value, frame.size, event)
         else:
             self._alias(event)
 
@@ -160,18 +169,6 @@ class _Builder:
         if event.anchor is not None:
             # Until it is complete nothing may refer to it: the value would hold itself.
             self.anchors.pop(event.anchor, None)
-
-    def _close(self, event: Any) -> None:  # noqa: ANN401
-        frame = self.frames.pop()
-        if isinstance(frame.value, dict) and frame.merged:
-            # Where several mappings are merged, the first one counts.
-            whole: dict[str, object] = {}
-            for each in (*reversed(frame.merged), frame.value):
-                whole.update(each)
-            frame.value = whole
-        if frame.anchor is not None:
-            self.anchors[frame.anchor] = (frame.value, frame.size)
-        self._place(frame.value, frame.size, event)
 
     def _alias(self, event: Any) -> None:  # noqa: ANN401
         if event.anchor not in self.anchors:

@@ -29,7 +29,6 @@ from ortools.sat.python.cp_model_helper import (
     CpSatHelper,
     CpSolverResponse,
     CpSolverStatus,
-    LinearExpressionProto,
     SatParameters,
     SolveWrapper,
 )
@@ -423,9 +422,6 @@ def _read(row: ConstraintProto) -> _Row:
         return _Row(when, some=list(row.bool_or.literals))
     if row.has_lin_max():
         target, others = row.lin_max.target, row.lin_max.exprs
-        return _Row(when, largest=[_sum(each) for each in (target, *others)])
+        sums = [_Sum(list(one.vars), list(one.coeffs), one.offset) for one in (target, *others)]
+        return _Row(when, largest=sums)
     raise NotImplementedError(f"a row that the builder does not make: {row}")
-
-
-def _sum(expression: LinearExpressionProto) -> _Sum:
-    return _Sum(list(expression.vars), list(expression.coeffs), expression.offset)

@@ -448,19 +448,15 @@ def _model(
     model.linear_constraints.upper_bounds.extend([inf] * len(rows))
     matrix = model.linear_constraint_matrix
     for number, row in enumerate(rows):
-        columns, coefficients = _entries(row, width - witnesses)
+        # The columns that are not 0, ascending.
+        slack = sorted((width - witnesses + witness, float(c)) for witness, c in row.slack)
+        columns = [*row.classes.tolist(), *(column for column, _ in slack)]
+        coefficients = [*row.amounts.astype(float).tolist(), *(c for _, c in slack)]
         largest = max(map(abs, coefficients), default=1.0)
         matrix.row_ids.extend([number] * (len(columns) + 1))
         matrix.column_ids.extend([*columns, width + number])
         matrix.coefficients.extend([*coefficients, largest])
     return model
-
-
-def _entries(row: Row, classes: int) -> tuple[list[int], list[float]]:
-    """Return the columns of a row that are not 0, ascending, and their coefficients."""
-    slack = sorted((classes + witness, float(c)) for witness, c in row.slack)
-    columns = [*row.classes.tolist(), *(column for column, _ in slack)]
-    return columns, [*row.amounts.astype(float).tolist(), *(c for _, c in slack)]
 
 
 def _dense(vector: SparseDoubleVectorProto, size: int) -> FloatArray:

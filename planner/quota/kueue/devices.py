@@ -128,21 +128,6 @@ class Devices:
             return NOTHING
         if any(claim.claim is not None for claim in claims):
             return replace(NOTHING, rejection=_CLAIM)
-        return self._charged(workload)
-
-    def _asks_extended(self, workload: Workload) -> bool:
-        """Say whether a container asks for a resource that a class of devices stands for."""
-        if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):
-            return False
-        backed = {one.spec.extended_resource_name for one in self.classes} - {""}
-        return bool(backed) and any(
-            amount != 0 and name in backed and is_extended(name)
-            for pods in workload.spec.pod_sets
-            for container in _containers(pods.template.spec)
-            for name, amount in container.resources.requests.items()
-        )
-
-    def _charged(self, workload: Workload) -> Charges:
         defaults = Defaults.of(workload.metadata.namespace, self.limit_ranges, self.runtime_classes)
         known = _Known(self, workload)
         try:
@@ -159,6 +144,18 @@ class Devices:
         merged = map(_merge, claimed, extended, counted)
         doubts = tuple(dict.fromkeys(known.doubts))
         return Charges(dict(zip(names, merged, strict=True)), doubts=doubts)
+
+    def _asks_extended(self, workload: Workload) -> bool:
+        """Say whether a container asks for a resource that a class of devices stands for."""
+        if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):
+            return False
+        backed = {one.spec.extended_resource_name for one in self.classes} - {""}
+        return bool(backed) and any(
+            amount != 0 and name in backed and is_extended(name)
+            for pods in workload.spec.pod_sets
+            for container in _containers(pods.template.spec)
+            for name, amount in container.resources.requests.items()
+        )
 
 
 def _claims(pods: PodSet) -> list[PodResourceClaim]:

@@ -77,12 +77,26 @@ def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
     if chosen is None:
         names = ", ".join(one.name for one in state.partitions)
         raise LookupFailed(state.source, f'there is no partition "{partition}"', f"one of {names}")
+    # What is available on each node; where the dump leaves that out, it is worked out.
+    held: dict[str, dict[str, int]] = {}
+    for application in chosen.applications:
+        for allocation in application.allocations:
+            if not allocation.x.not_on_node:
+                total = plus(held.get(allocation.node_id), allocation.resource)
+                held[allocation.node_id] = total
+    rooms = []
+    for node in chosen.nodes:
+        available = node.available
+        if available is None:
+            used = held.get(node.node_id) if node.allocated is None else node.allocated
+            available = minus(node.capacity, plus(used, node.occupied))
+        rooms.append(NodeRoom(node, available))
     return Cluster(
         now=state.now,
         partition=chosen,
         tree=build_tree(chosen, state.x),
         # By name: where scores are equal, the first that is looked at wins, in every run the same.
-        nodes=tuple(sorted(_rooms(chosen), key=lambda room: room.node_id)),
+        nodes=tuple(sorted(rooms, key=lambda room: room.node_id)),
         asks={ask.allocation_key: ask for _, ask in chosen.asks},
         x=state.x,
     )
@@ -102,24 +116,6 @@ def find_ask(cluster: Cluster, allocation_key: str, application_id: str | None =
             return Asking(ask, application, cluster.tree.leaf_of(application))
     owner = f' of application "{application_id}"' if application_id else ""
     raise LookupFailed("state", f'there is no ask "{allocation_key}"{owner}')
-
-
-def _rooms(partition: Partition) -> list[NodeRoom]:
-    """Give each node its available amount; where the dump leaves it out, it is worked out."""
-    held: dict[str, dict[str, int]] = {}
-    for application in partition.applications:
-        for allocation in application.allocations:
-            if not allocation.x.not_on_node:
-                total = plus(held.get(allocation.node_id), allocation.resource)
-                held[allocation.node_id] = total
-    rooms = []
-    for node in partition.nodes:
-        available = node.available
-        if available is None:
-            used = held.get(node.node_id) if node.allocated is None else node.allocated
-            available = minus(node.capacity, plus(used, node.occupied))
-        rooms.append(NodeRoom(node, available))
-    return rooms
 
 
 WAIT_TIMEOUT_S: Final = 60 * 60

@@ -71,7 +71,25 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     race.run()
     race.confirm()
     if race.best is None or race.winner is None:
-        return _without_plan(race)
+        explanation = race.alone.explanation
+        if race.choices.others:
+            explanation = f"with Kueue's own flavors: {explanation}; " + (
+                f"nor is there a plan with any other of {_how_many(race)}"
+                if race.settled
+                else f"nothing found in {race.examined} of {_how_many(race)} examined"
+            )
+        certificate = race.alone.certificate
+        if certificate is not None:
+            engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
+            certificate = certificate.model_copy(update={"engines": engines})
+        return race.alone.model_copy(
+            update={
+                "status": "infeasible" if race.settled else "unknown",
+                "certificate": certificate,
+                "explanation": explanation,
+                "flavors": _contrast(race),
+            }
+        )
     return race.winner.accepted(_winning_plan(race, race.best, race.winner, started))
 
 
@@ -273,29 +291,6 @@ def _keep(prepared: Prepared, caps: Mapping[Measure, int]) -> Outcome:
 
 def _value(terms: Mapping[str, int], measure: Measure) -> int:
     return sum(terms[term] for term in measure)
-
-
-def _without_plan(race: _Race) -> Plan:
-    """Return that there is no plan, whatever the flavors, or that none was found."""
-    explanation = race.alone.explanation
-    if race.choices.others:
-        explanation = f"with Kueue's own flavors: {explanation}; " + (
-            f"nor is there a plan with any other of {_how_many(race)}"
-            if race.settled
-            else f"nothing found in {race.examined} of {_how_many(race)} examined"
-        )
-    certificate = race.alone.certificate
-    if certificate is not None:
-        engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
-        certificate = certificate.model_copy(update={"engines": engines})
-    return race.alone.model_copy(
-        update={
-            "status": "infeasible" if race.settled else "unknown",
-            "certificate": certificate,
-            "explanation": explanation,
-            "flavors": _contrast(race),
-        }
-    )
 
 
 def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> Plan:

@@ -11,7 +11,7 @@ import numpy as np
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
-from planner.models.shared.classes import Classes, Row, told_apart
+from planner.models.shared.classes import Row, told_apart
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, SolverFreeBound, Status
@@ -116,7 +116,20 @@ def set_up(
 ) -> Prepared:
     """Set up a search without caps or wishes; ``greedy`` is where it may start from."""
     rules = planning.rules()
-    return Prepared(rules, _search(planning, rules, deadline, profile, greedy, apart), "")
+    only_borrowing = tuple(rules.attempts) == (True,)
+    # Whom the only attempt spares never goes: no class is made of it.
+    allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
+    costs = planning.table.telling_apart(profile.terms)
+    costs += told_apart(len(planning.problem.workloads), apart)
+    classes = build_classes(planning.problem, allowed, rules.restricted, costs)
+    search = Search(rules, classes, deadline, list(range(len(classes))))
+    if greedy.victims and not greedy.outside_rules:
+        counts = classes.counts(planning.greedy_positions())
+        if counts is None:
+            message = "the model has no candidate for one of Kueue's own victims"
+            raise InternalError(message)
+        search.incumbent = counts
+    return Prepared(rules, search, "")
 
 
 @in_time
@@ -189,40 +202,32 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
-    optimal = proved.outcome == "optimal"
-    counts = _classes_of(search, positions)
+    # There may be room at will where Kueue itself finds none.
+    room = "nobody has to go: there is room"
+    if positions:
+        room = f"evicting {victims_in_words(len(positions))} makes room"
+    # How many each class gives: its members are alike.
+    of_class = {p: k for k, members in enumerate(search.classes.members) for p in members}
+    counts = [0] * len(search.classes)
+    for position in positions:
+        counts[of_class[position]] += 1
     plan = planning.subject.plan(
         "optimum",
-        "optimal" if optimal else "feasible",
-        f"{_making_room(len(positions))}; "
-        + say_proved(proved, search.deadline)
-        + prepared.dropped,
+        "optimal" if proved.outcome == "optimal" else "feasible",
+        f"{room}; {say_proved(proved, search.deadline)}{prepared.dropped}",
         objective=profile.name,
         victims=planning.describe_in_order(positions),
-        borrowing=rules.attempt_of(*counts) if positions else None,
+        borrowing=rules.attempt_of(search.classes, counts) if positions else None,
         terms=terms,
         certificate=certificate,
         greedy=greedy,
     )
     if planning.placement is not None:
-        arrangement = rules.arrangement(*counts) if planning.placement == "any" else {}
+        arrangement = (
+            rules.arrangement(search.classes, counts) if planning.placement == "any" else {}
+        )
         plan = with_places(planning, plan, positions, arrangement)
     return planning.accepted(plan)
-
-
-def _making_room(victims: int) -> str:
-    if not victims:  # there is room at will where Kueue itself finds none
-        return "nobody has to go: there is room"
-    return f"evicting {victims_in_words(victims)} makes room"
-
-
-def _classes_of(search: Search, positions: Sequence[int]) -> tuple[Classes, Sequence[int]]:
-    """Return the classes of a search, and how many victims each gives: members are alike."""
-    of_class = {p: k for k, members in enumerate(search.classes.members) for p in members}
-    counts = [0] * len(search.classes)
-    for position in positions:
-        counts[of_class[position]] += 1
-    return search.classes, counts
 
 
 def settled(planning: Planning) -> tuple[Status, str] | None:
@@ -244,31 +249,6 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
     if assignment.mode == "Fit":
         return "infeasible", planning.why_never_looked()
     return None
-
-
-def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
-    planning: Planning,
-    rules: KueueRules,
-    deadline: Deadline,
-    profile: Profile,
-    greedy: Plan,
-    apart: Collection[int],
-) -> Search:
-    """Set up the search: classes, and Kueue's own answer to start from."""
-    only_borrowing = tuple(rules.attempts) == (True,)
-    # Whom the only attempt spares never goes: no class is made of it.
-    allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
-    costs = planning.table.telling_apart(profile.terms)
-    costs += told_apart(len(planning.problem.workloads), apart)
-    classes = build_classes(planning.problem, allowed, rules.restricted, costs)
-    search = Search(rules, classes, deadline, list(range(len(classes))))
-    if greedy.victims and not greedy.outside_rules:
-        counts = classes.counts(planning.greedy_positions())
-        if counts is None:
-            message = "the model has no candidate for one of Kueue's own victims"
-            raise InternalError(message)
-        search.incumbent = counts
-    return search
 
 
 def with_places(

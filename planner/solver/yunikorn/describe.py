@@ -14,7 +14,6 @@ from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPl
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.reference.yunikorn.candidates import Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
@@ -137,19 +136,18 @@ class Subject:
             if queue in asking.leaf.lineage:
                 after = plus(after, asking.ask.resource)
             types = sorted({*asking.ask.resource, *(queue.guaranteed or ())})
-            rows += [_use(queue, t, before, after) for t in types]
+            rows += [
+                QueueUse(
+                    queue=queue.path,
+                    resource=t,
+                    guaranteed=(queue.guaranteed or {}).get(t),
+                    max=(queue.max or {}).get(t),
+                    before=before.get(t, 0),
+                    after=after.get(t, 0),
+                )
+                for t in types
+            ]
         return tuple(rows)
-
-
-def _use(queue: Queue, t: str, before: Resource, after: Resource) -> QueueUse:
-    return QueueUse(
-        queue=queue.path,
-        resource=t,
-        guaranteed=(queue.guaranteed or {}).get(t),
-        max=(queue.max or {}).get(t),
-        before=before.get(t, 0),
-        after=after.get(t, 0),
-    )
 
 
 def victims_in_words(count: int) -> str:
