@@ -94,13 +94,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
             if number % _SOME == 0:
                 going_on()
     collection.finish()
-    own = any(some for kind, some in collection.objects.items() if kind not in _OF_THE_CLUSTER)
-    others = collection.ignored + Counter(
-        {kind: len(collection.objects[kind]) for kind in _OF_THE_CLUSTER}
-    )
-    if others and not own:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
-        raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
+    _check_any(collection, source)
     if ignored is not None:
         ignored.kinds.update(collection.ignored)
         ignored.fields.update(unknown_fields(collection.items))
@@ -124,21 +118,27 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     odd = remark(taken, newest) if now is None and clock is None else []
     deployments = objects["Deployment"]
     signs = [*signs_of(deployments, collection.labelled)]
-    # Kueue publishes shares under fair sharing only, so that it is on where there are any (rule E5
-    # of docs/semantics/kueue-features.md §10).
-    shared = any(
-        one.status.fair_sharing is not None
-        for kind in ("ClusterQueue", "Cohort")
-        for one in objects[kind]
-    )
-    assumed = Configuration(fairSharing=FairSharing()) if shared else Configuration.blank()
-    configuration = next(iter(objects["Configuration"]), assumed)
+    configuration = next(iter(objects["Configuration"]), _assumed(objects))
     found = settle(given, recorded, signs, deployments, configuration)
     fields["configuration"] = found.configuration.counting(requests)
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
     remarks = (*counted, *notes, *odd, *found.notes)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
+
+
+def _assumed(objects: dict[str, list[Any]]) -> Configuration:
+    """Return what holds where nothing was read of the Configuration: defaults, as far as known.
+
+    Kueue publishes shares under fair sharing only, so that it is on where there are any (rule E5
+    of docs/semantics/kueue-features.md §10).
+    """
+    shared = any(
+        one.status.fair_sharing is not None
+        for kind in ("ClusterQueue", "Cohort")
+        for one in objects[kind]
+    )
+    return Configuration(fairSharing=FairSharing()) if shared else Configuration.blank()
 
 
 def _unwrap(document: Document) -> tuple[Document, Path, datetime | None, str]:
@@ -154,6 +154,16 @@ def _unwrap(document: Document) -> tuple[Document, Path, datetime | None, str]:
     body = Document(document.where, value["state"], document.used_up)
     release = value.get("release")
     return body, ("state",), moment, release if isinstance(release, str) else ""
+
+
+def _check_any(collection: Collection, source: str) -> None:
+    own = any(some for kind, some in collection.objects.items() if kind not in _OF_THE_CLUSTER)
+    others = collection.ignored + Counter(
+        {kind: len(collection.objects[kind]) for kind in _OF_THE_CLUSTER}
+    )
+    if others and not own:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
+        raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
 
 
 def _newest(objects: dict[str, list[Any]]) -> datetime | None:
