@@ -29,7 +29,6 @@ from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
 from planner.reader.yunikorn_queues import (
     EXPECTED,
     completed,
-    paths_of,
     read_dumped_queues,
     read_queues,
 )
@@ -45,6 +44,7 @@ from planner.state.yunikorn import (
     QueueConfig,
     QueuesConfig,
     YuniKornState,
+    paths_of,
 )
 
 __all__ = [
@@ -90,9 +90,12 @@ def read_yunikorn(
     InputError
         If it cannot be used.
     """
-    moment = given_moment(now)
+    moment, clock = given_moment(now), None
     value, where = files.dump.value, files.dump.where
-    clock = None if moment is None else _nanoseconds(moment)
+    if moment is not None:
+        clock = to_nanoseconds(moment)
+        if abs(clock) > MAX_INT64:
+            raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
     state = _state(value, where, clock, files)
     if ignored is not None and isinstance(value, Mapping):
         ignored.kinds.update(files.ignored)
@@ -136,7 +139,8 @@ def _state(
     applications = checked_list(Application, value, "applications", where, "applicationID")
     applications = tuple(one for one in applications if not one.is_over)
     pods = read_pods(value, where, files)
-    if pods.is_empty and "config" in value and not any(map(_says_x, _claims(applications))):
+    said = any("x" in claim.model_fields_set for claim in _claims(applications))
+    if pods.is_empty and "config" in value and not said:
         notes += (OPT_OUT_UNKNOWN,)
     applications, remarks = with_flags(applications, pods)
     names = [one.name for one in config.partitions]
@@ -178,13 +182,6 @@ def _clock(value: Json, where: str) -> int:
     return clock
 
 
-def _nanoseconds(moment: datetime) -> int:
-    clock = to_nanoseconds(moment)
-    if abs(clock) > MAX_INT64:
-        raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
-    return clock
-
-
 def _config(
     value: Json, where: str, files: YuniKornFiles | None
 ) -> tuple[QueuesConfig, tuple[str, ...]]:
@@ -212,10 +209,6 @@ def _config(
 
 def _has_limits(queue: QueueConfig) -> bool:
     return bool(queue.limits) or any(map(_has_limits, queue.queues))
-
-
-def _says_x(claim: Claim) -> bool:
-    return "x" in claim.model_fields_set
 
 
 def _claims(applications: Sequence[Application]) -> Iterator[Claim]:

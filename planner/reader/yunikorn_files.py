@@ -158,15 +158,15 @@ def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
         else:
             ignored[plain(f"{kind}.{group}" if group else kind)] += 1
     if len(queues) > 1:
-        queues = [item for item in queues if _name(item) != _DEFAULTS] or queues
+        named = [(item, item.value.get("metadata")) for item in queues]
+        queues = [
+            item
+            for item, metadata in named
+            if not isinstance(metadata, dict) or metadata.get("name") != _DEFAULTS
+        ] or queues
     if len(queues) > 1:
         raise _second(queues[0].where, queues[1].where, QUEUES_KEY)
     return YuniKornFiles(dump, next(iter(queues), None), classes, pods, ignored)
-
-
-def _name(item: Item) -> object:
-    metadata = item.value.get("metadata")
-    return metadata.get("name") if isinstance(metadata, dict) else None
 
 
 def _second(first: str, second: str, what: str) -> SchemaError:

@@ -28,7 +28,6 @@ from typing import Any, Final, TypeVar
 
 from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
 from planner.quota.yunikorn import properties
-from planner.reader.yunikorn_queues import paths_of
 from planner.state.clock import parse_duration
 from planner.state.yunikorn import (
     ROOT,
@@ -40,6 +39,7 @@ from planner.state.yunikorn import (
     Resource,
     YuniKornState,
     parse_yunikorn_quantity,
+    paths_of,
 )
 
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"

@@ -273,6 +273,7 @@ class CascadeReplay:
         self._reasons = reasons
         self._is_late = is_late
         self._victims: dict[int, _Victim] = {}
+        self._flavors: dict[int, frozenset[int]] = {}
         self._answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = {}
         self._found: dict[frozenset[int], tuple[Cascade, ...]] = {}
         self.cuts: list[Cut] = []
@@ -407,10 +408,6 @@ class CascadeReplay:
                 for quota in flavor.resources
             )
         return self._flavors[queue]
-
-    @cached_property
-    def _flavors(self) -> dict[int, frozenset[int]]:
-        return {}
 
     def _root(self, queue: int) -> int:
         return self._snapshot.tree.path(queue)[-1]

@@ -28,7 +28,7 @@ from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment, contested, total_request, whole_request
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.share import Shares
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
@@ -62,32 +62,29 @@ class TouchedTree(NamedTuple):
         return tuple(self._below(root, touched))
 
     def _below(self, node: int, touched: set[int]) -> Iterator[QuotaNode]:
-        children = self.tree.children[node]
-        listed = self._listed(children, touched) if node in touched else set()
-        yield self._node(node, touched=node in touched, hidden=len(children) - len(listed))
-        for child in children:
-            if child in listed:
-                yield from self._below(child, touched)
-
-    def _listed(self, children: Iterable[int], touched: set[int]) -> set[int]:
-        others = [node for node in children if node not in touched and self._counts(node)]
-        others.sort(key=lambda node: [-self.before.amount[node][fr] for fr in self.frs])
-        return {*touched.intersection(children), *others[:MAX_SIBLINGS]}
-
-    def _counts(self, node: int) -> bool:
-        used, quota = self.before.amount[node], self.tree.subtree[node]
-        return any(used[fr] or quota[fr] for fr in self.frs)
-
-    def _node(self, node: int, *, touched: bool, hidden: int) -> QuotaNode:
-        known = self.tree.nodes[node]
-        return QuotaNode(
+        known, children = self.tree.nodes[node], self.tree.children[node]
+        listed: set[int] = set()
+        if node in touched:
+            used, quota = self.before.amount, self.tree.subtree
+            others = [
+                child
+                for child in children
+                if child not in touched
+                and any(used[child][fr] or quota[child][fr] for fr in self.frs)
+            ]
+            others.sort(key=lambda child: [-used[child][fr] for fr in self.frs])
+            listed = {*touched.intersection(children), *others[:MAX_SIBLINGS]}
+        yield QuotaNode(
             name=known.name,
             kind="ClusterQueue" if known.is_queue else "Cohort",
             parent=None if known.parent == NO_PARENT else self.tree.nodes[known.parent].name,
-            touched=touched,
-            hidden=hidden,
+            touched=node in touched,
+            hidden=len(children) - len(listed),
             uses=tuple(self._use(node, fr) for fr in self.frs),
         )
+        for child in children:
+            if child in listed:
+                yield from self._below(child, touched)
 
     def _use(self, node: int, fr: int) -> QuotaUse:
         tree = self.tree
@@ -262,24 +259,10 @@ def describe_victims(  # noqa: PLR0913, PLR0917 - tables, and what to look up in
     ``codes`` are their reasons; ``place`` maps a position to its place in the scheduler's
     candidate order, from 1.
     """
-    return tuple(
-        _victim(table, snapshot, problem.workloads[position], position, code, place[position])
-        for position, code in zip(positions, codes, strict=True)
-    )
-
-
-def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
-    table: TermTable, snapshot: Snapshot, workload: Admitted, position: int, reason: str, place: int
-) -> Victim:
-    fields: dict[str, Any] = {
-        "workload": workload.key,
-        "cluster_queue": snapshot.queue_name(workload.queue),
-        "reason": reason,
-        "priority": workload.priority,
-        "position": place,
-        "age_s": table.disruptions[position].running_s,
-        "evicted": workload.evicted,
-        "usage": tuple(
+    victims = []
+    for position, code in zip(positions, codes, strict=True):
+        workload = problem.workloads[position]
+        usage = tuple(
             Amount(
                 flavor=snapshot.tree.frs[fr].flavor,
                 resource=snapshot.tree.frs[fr].resource,
@@ -287,10 +270,20 @@ def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
                 quantity=format_units(amount, snapshot.tree.frs[fr].resource),
             )
             for fr, amount in sorted(workload.usage.items())
-        ),
-        "costs": table.costs_of(position),
-    }
-    return Victim(**fields)
+        )
+        fields: dict[str, Any] = {
+            "workload": workload.key,
+            "cluster_queue": snapshot.queue_name(workload.queue),
+            "reason": code,
+            "priority": workload.priority,
+            "position": place[position],
+            "age_s": table.disruptions[position].running_s,
+            "evicted": workload.evicted,
+            "usage": usage,
+            "costs": table.costs_of(position),
+        }
+        victims.append(Victim(**fields))
+    return tuple(victims)
 
 
 def release_of(configuration: Configuration) -> KueueRelease:

@@ -248,19 +248,19 @@ def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: D
     if not least.stability:
         return plan
     what_helps = _relaxation(solve, planning, fewest, least.stability, deadline)
+    shown = [
+        f"{one.victim} would preempt {', '.join(one.targets)}"
+        for one in least.stability[:MAX_NAMED]
+    ]
+    more = "; ..." if len(least.stability) > MAX_NAMED else ""
     bound = "at least " if least.status == "optimal" else ""
     return plan.model_copy(
         update={
             "explanation": f"plans are permitted, but after each of them some victim would preempt "
             f"again: {bound}{len(least.stability)} of {victims_in_words(len(least.victims))}, "
-            f"{_named(least.stability)}; {what_helps}"
+            f"{'; '.join(shown)}{more}; {what_helps}"
         }
     )
-
-
-def _named(found: Sequence[Cascade]) -> str:
-    shown = [f"{one.victim} would preempt {', '.join(one.targets)}" for one in found[:MAX_NAMED]]
-    return "; ".join(shown) + ("; ..." if len(found) > MAX_NAMED else "")
 
 
 def _relaxation(

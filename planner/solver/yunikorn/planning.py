@@ -229,7 +229,7 @@ class YuniKornPlanning:
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem's allocations by the core's candidate order."""
-        return sorted(positions, key=self.problem.order.tolist().__getitem__)
+        return sorted(positions, key=self.problem.order.item)
 
     def greedy_positions(self) -> list[int]:
         """Return the core's own victims as positions of the problem's allocations."""
