@@ -69,9 +69,24 @@ class Forest:
         """(W,) all workloads."""
         return self.problem.workloads
 
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """The position of each workload, by its key."""
+        return {w.key: i for i, w in enumerate(self.workloads)}
+
     def table(self, costs: Mapping[str, int] | None, counted: Collection[int] = ()) -> TermTable:
         """Return the terms; over-freed is measured against the need of some entrants."""
-        request, available = _asked(self, counted)
+        # What they ask for together, and what is available to the one of them that has most.
+        request, available = [], []
+        for tree, fr in _short_in(self.entrants):
+            asking = [
+                e
+                for e in sorted(counted)
+                if self.entrants[e].tree == tree and self.today[e].get(fr)
+            ]
+            request.append(sum(self.today[e][fr] for e in asking))
+            rooms = (_available(self.entrants[e], fr) for e in asking)
+            available.append(max(rooms, default=0))
         problem = replace(self.problem, request=request, available=available)
         return term_table(problem, self.snapshot, self.allowed, costs, asking=self.asking)
 
@@ -135,21 +150,6 @@ def build_forest(
     asking = frozenset(node + offset[tree] for tree, path in paths for node in path)
     same = _alike(problem, entrants)
     return Forest(entrants, today, snapshot, problem, allowed, same, asking)
-
-
-def _asked(forest: Forest, counted: Collection[int]) -> tuple[list[int], list[int]]:
-    """Return what some entrants ask for together, and what is available to one of them."""
-    request, available = [], []
-    for tree, fr in _short_in(forest.entrants):
-        asking = [
-            e
-            for e in sorted(counted)
-            if forest.entrants[e].tree == tree and forest.today[e].get(fr)
-        ]
-        request.append(sum(forest.today[e][fr] for e in asking))
-        rooms = (_available(forest.entrants[e], fr) for e in asking)
-        available.append(max(rooms, default=0))
-    return request, available
 
 
 def _available(entrant: Entrant, fr: FlavorResource) -> int:
@@ -244,20 +244,12 @@ class Question:
     @property
     def determined(self) -> bool:
         """Whether the usage alone decides on flavors and modes, and no candidate order does."""
+        queues = [self.snapshot.queues[preemptor.queue] for preemptor in self.preemptors]
         return all(
-            len({way.flavors for way in entrant.ways}) <= 1 and not self._prefers_less(preemptor)
-            for entrant, preemptor in zip(self.entrants, self.preemptors, strict=True)
+            len({way.flavors for way in entrant.ways}) <= 1
+            and queue.spec.flavor_fungibility.preference != "PreemptionOverBorrowing"
+            for entrant, queue in zip(self.entrants, queues, strict=True)
         )
-
-    def _prefers_less(self, preemptor: Preemptor) -> bool:
-        fungibility = self.snapshot.queues[preemptor.queue].spec.flavor_fungibility
-        return fungibility.preference == "PreemptionOverBorrowing"
-
-
-def _precedence(preemptor: Preemptor) -> tuple[int, datetime, str, str]:
-    uid = preemptor.workload.metadata.uid
-    # Keys last: a dump need not have UIDs, and an answer has to be the same each time.
-    return -preemptor.priority, preemptor.queued_at, uid, preemptor.key
 
 
 def ask(
@@ -331,7 +323,14 @@ def _question(
     skipped: Sequence[JointSkipped] = (),
 ) -> Question:
     """Sort by precedence, and find the ways of each."""
-    waiting = sorted(waiting, key=lambda pair: _precedence(pair[0]))
+
+    def precedence(one: _Waiting) -> tuple[int, datetime, str, str]:
+        preemptor, _ = one
+        uid = preemptor.workload.metadata.uid
+        # Keys last: a dump need not have UIDs, and an answer has to be the same each time.
+        return -preemptor.priority, preemptor.queued_at, uid, preemptor.key
+
+    waiting = sorted(waiting, key=precedence)
     trees: dict[int, int] = {}
     entrants, first = [], 0
     for number, (preemptor, choices) in enumerate(waiting):

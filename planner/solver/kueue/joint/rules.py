@@ -23,6 +23,7 @@ from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.kueue.relaxation import joint_cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
 from planner.models.shared.classes import Classes, Parts, Relaxation, Row
+from planner.models.shared.measure import Measured
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
@@ -31,7 +32,7 @@ from planner.solver.bound import Bound, best_single_row, falls_short, linear_pro
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run, within
 from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.sequence import Refused, Served, Step, replay
+from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
 from planner.solver.levels import LevelResult, solve_levels
 from planner.solver.search import Search
@@ -48,7 +49,7 @@ class Freeing:
     alternatives: Sequence[int] = ()
 
 
-@dataclass(frozen=True)
+@dataclass
 class RelaxedRules:
     """The cover rows as rules: what entrants in ``admit`` need, in whatever order."""
 
@@ -61,7 +62,7 @@ class RelaxedRules:
         """(W,) the rank of each workload in the common candidate order."""
         return self.question.forest.problem.order
 
-    def assemble(self, classes: Classes) -> Freeing:
+    def assemble(self, classes: Classes) -> Measured:
         """Build the model in which only these classes give victims."""
         builder = Builder()
         take = [builder.new(0, classes.count(k)) for k in range(len(classes))]
@@ -139,18 +140,16 @@ HARD: Final = 10.0
 
 
 @dataclass
-class JointRules:
-    """The rules for some pending workloads.
+class JointRules(RelaxedRules):
+    """The rules for some pending workloads; bounds are those of the cover rows.
 
     ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
     ``in_order`` says that they are served in order of precedence only; ``doubtful`` that of some
     victims it was not found out whether they divide into steps.
     """
 
-    question: Question
-    table: TermTable
-    in_order: bool
     admit: frozenset[int] = frozenset()
+    in_order: bool = False
     refuse: frozenset[int] = frozenset()
     cuts: list[Cut] = field(default_factory=list)
     doubtful: bool = False
@@ -164,37 +163,9 @@ class JointRules:
         """The place of each entrant in precedence, by its key."""
         return {preemptor.key: e for e, preemptor in enumerate(self.question.preemptors)}
 
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in the common candidate order."""
-        return self.question.forest.problem.order
-
-    def assemble(self, classes: Classes) -> JointFormulation:
+    def assemble(self, classes: Classes) -> Measured:
         """Build the model in which only these classes give victims."""
         return self._assemble(classes, in_order=self.in_order)
-
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little of some flavor-resource."""
-        return self._relaxed.is_hopeless(classes)
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single cover row."""
-        return self._relaxed.quick_bound(classes, costs)
-
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by all cover rows together."""
-        return self._relaxed.close_bound(classes, costs, limits)
-
-    @property
-    def _relaxed(self) -> RelaxedRules:
-        return RelaxedRules(self.question, self.table, self.admit)
-
-    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
-        """Return nothing: no group is known to hold an answer by itself."""
-        return Parts()
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
-        """Return nothing: of other sets than a refused one nothing is known."""
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether Kueue's own replay accepts the victims, served in some order of steps."""
@@ -245,7 +216,7 @@ class JointRules:
 
     def remember(self, steps: list[Served]) -> None:
         """Note steps that were replayed, for whenever their victims are asked about."""
-        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        place = self.question.forest.place
         victims = frozenset(place[key] for step in steps for key in step.plan.keys)
         self._found.setdefault(victims, []).append(steps)
 
@@ -264,7 +235,8 @@ class JointRules:
                 self.doubtful = self.doubtful or result.outcome == "unknown"
                 return None
             chosen = _read(joint, result.solution)
-            steps = [self._step(e, gone) for e, _, gone in chosen]
+            workloads, preemptors = self.question.forest.workloads, self.question.preemptors
+            steps = [(preemptors[e], [workloads[i].key for i in gone]) for e, _, gone in chosen]
             found = replay(self.question.state, self.question.snapshot, steps)
             if not isinstance(found, Refused):
                 return found
@@ -285,12 +257,8 @@ class JointRules:
             joint.builder.add(variable(joint.admitted[e]) >= 1)
         for e in self.refuse:
             joint.builder.add(variable(joint.admitted[e]) <= 0)
-        state_rows(joint.builder, joint.take, self._relaxed.rows(classes))  # for the solver
+        state_rows(joint.builder, joint.take, self.rows(classes))  # for the solver
         return joint
-
-    def _step(self, entrant: int, positions: Sequence[int]) -> Step:
-        workloads = self.question.forest.workloads
-        return self.question.preemptors[entrant], [workloads[i].key for i in positions]
 
     def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Cut:
         """Return what a refused step teaches: the true way there, or that its victims are none."""

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 
 from planner.errors import UnsupportedError
-from planner.models.shared.classes import Classes, group
+from planner.models.shared.classes import group
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
@@ -129,7 +129,7 @@ class _Joint:
         self.modelled = len(self.question.entrants) <= STEPS
         table, self.asked = self._table(()), self.profile
         self.profile = spelled_out(self.asked, table)
-        self.rules = JointRules(self.question, table, self.in_order)
+        self.rules = JointRules(self.question, table, in_order=self.in_order)
         # Those whom some way may take, by all that the laws of any entrant look at.
         forest = self.question.forest
         positions = np.flatnonzero(forest.allowed)
@@ -235,9 +235,9 @@ class _Joint:
     ) -> tuple[tuple[list[bool], list[int]], list[int], Counts] | None:
         """Return the rank of some steps, who is served, and the class counts; none if not legal.
 
-        The victims become those that stand for their classes.
+        The victims become those that stand for their classes: the first of each go.
         """
-        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        place = self.question.forest.place
         gone = [key for _, keys in steps for key in keys]
         counts = None
         if place.keys() >= {*gone}:
@@ -245,7 +245,10 @@ class _Joint:
         table, classes = self.rules.table, self.search.classes
         if counts is None or not self.profile.wishes.are_kept(table, classes.take(counts)):
             return None
-        chosen = _standing_for(classes, [place[key] for key in gone])
+        chosen: dict[int, int] = {}
+        for members in classes.members:
+            some = [place[key] for key in gone if place[key] in set(members)]
+            chosen |= dict(zip(some, members, strict=False))
         keys = {key: self.question.forest.workloads[chosen[place[key]]].key for key in gone}
         named = [(preemptor, [keys[key] for key in victims]) for preemptor, victims in steps]
         found = replay(self.question.state, self.question.snapshot, named)
@@ -260,7 +263,7 @@ class _Joint:
 
     def _greedy_positions(self) -> list[int] | None:
         """Return the victims of serving one by one; ``None`` if preemptors are among them."""
-        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        place = self.question.forest.place
         gone = [key for turn in self.question.greedy.turns for key in turn.evicted]
         return [place[key] for key in gone] if place.keys() >= {*gone} else None
 
@@ -402,12 +405,3 @@ class _Joint:
 
 def _all_proved(levels: Sequence[LevelResult]) -> bool:
     return all(level.proof is not None for level in levels)
-
-
-def _standing_for(classes: Classes, positions: Sequence[int]) -> dict[int, int]:
-    """Return for each victim the one that stands for it: the first of its class go."""
-    found: dict[int, int] = {}
-    for members in classes.members:
-        chosen = [position for position in positions if position in set(members)]
-        found |= dict(zip(chosen, members, strict=False))
-    return found
