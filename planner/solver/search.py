@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Builder, Linear
+from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Classes, Parts, Row
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure
@@ -325,9 +325,8 @@ class Search:
         hint: Sequence[int] | None,
         attempts: Sequence[Attempt] | None,
     ) -> Run:
-        """Solve a model, and note what settled it."""
         result = run(builder, objective, self.deadline, hint, attempts or self.attempts)
-        if result.settled:
+        if result.settled:  # what comes next begins with what settled this
             self.attempts = self.attempts[self.attempts.index(result.attempt) :]
         return result
 
@@ -360,19 +359,14 @@ class Search:
         One that is no better in the measure and worse on a later level is let go: there may be no
         time left to make up for that.
         """
-        if usable and found != self.incumbent and self._is_worse_later(found, measure):
-            return
+        if usable and found != self.incumbent and self.levels:
+            known = self.answer
+            better = measure is not None and self.value(measure, found) < self.value(measure, known)
+            if not better and self.values(found) > self.values(known):
+                return
         self.incumbent = found
         for earlier in self.unproved:
             self.limit(earlier, self.value(earlier, found))
-
-    def _is_worse_later(self, found: Counts, measure: Measure | None) -> bool:
-        """Say whether an answer is no better in a measure, and worse on all levels together."""
-        if not self.levels:
-            return False
-        known = self.answer
-        better = measure is not None and self.value(measure, found) < self.value(measure, known)
-        return not better and self.values(found) > self.values(known)
 
     def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
         """Forbid one combination of class counts, and all that are refused for the same reason."""

@@ -95,7 +95,11 @@ def break_ties(search: Search) -> bool:
     while sum(fixed) < sum(search.answer):
         known = search.answer
         step, earlier = next_step(search, fixed, span)
-        outcome = _find_earlier(search, fixed, earlier) if earlier else "infeasible"
+        outcome: Outcome = "infeasible"
+        if earlier:
+            # An answer with the fixed victims and at least one of the earlier ones.
+            one_more = Linear(dict.fromkeys(earlier, 1)), 1 + sum(fixed[k] for k in earlier)
+            outcome = find_equal(search, [one_more])
         if outcome == "unknown":
             search.incumbent = known
             return False
@@ -169,9 +173,3 @@ def next_step(search: Search, fixed: Counts, span: int) -> tuple[list[tuple[int,
         if not {k for _, k in step}.intersection(earlier):
             return step, earlier
         size -= 1  # one victim alone comes before all other members of its class
-
-
-def _find_earlier(search: Search, fixed: Counts, earlier: list[int]) -> Outcome:
-    """Look for an answer with the fixed victims and at least one of the earlier ones."""
-    one_more = (Linear(dict.fromkeys(earlier, 1)), 1 + sum(fixed[k] for k in earlier))
-    return find_equal(search, [one_more])

@@ -28,7 +28,6 @@ from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
 from planner.proof.claims import Claims, Stated
-from planner.proof.question import Question
 from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
@@ -396,9 +395,6 @@ def _contrast(race: _Race) -> FlavorChoices:
     )
 
 
-_Asked = tuple[frozenset[tuple[int, int]], frozenset[int]]
-
-
 @dataclass(frozen=True, slots=True)
 class Choices:
     """The permitted assignments: Kueue's own if it is complete, and the others in order."""
@@ -427,7 +423,7 @@ def choices_of(planning: Planning) -> Choices:
         counts = [base.count if pods.count is None else pods.count for pods, base in pairs]
     permitted = permitted_assignments(planning.snapshot, planning.preemptor, counts)
     own = (assignment,) if complete else ()
-    differing: dict[_Asked, Assignment] = {}
+    differing: dict[object, Assignment] = {}
     for each in (*own, *permitted.assignments):
         request = whole_request(each, planning.preemptor, planning.snapshot)
         # What it asks for and contests is all that the laws look at.
@@ -506,8 +502,13 @@ class Elsewhere:
         """Say whether a tree shows that nothing has at most so much."""
         if measure is not None and claims.is_unknown(measure):
             return False
+        stated = [Stated(each, value, proved=False) for each, value in earlier]
         try:
-            grown = grow(_question(claims, earlier, measure, most), self.deadline, LITTLE)
+            if measure is None:
+                question = claims.infeasible()
+            else:
+                question = claims.level(stated, measure, most + 1)
+            grown = grow(question, self.deadline, LITTLE)
         except UnsupportedError:
             return False  # amounts that the rows cannot add up exactly
         if grown.steps is not None:
@@ -518,10 +519,3 @@ class Elsewhere:
         """Say whether two engines find that nothing has at most so much."""
         limits = (*self.caps.items(), *earlier)
         return self.engines_asked.ask(search, limits, measure, most).outcome == "none"
-
-
-def _question(claims: Claims, earlier: _Bounds, measure: Measure | None, most: int) -> Question:
-    if measure is None:
-        return claims.infeasible()
-    stated = [Stated(each, value, proved=False) for each, value in earlier]
-    return claims.level(stated, measure, most + 1)
