@@ -188,7 +188,10 @@ class _Rooms:
                 builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
             return
         chosen = []
-        leaders = self._leaders(standing)
+        leaders: dict[int, list[int]] = {}
+        domains = self.places.domains[room.flavor]
+        for leaf, index in standing.leader.items():
+            leaders.setdefault(domains.at(leaf, room.aim.level), []).append(index)
         for domain, slices in self._slices(standing, room.aim.level):
             if builder.bounds(slices)[1] < room.slices:
                 continue
@@ -201,14 +204,6 @@ class _Rooms:
         builder.any_of(chosen)
         if room.leader is not None:
             builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
-
-    def _leaders(self, standing: Standing) -> dict[int, list[int]]:
-        room, found = standing.room, dict[int, list[int]]()
-        domains = self.places.domains[room.flavor]
-        for leaf, index in standing.leader.items():
-            level = room.aim.level if room.aim else 0
-            found.setdefault(domains.at(leaf, level), []).append(index)
-        return found
 
     def _slices(self, standing: Standing, level: int) -> Iterator[tuple[int, Linear]]:
         """Yield how many slices stand in each domain of a level, as far as any may."""

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Linear
+from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, Parts, Row
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure

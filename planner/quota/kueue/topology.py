@@ -201,12 +201,12 @@ class Topologies:
             if not flavors:
                 continue
             one_pod = self._one_pod(workload, assigned)
-            several: dict[int, Mapping[str, int]] = {}
+            several: dict[int, dict[str, int]] = {}
             for values, count in assigned.topology.places():
-                amounts = several.get(count)
-                if amounts is None:
-                    amounts = several[count] = _times(one_pod, count)
-                found += [Taken(flavor, ",".join(values), amounts) for flavor in flavors]
+                if count not in several:
+                    together = {name: amount * count for name, amount in one_pod.items()}
+                    several[count] = {**together, PODS: together.get(PODS, 0) + count}
+                found += [Taken(flavor, ",".join(values), several[count]) for flavor in flavors]
         return found
 
     def moved_by(self, workload: Workload, queue: ClusterQueue) -> list[Taken]:
@@ -282,10 +282,3 @@ class Topologies:
 
 NO_TOPOLOGIES: Final = Topologies()
 """Where quota alone decides."""
-
-
-def _times(one_pod: Mapping[str, int], count: int) -> Mapping[str, int]:
-    """Return what some pods take together, with one of ``pods`` for each."""
-    amounts = {name: amount * count for name, amount in one_pod.items()}
-    amounts[PODS] = amounts.get(PODS, 0) + count
-    return amounts

@@ -172,7 +172,9 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
     # By level values, as lists of text: domains are then ranges of leaves, in Kueue's own order.
     leaves = sorted(first, key=lambda leaf: first[leaf][0])
     by_level, children = _domains([first[leaf][0] for leaf in leaves], len(levels))
-    column_of = _columns(machines, members)
+    positions = [position for some in members.values() for position in some]
+    names = dict.fromkeys(name for one in positions for name in machines.allocatable[one])
+    column_of = {name: column for column, name in enumerate(names)}
     return FlavorTree(
         flavor=flavor.name,
         topology=topology.name,
@@ -197,15 +199,6 @@ def _domains(leaves: list[Values], depth: int) -> tuple[list[list[Values]], list
         starts = [bisect_left(below, values) for values in by_level[level]]
         children.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
     return by_level, children
-
-
-def _columns(machines: Machines, members: Mapping[str, Sequence[int]]) -> dict[str, int]:
-    columns: dict[str, int] = {}
-    for some in members.values():
-        for position in some:
-            for name in machines.allocatable[position]:
-                columns.setdefault(name, len(columns))
-    return columns
 
 
 def _free(machines: Machines, members: Iterable[int], column_of: Mapping[str, int]) -> list[int]:
