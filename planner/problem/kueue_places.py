@@ -137,15 +137,6 @@ class Places:
             slices[domains.over(of, aim.slice_level, aim.level)] += count // aim.size
         return AsItIs(slots, pods, slices)
 
-    @cached_property
-    def givers(self) -> Mapping[Leaf, Sequence[int]]:
-        """The kinds that give something back on each leaf."""
-        found: dict[Leaf, list[int]] = {}
-        for kind, given in enumerate(self.gives):
-            for leaf in given:
-                found.setdefault(leaf, []).append(kind)
-        return found
-
 
 def places_of(
     snapshot: Snapshot, groups: Sequence[Group], workloads: Sequence[Admitted], *, kueue: bool
