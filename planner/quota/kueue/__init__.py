@@ -10,7 +10,6 @@ assignment.py which flavor each of its podsets gets
 holding.py    what an admitted workload holds, worked out once for all that hold the same
 past_use.py   what LocalQueues used, by which admission fair sharing orders
 slices.py     the old slice that a slice of an elastic workload replaces
-overflow.py   where amounts wrap around in older releases of Kueue, and quotas are misread
 snapshot.py   state -> tree + admitted workloads
 topology.py   what placed pods take of nodes, and what is left on them
 topology_tree.py  the nodes behind a flavor as a tree of domains

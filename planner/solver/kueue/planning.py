@@ -44,10 +44,10 @@ from planner.solver.kueue.describe import (
     explain_infeasible,
     explain_no_flavor,
     hold_in_words,
+    remarks,
     victims_in_words,
 )
 from planner.solver.kueue.placement import concerns
-from planner.solver.kueue.remarks import remarks
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.state.kueue import State
