@@ -300,7 +300,6 @@ class Builder:
     def _write(
         self, free: _Free, lower: int | None, upper: int | None, when: Iterable[int]
     ) -> None:
-        """Add a row to the model, as it is."""
         refuse_overflow(free, free.reach // 2, 0)
         row = self.proto.constraints.add()
         row.linear.vars.extend(list(free.terms))

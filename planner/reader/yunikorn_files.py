@@ -141,7 +141,6 @@ def _is_queues(value: object) -> bool:
 
 
 def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
-    """Sort the objects beside a dump by what they are."""
     classes: list[Item] = []
     pods: list[Item] = []
     queues: list[Item] = []

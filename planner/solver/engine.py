@@ -293,7 +293,6 @@ def complete(
 
 
 def _quick(deadline: Deadline) -> SatParameters:
-    """Return the parameters of a quick attempt."""
     parameters = SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED

@@ -392,7 +392,6 @@ def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResul
 
 
 def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> None:
-    """Solve the level after those that are done."""
     least = _solve_level(search, measure)
     done.append(LevelResult(measure, least))
     if least.outcome != "optimal":

@@ -428,7 +428,6 @@ def _index_quotas(state: State) -> dict[FlavorResource, int]:
 def _index_more(
     index: dict[FlavorResource, int], groups: Iterable[Iterable[FlavorResource]]
 ) -> None:
-    """Number those flavor-resources that have no number yet."""
     for group in groups:
         for fr in group:
             index.setdefault(fr, len(index))

@@ -204,7 +204,6 @@ class Planning:
         assignment: Assignment | None,
         ranked: BoolArray | None = None,
     ) -> Self:
-        """Make a planning by the same rules."""
         return type(self)(state, snapshot, preemptor, self.costs, assignment, ranked)
 
     def _as_asked(self, planning: Self) -> Self:
@@ -280,7 +279,6 @@ class Planning:
 
     @cached_property
     def _position(self) -> dict[str, int]:
-        """Where each workload stands in the problem, by its key."""
         return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     @property

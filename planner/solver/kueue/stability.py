@@ -283,7 +283,6 @@ def _relaxation(
 
 
 def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[Policy]:
-    """Yield the policies by which victims would preempt."""
     snapshot = planning.snapshot
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue

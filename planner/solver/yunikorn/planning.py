@@ -224,7 +224,6 @@ class YuniKornPlanning:
 
     @cached_property
     def _position(self) -> dict[str, int]:
-        """Where each allocation stands in the problem, by its key."""
         return {key: position for position, key in enumerate(self.keys)}
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
