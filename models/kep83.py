@@ -198,7 +198,16 @@ def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] =
 
 def rows(problem: Kep83Problem, columns: Columns) -> list[Row]:
     """Return what victims must free: anywhere for K83-01, in the own queue for K83-02."""
-    return [*cover_rows(problem.base, columns), *_within_min(problem, columns)]
+    # What the own queue must give up so that what needs preemption does not borrow.
+    base, found = problem.base, []
+    own = columns.queue == base.own_queue
+    for fr in () if problem.borrows else base.contested:
+        nominal = base.quota[base.own_queue][fr]
+        missing = base.usage[base.own_queue][fr] + base.request[fr] - nominal
+        if base.request[fr] and nominal != UNLIMITED and missing > 0:
+            name = f"min of {base.names[base.own_queue]} in {base.frs[fr]}"
+            found.append(Row.of(name, np.where(own, columns.holding[:, fr], 0), missing))
+    return [*cover_rows(problem.base, columns), *found]
 
 
 def relax(problem: Kep83Problem, columns: Columns) -> Relaxation:
@@ -209,16 +218,3 @@ def relax(problem: Kep83Problem, columns: Columns) -> Relaxation:
     """
     others = sorted({*columns.queue.tolist()} - {problem.base.own_queue})
     return with_excess(rows(problem, columns), problem.base, columns, others, beyond=0)
-
-
-def _within_min(problem: Kep83Problem, columns: Columns) -> list[Row]:
-    """Return what the own queue must give up so that what needs preemption does not borrow."""
-    base, found = problem.base, []
-    own = columns.queue == base.own_queue
-    for fr in () if problem.borrows else base.contested:
-        nominal = base.quota[base.own_queue][fr]
-        missing = base.usage[base.own_queue][fr] + base.request[fr] - nominal
-        if base.request[fr] and nominal != UNLIMITED and missing > 0:
-            name = f"min of {base.names[base.own_queue]} in {base.frs[fr]}"
-            found.append(Row.of(name, np.where(own, columns.holding[:, fr], 0), missing))
-    return found

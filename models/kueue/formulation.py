@@ -45,10 +45,6 @@ class Columns:
     def __len__(self) -> int:
         return len(self.classes)
 
-    def count(self, k: int) -> int:
-        """Return how many candidates class k has."""
-        return self.classes.count(k)
-
     @cached_property
     def counts(self) -> IntArray:
         """(K,) how many candidates each class has."""
@@ -371,6 +367,6 @@ class Formulation:
                 some = Linear(dict.fromkeys(taken.values(), 1))
                 self.builder.add(some >= variable(literal))
                 for k, index in taken.items():
-                    count = self.columns.count(k)
+                    count = self.classes.count(k)
                     self.builder.add(variable(index) <= count * variable(literal))
         return self._touched[queue]

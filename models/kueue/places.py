@@ -75,14 +75,29 @@ class _Rooms:
     def __init__(self, formulation: Formulation, places: Places) -> None:
         self.builder: Builder = formulation.builder
         self.places = places
-        self.given = _given_back(formulation, places)
+        # What victims give back on each leaf, where any may.
+        found: dict[Leaf, dict[str, dict[int, int]]] = {}
+        kinds = places.kind[formulation.classes.first].tolist() if len(formulation.classes) else ()
+        for index, kind in zip(formulation.take, kinds, strict=True):
+            for leaf, amounts in places.gives[kind].items():
+                row = found.setdefault(leaf, {})
+                for name, amount in amounts:
+                    row.setdefault(name, {})[index] = amount
+        self.given = {
+            leaf: {name: Linear(terms) for name, terms in row.items()}
+            for leaf, row in found.items()
+        }
 
     def state(self) -> list[Standing]:
         """State the rows of all groups, and of every node that some of them may share."""
         standing = [self._standing(room) for room in self.places.rooms]
         for one in standing:
             self._state_need(one)
-        for leaves in self._nodes().values():
+        # The leaves that are one node, in the order in which flavors are served.
+        nodes: dict[int, list[Leaf]] = {}
+        for leaf, number in self.places.sharing.items():
+            nodes.setdefault(number, []).append(leaf)
+        for leaves in nodes.values():
             self._state_node(leaves, standing)
         return standing
 
@@ -173,7 +188,10 @@ class _Rooms:
                 builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
             return
         chosen = []
-        leaders = self._leaders(standing)
+        leaders: dict[int, list[int]] = {}
+        domains = self.places.domains[room.flavor]
+        for leaf, index in standing.leader.items():
+            leaders.setdefault(domains.at(leaf, room.aim.level), []).append(index)
         for domain, slices in self._slices(standing, room.aim.level):
             if builder.bounds(slices)[1] < room.slices:
                 continue
@@ -186,14 +204,6 @@ class _Rooms:
         builder.any_of(chosen)
         if room.leader is not None:
             builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
-
-    def _leaders(self, standing: Standing) -> dict[int, list[int]]:
-        room, found = standing.room, dict[int, list[int]]()
-        domains = self.places.domains[room.flavor]
-        for leaf, index in standing.leader.items():
-            level = room.aim.level if room.aim else 0
-            found.setdefault(domains.at(leaf, level), []).append(index)
-        return found
 
     def _slices(self, standing: Standing, level: int) -> Iterator[tuple[int, Linear]]:
         """Yield how many slices stand in each domain of a level, as far as any may."""
@@ -225,13 +235,6 @@ class _Rooms:
         # From one side: fewer whole multiples than stand there may be counted, never more.
         self.builder.add(pods >= size * variable(number))
         return (size if worth is None else worth) * variable(number)
-
-    def _nodes(self) -> Mapping[int, Sequence[Leaf]]:
-        """Return the leaves that are one node, in the order in which flavors are served."""
-        found: dict[int, list[Leaf]] = {}
-        for leaf, number in self.places.sharing.items():
-            found.setdefault(number, []).append(leaf)
-        return found
 
     def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[Standing]) -> None:
         """State that a node holds what stands on it, as each flavor counts what it has left.
@@ -273,20 +276,6 @@ class _Rooms:
         for index in variables:
             builder.add(variable(index) <= builder.upper[index] * variable(taken))
         return taken
-
-
-def _given_back(formulation: Formulation, places: Places) -> Mapping[Leaf, Mapping[str, Linear]]:
-    """Return what victims give back on each leaf, where any may."""
-    found: dict[Leaf, dict[str, dict[int, int]]] = {}
-    kinds = places.kind[formulation.classes.first].tolist() if len(formulation.classes) else ()
-    for index, kind in zip(formulation.take, kinds, strict=True):
-        for leaf, amounts in places.gives[kind].items():
-            row = found.setdefault(leaf, {})
-            for name, amount in amounts:
-                row.setdefault(name, {})[index] = amount
-    return {
-        leaf: {name: Linear(terms) for name, terms in row.items()} for leaf, row in found.items()
-    }
 
 
 def _sums(parts: Mapping[int, Linear], above: Sequence[int]) -> dict[int, Linear]:

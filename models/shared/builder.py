@@ -193,7 +193,12 @@ class Builder:
         inside = free.in_units(unit)
         result = self.new(0, high // unit)
         if inside.longest >= _SPLIT:
-            self._define_positive_part(result, Linear(inside.terms, inside.constant))
+            # As rows, which can be split, whatever guards others.
+            above = -Linear(inside.terms, inside.constant) + variable(result)
+            positive = self.new_bool()
+            Builder._row(self, above, 0, None, ())
+            Builder._row(self, above, None, 0, (positive,))
+            Builder._row(self, variable(result), None, 0, (negation(positive),))
         else:
             refuse_overflow(inside, inside.reach // 2, inside.constant)
             row = self.proto.constraints.add().lin_max
@@ -205,14 +210,6 @@ class Builder:
             expression.offset = inside.constant
             row.exprs.add().offset = 0
         return Linear({result: unit})
-
-    def _define_positive_part(self, result: int, inside: Linear) -> None:
-        """State result = max(0, inside) as rows, which can be split, whatever guards others."""
-        above = -inside + variable(result)
-        positive = self.new_bool()
-        Builder._row(self, above, 0, None, ())
-        Builder._row(self, above, None, 0, (positive,))
-        Builder._row(self, variable(result), None, 0, (negation(positive),))
 
     def witnesses(self, conditions: Iterable[tuple[Linear, int]]) -> list[int]:
         """Return a literal per different condition ``linear >= bound``; true only if it holds.
@@ -303,7 +300,6 @@ class Builder:
     def _write(
         self, free: _Free, lower: int | None, upper: int | None, when: Iterable[int]
     ) -> None:
-        """Add a row to the model, as it is."""
         refuse_overflow(free, free.reach // 2, 0)
         row = self.proto.constraints.add()
         row.linear.vars.extend(list(free.terms))

@@ -57,13 +57,9 @@ def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear
 
 def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
     if term in table.separable:
-        return _sum(formulation, table, term)
+        costs = table.separable[term][formulation.classes.first].tolist()
+        return Linear({v: cost for v, cost in zip(formulation.take, costs, strict=True) if cost})
     return _NOT_SEPARABLE[term](formulation, table)
-
-
-def _sum(formulation: Measured, table: TermTable, term: str) -> Linear:
-    costs = table.separable[term][formulation.classes.first].tolist()
-    return Linear({v: cost for v, cost in zip(formulation.take, costs, strict=True) if cost})
 
 
 def _highest_rank(formulation: Measured, table: TermTable) -> Linear:

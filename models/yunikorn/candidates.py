@@ -73,9 +73,13 @@ def counting_guarantees(problem: YuniKornProblem) -> list[Counting]:
     """
     asking = problem.queues[problem.own_queue]
     counting: list[Counting] = []
+    position = {name: t for t, name in enumerate(problem.types)}
     for queue, facts in enumerate(problem.queues):
         above = None if facts.parent == NOWHERE else counting[facts.parent]
-        own = _own(problem, queue)
+        own = tuple(
+            Guarantee(queue, position[name], amount - used(facts, name))
+            for name, amount in (facts.guaranteed or {}).items()
+        )
         if not own:
             counting.append(above)
         elif queue == problem.own_queue:
@@ -91,15 +95,6 @@ def counting_guarantees(problem: YuniKornProblem) -> list[Counting]:
         None if all_types is None else tuple(g for g in all_types if g.type in asked)
         for all_types in counting
     ]
-
-
-def _own(problem: YuniKornProblem, queue: int) -> tuple[Guarantee, ...]:
-    facts = problem.queues[queue]
-    position = {name: t for t, name in enumerate(problem.types)}
-    return tuple(
-        Guarantee(queue, position[name], amount - used(facts, name))
-        for name, amount in (facts.guaranteed or {}).items()
-    )
 
 
 class At(NamedTuple):

@@ -29,15 +29,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Final, NamedTuple, overload
 
 import numpy as np
 
 from planner.errors import SchemaError
-from planner.objective.milestone import milestone_cost, parse_milestones
 from planner.problem.array import IntArray
 from planner.state import ANNOTATIONS, Remarks, parse_time
-from planner.state.clock import seconds_since
+from planner.state.clock import SECOND, parse_duration, seconds_since
 
 PREFIX: Final = ANNOTATIONS
 DEFAULT_RESTART_S: Final = 60
@@ -138,8 +138,11 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     on_signal_s = _seconds(remarks, _ON_SIGNAL)
     saves = on_signal_s is not None and on_signal_s <= remarks.grace_s
     restart_s = _seconds(remarks, _RESTART)
+    tier = remarks.annotations.get(_TIER, "normal")
+    if tier not in {"normal", "last"}:
+        raise _unusable(remarks, _TIER, tier, 'should be "normal" or "last"')
     return Disruption(  # by position: names take as long as all the rest
-        _is_last_tier(remarks),
+        tier == "last",
         running_s,
         0 if saves else lost_s,
         DEFAULT_RESTART_S if restart_s is None else restart_s,
@@ -177,13 +180,6 @@ def _checkpoint_s(remarks: Remarks, running_s: int, now: datetime) -> int | None
         raise _unusable(remarks, _CHECKPOINT, checkpoint, str(error)) from None
 
 
-def _is_last_tier(remarks: Remarks) -> bool:
-    tier = remarks.annotations.get(_TIER, "normal")
-    if tier not in {"normal", "last"}:
-        raise _unusable(remarks, _TIER, tier, 'should be "normal" or "last"')
-    return tier == "last"
-
-
 def _milestone_cost(remarks: Remarks, running_s: int) -> int:
     text = remarks.annotations.get(_MILESTONES)
     if text is None:
@@ -206,3 +202,71 @@ def _seconds(remarks: Remarks, name: str) -> int | None:
 def _unusable(remarks: Remarks, name: str, value: str, expected: str) -> SchemaError:
     where = f'Workload {remarks.key}: metadata.annotations["{name}"]'
     return SchemaError(where, f'"{value}" cannot be used', expected)
+
+
+HIGHEST_COST: Final = 10**9
+EXPECTED: Final = (
+    "points TIME:COST, later ones last, costs whole numbers up to 1000000000, "
+    'such as "1m:100,10m:0"; without one at 0s the cost begins at 0'
+)
+
+Milestones = tuple[tuple[int, int], ...]
+"""Points of whole seconds of run time, strictly ascending from 0, and the cost there.
+
+So KEP-83 proposed it, such as ``1m:100,10m:0``, its example. Between two points the cost is on the
+straight line that joins them, after the last it stays as it is there. It begins at 0, as the
+drawing of the KEP does, unless there is a point at ``0s``. Values on a line are rounded up, so that
+everything stays an integer.
+
+Source: docs/design/objectives.md §2 and §3 (D6); KEP-83, Alternatives, "Inform how costly is to
+interrupt a Workload".
+"""
+
+_COST = re.compile(r"[0-9]{1,10}")
+
+
+def parse_milestones(text: str) -> Milestones:
+    """Read milestones; where there is no point at 0 s, the cost there is 0.
+
+    Raises
+    ------
+    ValueError
+        If the text cannot be used.
+    """
+    points = tuple(_parse_point(point) for point in text.split(","))
+    times = [time for time, _ in points]
+    if any(later <= time for time, later in pairwise(times)):
+        raise ValueError(EXPECTED)
+    return points if times[0] == 0 else ((0, 0), *points)
+
+
+def milestone_cost(points: Milestones, running_s: int) -> int:
+    """Return the cost after some seconds of run time, 0 or more."""
+    for (start, cost), (end, next_cost) in pairwise(points):
+        if running_s < end:
+            # Subtracting what is rounded down rounds the result up, whether the line rises or
+            # falls.
+            return cost - (cost - next_cost) * (running_s - start) // (end - start)
+    return points[-1][1]
+
+
+def parse_seconds(text: str) -> int:
+    """Read a duration as Go writes it, such as ``1h30m``, in whole seconds.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or negative, or has a fraction of a second.
+    """
+    nanoseconds = parse_duration(text)
+    if nanoseconds is None or nanoseconds < 0 or nanoseconds % SECOND:
+        message = 'a duration in whole seconds, such as "90s", "30m" or "1h30m"'
+        raise ValueError(message)
+    return nanoseconds // SECOND
+
+
+def _parse_point(text: str) -> tuple[int, int]:
+    time, colon, cost = text.strip().partition(":")
+    if not colon or not _COST.fullmatch(cost) or int(cost) > HIGHEST_COST:
+        raise ValueError(EXPECTED)
+    return parse_seconds(time), int(cost)

@@ -115,14 +115,24 @@ def apply_profile(
         If it rates what the state cannot tell.
     """
     wishes = profile.wishes
-    _refuse_each_elsewhere(profile)
+    others = [measure for measure in (*profile.levels, *profile.caps) if measure != (EACH,)]
+    others += [*profile.wishes.most, tuple(profile.rates)]
+    if any(EACH in measure for measure in others):
+        raise SchemaError(
+            f"objective {profile.name}",
+            f'"{EACH}" is no number, but stands for one of each priority',
+            "it as a level or a cap of its own",
+        )
     if profile.median_checkpoint:
         table = by_median(table)
     # After the median: saving is added to what that leaves as lost, the other way round it would be
     # overwritten.
     if profile.saving_counts:
         table = with_saving(table)
-    table = table.counting(_priorities(profile, table))
+    # The priorities whose victims an objective counts, spelled out or not.
+    named = [priority_of(term) for term in profile.terms]
+    counted = [*(table.priorities if (EACH,) in profile.levels else ()), *named]
+    table = table.counting([priority for priority in counted if priority is not None])
     # Asked for only where a cap compares with it: it takes a decision of the scheduler.
     if not {(EACH,), (MORE,)}.isdisjoint(profile.caps):
         table = replace(table, own=own())
@@ -159,24 +169,6 @@ def spelled_out(profile: Profile, table: TermTable) -> Profile:
 def own_priorities(table: TermTable, victims: Sequence[int]) -> Mapping[int, int] | None:
     """Return how many victims of each priority the scheduler's own plan has, by positions."""
     return table.of_priorities(victims) if victims else None
-
-
-def _priorities(profile: Profile, table: TermTable) -> list[int]:
-    """Return the priorities whose victims an objective counts, spelled out or not."""
-    named = [priority_of(term) for term in profile.terms]
-    counted = [*(table.priorities if (EACH,) in profile.levels else ()), *named]
-    return [priority for priority in counted if priority is not None]
-
-
-def _refuse_each_elsewhere(profile: Profile) -> None:
-    others = [measure for measure in (*profile.levels, *profile.caps) if measure != (EACH,)]
-    others += [*profile.wishes.most, tuple(profile.rates)]
-    if any(EACH in measure for measure in others):
-        raise SchemaError(
-            f"objective {profile.name}",
-            f'"{EACH}" is no number, but stands for one of each priority',
-            "it as a level or a cap of its own",
-        )
 
 
 def _refuse_uncounted(profile: Profile, term: str, what: str) -> None:

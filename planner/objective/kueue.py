@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
 from planner.errors import LookupFailed
 from planner.objective.annotation import Disruptions, read_disruption
 from planner.objective.applied import KnownGroups
-from planner.objective.kueue_budget import pod_budgets
-from planner.objective.kueue_sharing import sharing
 from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
-from planner.objective.terms import TermTable
+from planner.objective.terms import PER_MILLE, Budget, TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.kueue.activity import Activity
-from planner.quota.kueue.snapshot import Snapshot
-from planner.quota.kueue.tree import NO_PARENT
-from planner.state.kueue import State
-from planner.term import unit_weight
+from planner.quota.kueue.holding import holding_of
+from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.tree import NO_PARENT, QuotaTree
+from planner.state.kueue import PodDisruptionBudget, State
+from planner.term import ACCELERATOR, unit_weight
 
 
 def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
@@ -56,7 +56,10 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         If a workload is too large to add its cost up exactly.
     """
     if costs is not None:
-        _refuse_unknown(costs, snapshot)
+        held = {workload.key for group in snapshot.admitted.values() for workload in group}
+        for name in costs:
+            if name not in held:
+                raise LookupFailed("costs", f"there is no workload {name} that holds quota")
     columns = problem.workloads.columns
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys, running_s = columns["key"], columns["running_s"]
@@ -72,6 +75,14 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = exact_sizes(keys, of_shape, which)
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
+    # The queue, the cohorts above it and the namespace of each.
+    found: dict[tuple[int, str], tuple[str, ...]] = {}
+    groups = []
+    for place in zip(problem.queue.tolist(), columns["namespace"], strict=True):
+        if place not in found:
+            node, namespace = place
+            found[place] = (*_above(problem, node), f"namespace/{namespace}")
+        groups.append(found[place])
     return TermTable(
         separable=separable_terms(
             Losses(
@@ -100,7 +111,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         needs=[_needs(problem, eligible)],
         alternative=lambda _: 0,
         disruptions=disruptions,
-        groups=_groups(problem),
+        groups=groups,
         budgets=pod_budgets(problem.workloads, snapshot),
     )
 
@@ -115,19 +126,6 @@ def known_groups(state: State) -> KnownGroups:
         "cohort": Activity.of(state).parents.keys(),
         "namespace": namespaces,
     }
-
-
-def _groups(problem: Problem) -> list[tuple[str, ...]]:
-    """Return the queue, the cohorts above it and the namespace of each workload: (W,)."""
-    found: dict[tuple[int, str], tuple[str, ...]] = {}
-    groups = []
-    namespaces = problem.workloads.columns["namespace"]
-    for place in zip(problem.queue.tolist(), namespaces, strict=True):
-        if place not in found:
-            node, namespace = place
-            found[place] = (*_above(problem, node), f"namespace/{namespace}")
-        groups.append(found[place])
-    return groups
 
 
 def _above(problem: Problem, queue: int) -> Iterator[str]:
@@ -149,8 +147,116 @@ def _needs(problem: Problem, eligible: BoolArray) -> list[int]:
     return needs
 
 
-def _refuse_unknown(costs: Mapping[str, int], snapshot: Snapshot) -> None:
-    known = {workload.key for group in snapshot.admitted.values() for workload in group}
-    for name in costs:
-        if name not in known:
-            raise LookupFailed("costs", f"there is no workload {name} that holds quota")
+def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budget]:
+    """Return the budgets of a snapshot that cover any of some workloads.
+
+    A budget covers the pods of its namespace whose labels match, of which a dump has what the
+    podset templates say: labels that a controller adds to pods are not known. How many may go is
+    what the cluster says (``status.disruptionsAllowed``). Where it says nothing it is worked out
+    from ``maxUnavailable`` or ``minAvailable``, as if the pods of the admitted workloads were all
+    that are covered and all of them healthy; shares are rounded up, as Kubernetes does.
+    """
+    found = []
+    for budget in snapshot.budgets:
+        covered = [_covered(budget, one, snapshot) for one in workloads]
+        if not any(covered):
+            continue
+        # Shares are of all pods that are covered, also of those that nobody may evict here.
+        held = (one for group in snapshot.admitted.values() for one in group)
+        everywhere = sum(_covered(budget, one, snapshot) for one in held)
+        found.append(Budget(_allowed(budget, everywhere), np.array(covered, dtype=np.int64)))
+    return found
+
+
+def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> int:
+    """Return how many running pods of a workload a budget covers."""
+    selector = budget.spec.selector
+    if selector is None or one.namespace != budget.metadata.namespace:
+        return 0
+    # Pods that are there, not those of the spec: reclaimed ones are gone, a reduced count never
+    # was.
+    running = holding_of(one.workload, snapshot.configuration).running
+    return sum(
+        running.get(pod_set.name, 0)
+        for pod_set in one.workload.spec.pod_sets
+        if selector.matches(pod_set.template.metadata.labels)
+    )
+
+
+def _allowed(budget: PodDisruptionBudget, pods: int) -> int:
+    """Return how many of the pods that a budget covers may go."""
+    spec, said = budget.spec, budget.status.disruptions_allowed
+    if said is not None:
+        return said
+    if spec.max_unavailable is not None:
+        return _share(spec.max_unavailable, pods)
+    if spec.min_available is not None:
+        return max(0, pods - _share(spec.min_available, pods))
+    return 0  # where neither is said, the disruption controller permits none
+
+
+def _share(number: int | str, pods: int) -> int:
+    if isinstance(number, int):
+        return number
+    return -(-int(number.removesuffix("%")) * pods // 100)
+
+
+_WHOLE_WEIGHT: Final = 10**9
+"""Weights are in nano-units."""
+
+
+def sharing(
+    problem: Problem, snapshot: Snapshot, asking: Collection[int]
+) -> tuple[list[int], Mapping[int, Sequence[int]]]:
+    """Return what each node of a problem borrows: (N,), and the nodes that each queue takes from.
+
+    A ClusterQueue borrows what it uses above its nominal quota, a cohort what it uses above the
+    quota of its subtree. Where fair sharing is on, both are divided by the weight: who is entitled
+    to twice as much counts as borrowing half as much, and to take from it weighs twice. A cohort
+    shares with others what it borrows: its victims are taken from it only if the preemptor is in
+    another one, and if it borrows at all; else they are taken from their queues alone.
+
+    Everything counts that workloads hold quota for, whether contested or not, as in their sizes.
+    ``asking`` are the nodes that the preemptors are in.
+    """
+    tree = snapshot.tree
+    borrowed = [0] * len(problem.names)
+    sharers: dict[int, Sequence[int]] = {}
+    queues, first = np.unique(problem.queue, return_index=True)
+    nodes = [problem.workloads[place].queue for place in first.tolist()]
+    everything = None
+    if problem.fair is not None:
+        everything = sum(_size(snapshot.usage.amount[node], tree) for node in nodes)
+    for node, queue in zip(nodes, queues.tolist(), strict=True):
+        # Two numberings of one tree: the snapshot's, for amounts, and the problem's, for what is
+        # returned.
+        found, above, position = [queue], node, queue
+        while position != NO_PARENT:
+            borrowed[position] = _borrowed(snapshot, above, everything)
+            if position != queue and borrowed[position] and position not in asking:
+                found.append(position)
+            above, position = tree.nodes[above].parent, problem.parent[position]
+        sharers[queue] = found
+    return borrowed, sharers
+
+
+def _borrowed(snapshot: Snapshot, node: int, everything: int | None) -> int:
+    """Return what a node uses above the quota of its subtree, by its weight, rounded down.
+
+    Of weight 0, and close to it, it is a thousand times ``everything`` that anybody could take:
+    more makes no difference of a per mille. Without that, weights do not count.
+    """
+    tree, usage = snapshot.tree, snapshot.usage.amount[node]
+    own = tree.subtree[node]
+    over = _size([max(0, used - own[fr]) for fr, used in enumerate(usage)], tree)
+    if everything is None:
+        return over
+    most, weight = PER_MILLE * max(everything, ACCELERATOR), tree.nodes[node].weight_nano
+    if not weight:
+        return most if over else 0
+    return min(over * _WHOLE_WEIGHT // weight, most)
+
+
+def _size(amounts: Sequence[int], tree: QuotaTree) -> int:
+    """Return the size of amounts of all flavor-resources, in 1/32000 accelerator."""
+    return sum(unit_weight(fr.resource) * n for fr, n in zip(tree.frs, amounts, strict=True) if n)

@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from planner.errors import InputError, ParseError, SchemaError
-from planner.objective.milestone import parse_seconds
+from planner.objective.annotation import parse_seconds
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import EVERYBODY, Group, Wishes
 from planner.term import EACH, RATED, TERMS

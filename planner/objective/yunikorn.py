@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.resource import fits
 from planner.state.clock import SECOND
-from planner.state.yunikorn import Allocation, QueueConfig, YuniKornState
+from planner.state.yunikorn import Allocation, YuniKornState, paths_of
 from planner.term import unit_weight
 
 NOT_TOLD: Final = frozenset({"D6", "D10"})
@@ -83,14 +83,11 @@ def yunikorn_term_table(
     # free.
     nobody = np.zeros(len(keys), dtype=np.bool_)
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
-    sizes = exact_sizes(
-        keys,
-        [
-            sum(unit_weight(t) * amount for t, amount in one.resource.items())
-            for one in problem.allocations
-        ],
-        np.arange(len(keys)),
-    )
+    held = [
+        sum(unit_weight(t) * amount for t, amount in one.resource.items())
+        for one in problem.allocations
+    ]
+    sizes = exact_sizes(keys, held, np.arange(len(keys)))
     separable = separable_terms(
         Losses(
             keys,
@@ -131,16 +128,9 @@ def known_yunikorn_groups(state: YuniKornState) -> KnownGroups:
     pods = [one.pod for app in applications for one in (*app.allocations, *app.requests)]
     roots = [partition.root for partition in state.partitions]
     return {
-        "queue": {path for root in roots for path in _paths(root, "")},
+        "queue": {path for root in roots for path in paths_of(root)},
         "namespace": {pod.partition("/")[0] for pod in pods if pod and "/" in pod},
     }
-
-
-def _paths(queue: QueueConfig, above: str) -> Iterator[str]:
-    path = above + queue.name.lower()
-    yield path
-    for child in queue.queues:
-        yield from _paths(child, f"{path}.")
 
 
 def refuse_annotated(profile: Profile) -> None:
@@ -151,24 +141,17 @@ def refuse_annotated(profile: Profile) -> None:
     UnsupportedError
         If it does.
     """
-    if profile.wishes.annotated:
-        raise UnsupportedError(
-            f"objective {profile.name}",
-            "it protects the run time that workloads ask for, which YuniKorn's dump does not tell",
-            hint="protect queues or namespaces instead",
-        )
-    if profile.median_checkpoint:
-        raise UnsupportedError(
-            f"objective {profile.name}",
-            "it goes by published checkpoints, which YuniKorn's dump does not tell",
-            hint='leave out unpublished = "median"',
-        )
-    if profile.saving_counts:
-        raise UnsupportedError(
-            f"objective {profile.name}",
-            "it counts the time of saving, which YuniKorn's dump does not tell",
-            hint='leave out saving = "counts"',
-        )
+    runtime = "it protects the run time that workloads ask for"
+    instead = "protect queues or namespaces instead"
+    checkpoints, saving = "it goes by published checkpoints", "it counts the time of saving"
+    for asked, what, hint in (
+        (profile.wishes.annotated, runtime, instead),
+        (profile.median_checkpoint, checkpoints, 'leave out unpublished = "median"'),
+        (profile.saving_counts, saving, 'leave out saving = "counts"'),
+    ):
+        if asked:
+            found = f"{what}, which YuniKorn's dump does not tell"
+            raise UnsupportedError(f"objective {profile.name}", found, hint=hint)
 
 
 def _groups(problem: YuniKornProblem, position: int) -> tuple[str, ...]:

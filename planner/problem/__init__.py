@@ -1,10 +1,9 @@
 """One preemption decision in integers: frozen, index-based, the only thing a model sees.
 
 array.py     the types of its arrays
-kueue.py     a pending workload against a tree of cohorts and ClusterQueues
+kueue.py     a pending workload against a tree of cohorts and ClusterQueues; who holds quota in it
 kep83.py     the same by the rules of KEP-83
-kueue_holders.py    who holds quota in it, field by field
-kueue_places.py     what is asked of the nodes where pods are placed, and what victims give back
-kueue_leaves.py     which leaves may take the pods of a podset
+kueue_places.py     what is asked of the nodes where pods are placed, what victims give back, and
+                    which leaves may take the pods of a podset
 yunikorn.py  an ask against nodes and queues
 """

@@ -14,8 +14,8 @@ import numpy as np
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.kueue.waiting import seconds_waiting
+from planner.quota.kueue.preemptor import seconds_waiting
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 
 
@@ -63,17 +63,7 @@ def build_kep83(
     """
     base = build_problem(snapshot, preemptor, assignment, pods=False)
     policy = snapshot.queues[preemptor.queue].spec.preemption
-    return Kep83Problem(
-        base=replace(base, order=_order(base, options, cost)),
-        cohort=options.within_cohort(policy),
-        queue=options.within_cluster_queue(policy),
-        borrows=options.borrows,
-        waited=options.wait <= seconds_waiting(preemptor.workload, snapshot.now),
-    )
-
-
-def _order(base: Problem, options: Kep83, cost: Mapping[str, int]) -> IntArray:
-    """Rank all workloads: other queues first, by the criteria in turn, the smaller UID first."""
+    # Other queues first, by the criteria in turn, the smaller UID first.
     workloads = base.workloads
     columns: list[Sequence[float]] = [base.from_own_queue.tolist()]
     for criterion in options.criteria:
@@ -86,11 +76,6 @@ def _order(base: Problem, options: Kep83, cost: Mapping[str, int]) -> IntArray:
                 columns.append([one.reserved_s for one in workloads])
             case "ByLowestDisruptionCost":
                 columns.append([cost.get(one.key, 0) for one in workloads])
-    return _ranks(workloads, columns)
-
-
-def _ranks(workloads: Sequence[Admitted], columns: Sequence[Sequence[float]]) -> IntArray:
-    """Return the place of each workload, (W,) from 0, sorted by columns (each (W,)) and UID."""
     keys = [
         (*row, workload.uid)
         for workload, row in zip(workloads, zip(*columns, strict=True), strict=True)
@@ -98,4 +83,10 @@ def _ranks(workloads: Sequence[Admitted], columns: Sequence[Sequence[float]]) ->
     places: IntArray = np.empty(len(workloads), dtype=np.int64)
     for place, position in enumerate(sorted(range(len(workloads)), key=keys.__getitem__)):
         places[position] = place
-    return places
+    return Kep83Problem(
+        base=replace(base, order=places),
+        cohort=options.within_cohort(policy),
+        queue=options.within_cluster_queue(policy),
+        borrows=options.borrows,
+        waited=options.wait <= seconds_waiting(preemptor.workload, snapshot.now),
+    )

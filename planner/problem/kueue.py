@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from itertools import repeat
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.kueue_holders import Holders
 from planner.problem.kueue_places import Places, places_of
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.assignment import (
@@ -32,6 +32,57 @@ from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource
 from planner.state.kueue_configuration import Strategy
 from planner.state.queues import Preemption
+
+_WANTED: Final = frozenset(
+    {
+        "key",
+        "namespace",
+        "uid",
+        "usage",
+        "pods",
+        "priority",
+        "reserved_s",
+        "running_s",
+        "evicted",
+        "remarks",
+        "past",
+    }
+)
+
+
+class Holders(list[Admitted]):
+    """W workloads that hold quota in a tree, in the order of its queues; their fields as columns.
+
+    A large state has a hundred thousand of them, each somewhere else in memory: to go through all
+    takes as long for one field as for most of them, so it is done once.
+    """
+
+    @cached_property
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """(W,) each: fields of all, by name."""
+        columns = zip(*self, strict=True) if self else repeat(())
+        named = zip(Admitted._fields, columns, strict=False)
+        return {name: column for name, column in named if name in _WANTED}
+
+    @cached_property
+    def priority(self) -> IntArray:
+        """(W,) their effective priorities."""
+        return np.array(self.columns["priority"], dtype=np.int64)
+
+    @cached_property
+    def evicted(self) -> BoolArray:
+        """(W,) whether they are being evicted."""
+        return np.array(self.columns["evicted"], dtype=np.bool_)
+
+    @cached_property
+    def alike(self) -> tuple[Sequence[Admitted], IntArray]:
+        """One for each that holds differently, and (W,) which stands for whom.
+
+        A snapshot shares what equal ones hold, so that identity says whether they do.
+        """
+        identity = np.fromiter(map(id, self.columns["usage"]), np.int64, len(self))
+        _, first, which = np.unique(identity, return_index=True, return_inverse=True)
+        return [self[position] for position in first.tolist()], which.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,16 +260,25 @@ def build_problem(
     request = whole_request(assignment, preemptor, snapshot) if pods else searched
     _refuse_given_back(snapshot, preemptor, request)
     wanted = contested(assignment, snapshot)
-    frs = _relevant(snapshot, preemptor, {*request, *wanted})
-    nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
+    root = tree.path(preemptor.queue)[-1]
+    # Under fair sharing, shares count whatever the tree has quota for, asked for or not.
+    shared = tree.known[root] if snapshot.configuration.fair_sharing_on else ()
+    frs = sorted({*request, *wanted, *shared})
+    nodes = _nodes_below(snapshot, root, frs)
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     path = [local[node] for node in tree.path(preemptor.queue)]
     lca = _lowest_common_ancestors(parent, path)
     advantage = _advantage(snapshot, preemptor, searched)
-    workloads, queue = _workloads(snapshot, nodes)
+    held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
+    queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
+    workloads = Holders(workload for group in held for workload in group)
     _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
+    later = np.zeros(len(workloads), dtype=np.bool_)
+    # It decides among those of its own priority; of others nobody asks.
+    equal = np.flatnonzero(workloads.priority == preemptor.priority)
+    later[equal] = [preemptor.queued_before(workloads[w].queued_at) for w in equal.tolist()]
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
         request=[request.get(fr, 0) for fr in frs],
@@ -241,17 +301,14 @@ def build_problem(
         holding=holding,
         names_contested=names_contested,
         priority=workloads.priority,
-        queued_later=_queued_later(workloads, preemptor),
+        queued_later=later,
         evicted=workloads.evicted,
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
         searched=[searched.get(fr, 0) for fr in frs],
         zeros=[i for i, fr in enumerate(frs) if fr in searched and not searched[fr]],
         places=places_of(
-            snapshot,
-            placed_groups(assignment, preemptor, snapshot),
-            workloads,
-            kueue=not at_will,
+            snapshot, placed_groups(assignment, preemptor, snapshot), workloads, kueue=not at_will
         ),
     )
 
@@ -274,13 +331,6 @@ def _refuse_given_back(
                 f"it gives back {tree.frs[fr]} of the slice that it replaces while it asks for "
                 "other resources: under fair sharing Kueue's own sums go wrong on that",
             )
-
-
-def _relevant(snapshot: Snapshot, preemptor: Preemptor, named: set[int]) -> list[int]:
-    if snapshot.configuration.fair_sharing_on:
-        # Shares count whatever the tree has quota for, asked for or not.
-        named = named | snapshot.tree.known[snapshot.tree.path(preemptor.queue)[-1]]
-    return sorted(named)
 
 
 def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
@@ -306,24 +356,6 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
         weight_nano=[tree.nodes[node].weight_nano for node in nodes],
         lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
-
-
-def _workloads(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[Holders, IntArray]:
-    """Return what holds quota in active ClusterQueues, and (W,) the positions of their nodes."""
-    held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
-    queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
-    return Holders(workload for group in held for workload in group), queue
-
-
-def _queued_later(workloads: Holders, preemptor: Preemptor) -> BoolArray:
-    """Say who queued later than the preemptor: (W,).
-
-    It decides among those of its own priority; of others nobody asks.
-    """
-    later = np.zeros(len(workloads), dtype=np.bool_)
-    equal = np.flatnonzero(workloads.priority == preemptor.priority)
-    later[equal] = [preemptor.queued_before(workloads[w].queued_at) for w in equal.tolist()]
-    return later
 
 
 def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
@@ -411,10 +443,7 @@ def _lowest_common_ancestors(parent: Sequence[int], path: Sequence[int]) -> list
 
 
 def _candidate_order(
-    workloads: Holders,
-    queue: IntArray,
-    lca: Sequence[int],
-    advantage: dict[int, bool],
+    workloads: Holders, queue: IntArray, lca: Sequence[int], advantage: dict[int, bool]
 ) -> IntArray:
     """Rank all workloads as the scheduler would order them as candidates.
 
@@ -444,10 +473,7 @@ def _candidate_order(
 
 
 def _scheduler_order(
-    workloads: Holders,
-    queue: IntArray,
-    lca: Sequence[int],
-    advantage: dict[int, bool],
+    workloads: Holders, queue: IntArray, lca: Sequence[int], advantage: dict[int, bool]
 ) -> IntArray:
     """Rank all workloads by what decides where past use does not (docs/semantics/kueue.md §5.4)."""
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
@@ -461,14 +487,8 @@ def _scheduler_order(
     )
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
-    _break_ties(order, columns, workloads.columns["uid"])
-    places = np.empty(len(workloads), dtype=np.int64)
-    places[order] = np.arange(len(workloads))
-    return places
-
-
-def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence[str]) -> None:
-    """Sort by UID, in place, what follows each other in an order and is equal in all columns."""
+    # What is equal in all columns goes by UID.
+    uids = workloads.columns["uid"]
     equal = np.ones(max(0, len(order) - 1), dtype=bool)
     for column in columns:
         equal &= column[order[1:]] == column[order[:-1]]
@@ -479,3 +499,6 @@ def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence
     in_run[:-1] |= equal
     tied = zip(run[in_run].tolist(), order[in_run].tolist(), strict=True)
     order[in_run] = [position for _, position in sorted(tied, key=lambda t: (t[0], uids[t[1]]))]
+    places = np.empty(len(workloads), dtype=np.int64)
+    places[order] = np.arange(len(workloads))
+    return places

@@ -5,20 +5,22 @@ Source: docs/semantics/kueue-topology.md §2.4, §4.1 and §7.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from planner.problem.array import IntArray
-from planner.problem.kueue_leaves import eligible_leaves
 from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.topology import OVERLAPPING
 from planner.quota.kueue.topology_tree import FlavorTree
+from planner.state.kueue import Node
+from planner.state.pods import NodeSelectorTerm, SelectorRequirement, Taint, Toleration
 
 Amounts = tuple[tuple[str, int], ...]
 """Amounts by resource, in Kueue's units; none is 0."""
@@ -135,15 +137,6 @@ class Places:
             slices[domains.over(of, aim.slice_level, aim.level)] += count // aim.size
         return AsItIs(slots, pods, slices)
 
-    @cached_property
-    def givers(self) -> Mapping[Leaf, Sequence[int]]:
-        """The kinds that give something back on each leaf."""
-        found: dict[Leaf, list[int]] = {}
-        for kind, given in enumerate(self.gives):
-            for leaf in given:
-                found.setdefault(leaf, []).append(kind)
-        return found
-
 
 def places_of(
     snapshot: Snapshot, groups: Sequence[Group], workloads: Sequence[Admitted], *, kueue: bool
@@ -152,7 +145,18 @@ def places_of(
     if not groups:
         return None
     trees = snapshot.topologies.trees
-    rooms = [_room(group, trees[group.flavor]) for group in groups]
+    rooms = [
+        Room(
+            name=group.name,
+            flavor=group.flavor,
+            slices=group.slices,
+            aim=group.aim,
+            leaves=tuple(eligible_leaves(trees[group.flavor], group.workers)),
+            workers=_asked(group.workers),
+            leader=None if group.leader is None else _asked(group.leader),
+        )
+        for group in groups
+    ]
     flavors = dict.fromkeys(room.flavor for room in rooms)
     wanted = {flavor: _wanted(rooms, flavor) for flavor in flavors}
     occupancy = snapshot.topologies.occupancy if snapshot.placed is None else snapshot.placed
@@ -169,18 +173,6 @@ def places_of(
         kind=kind,
         gives=gives,
         kueue=kueue,
-    )
-
-
-def _room(group: Group, tree: FlavorTree) -> Room:
-    return Room(
-        name=group.name,
-        flavor=group.flavor,
-        slices=group.slices,
-        aim=group.aim,
-        leaves=tuple(eligible_leaves(tree, group.workers)),
-        workers=_asked(group.workers),
-        leader=None if group.leader is None else _asked(group.leader),
     )
 
 
@@ -259,3 +251,92 @@ def _given_back(
             gives.append(given)
         kind[position] = numbers[key]
     return kind, gives
+
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_LABEL: Final = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
+
+
+def eligible_leaves(tree: FlavorTree, pods: Pods) -> Iterable[int]:
+    """Return the leaves that may take a podset; where these are no nodes, all of them.
+
+    Taints, node selectors and required affinity say so (docs/semantics/kueue-topology.md §4.1).
+    """
+    if not tree.ends_in_host:
+        return range(len(tree.nodes))
+    seen: dict[int, bool] = {}
+    return [leaf for leaf, node in enumerate(tree.nodes) if _may_take(node, pods, seen)]
+
+
+def _may_take(node: Node, pods: Pods, seen: dict[int, bool]) -> bool:
+    taints = node.spec.taints
+    if taints:
+        if id(taints) not in seen:
+            seen[id(taints)] = all(_is_tolerated(one, pods.tolerations) for one in taints)
+        if not seen[id(taints)]:
+            return False
+    labels = node.metadata.labels
+    if any(labels.get(key) != value for key, value in pods.pod.node_selector.items()):
+        return False
+    affinity = pods.pod.affinity.node_affinity if pods.pod.affinity else None
+    if affinity is None or affinity.required is None:
+        return True
+    return any(_meets(term, labels, node.metadata.name) for term in affinity.required.terms)
+
+
+def _is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    if taint.effect not in {"NoSchedule", "NoExecute"}:
+        return True
+    return any(
+        one.effect in {"", taint.effect} and one.key in {"", taint.key} and _compares(one, taint)
+        for one in tolerations
+    )
+
+
+def _compares(one: Toleration, taint: Taint) -> bool:
+    if one.operator in {"", "Equal"}:
+        return one.value == taint.value
+    if one.operator == "Exists":
+        return True
+    numbers = _INTEGER.fullmatch(one.value) and _INTEGER.fullmatch(taint.value)
+    if not numbers:
+        return False
+    ours, theirs = int(one.value), int(taint.value)
+    return theirs < ours if one.operator == "Lt" else theirs > ours
+
+
+def _meets(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool:
+    """Say whether a node meets a term: all of its rows, and an empty one is met by none."""
+    rows, fields = term.match_expressions, term.match_fields
+    if not rows and not fields:
+        return False
+    return all(_is_valid(row) and _holds(row, labels.get(row.key)) for row in rows) and all(
+        one.key == "metadata.name"
+        and len(one.values) == 1
+        and one.operator in {"In", "NotIn"}
+        and (one.values[0] == name) == (one.operator == "In")
+        for one in fields
+    )
+
+
+def _is_valid(row: SelectorRequirement) -> bool:
+    number = len(row.values)
+    if not all(_LABEL.fullmatch(value) for value in row.values):
+        return False
+    if row.operator in {"In", "NotIn"}:
+        return number > 0
+    if row.operator in {"Exists", "DoesNotExist"}:
+        return number == 0
+    compares = row.operator in {"Gt", "Lt"}
+    return compares and number == 1 and bool(_INTEGER.fullmatch(row.values[0]))
+
+
+def _holds(row: SelectorRequirement, value: str | None) -> bool:
+    if row.operator in {"In", "NotIn"}:
+        return (value in row.values) == (row.operator == "In")
+    if row.operator in {"Exists", "DoesNotExist"}:
+        return (value is not None) == (row.operator == "Exists")
+    if value is None or not _INTEGER.fullmatch(value):
+        return False
+    bound = int(row.values[0])
+    return int(value) > bound if row.operator == "Gt" else int(value) < bound

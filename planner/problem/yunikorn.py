@@ -13,8 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from planner.problem.array import BoolArray, IntArray
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import Amount, Resource, fits
 from planner.state.yunikorn import Allocation, Ask
@@ -119,7 +118,14 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
     ]
     allocations = [allocation for allocation, _, _ in rows]
     nodes = {room.node_id: i for i, room in enumerate(cluster.nodes)}
-    types = _types(ask, queues, cluster.nodes, allocations)
+    named = set(ask.resource)
+    for queue in queues:
+        named.update(queue.guaranteed or (), queue.max or ())
+    for room in cluster.nodes:
+        named.update(room.available)
+    for allocation in allocations:
+        named.update(allocation.resource)
+    types = sorted(named)
     return YuniKornProblem(
         ask=ask,
         may_preempt=_may_preempt(cluster, ask),
@@ -171,19 +177,6 @@ def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
         preemption_fence=properties.preemption_fence,
         disabled=properties.disabled,
     )
-
-
-def _types(
-    ask: Ask, queues: Sequence[Queue], nodes: Sequence[NodeRoom], allocations: Sequence[Allocation]
-) -> list[str]:
-    named = set(ask.resource)
-    for queue in queues:
-        named.update(queue.guaranteed or (), queue.max or ())
-    for room in nodes:
-        named.update(room.available)
-    for allocation in allocations:
-        named.update(allocation.resource)
-    return sorted(named)
 
 
 def _holding(allocations: Sequence[Allocation], types: Sequence[str]) -> IntArray:

@@ -6,8 +6,7 @@ parse.py       bytes to documents: json_text.py or yaml_text.py
 quick.py       a large list of them, fast: its objects are left as text
 settings.py    what a state is called, and what the user says of it
 items.py       documents to single objects: lists are opened
-checked.py     values to objects of the schema
-complaint.py   what is wrong with one, and where; show.py: values and paths in messages
+complaint.py   what is wrong with a value, and where; show.py: values and paths in messages
 kueue.py       objects of Kueue to one state: the clock, priorities, the configuration
 kueue_kinds.py
                the kinds that are read of it
@@ -116,12 +115,7 @@ def read(  # noqa: PLR0913 - what can be said of a state
     """
     if isinstance(source, Mapping | list):
         return read_objects(
-            source,
-            where="the value",
-            now=now,
-            ignored=ignored,
-            release=release,
-            requests=requests,
+            source, where="the value", now=now, ignored=ignored, release=release, requests=requests
         )
     begin(f"reading {source}" if isinstance(source, str) else "reading")
     loaded = load(source, max_bytes)

@@ -90,7 +90,12 @@ def items_of(
                 raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
             kind = value.get("kind")
             if not isinstance(kind, str) or not kind:
-                raise _without_kind(Item(root, at, value))
+                found = f"{shown(kind)} is not a kind" if kind else ""
+                raise SchemaError(
+                    place(root, at),
+                    found or "an object without a kind stands here",
+                    "apiVersion, kind and metadata",
+                )
             # With a spec it is an object that is only called so.
             if kind.endswith("List") and "spec" not in value:
                 todo.append(_list_items(Item(root, at, value), kind, used_up=document.used_up))
@@ -103,13 +108,6 @@ def items_of(
 def _numbered(values: Sequence[object], at: Path) -> Iterator[tuple[Path, object]]:
     for index, value in enumerate(values):
         yield (*at, index), value
-
-
-def _without_kind(item: Item) -> SchemaError:
-    found = f"{shown(item.value['kind'])} is not a kind" if item.value.get("kind") else ""
-    return SchemaError(
-        item.where, found or "an object without a kind stands here", "apiVersion, kind and metadata"
-    )
 
 
 def _list_items(item: Item, kind: str, *, used_up: bool) -> Iterator[tuple[Path, object]]:

@@ -83,7 +83,12 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         # A recorded instance is a whole state: two of them are two clusters.
         instances += body is not document
         if instances > 1:
-            raise _several_instances(document.where)
+            raise SchemaError(
+                document.where,
+                "a second recorded instance stands here",
+                "one state",
+                "planner replay reads files of many instances",
+            )
         for number, item in enumerate(items_of(body, path, quick_facts)):
             collection.add(item)
             if number % _SOME == 0:
@@ -98,7 +103,11 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     # The newest timestamp comes last: it is only the latest that anything happened.
     moment = given_moment(now) or clock or clock_of(taken, newest)
     if moment is None:
-        raise _without_clock(source)
+        raise InputError(
+            source,
+            "has no timestamp that could serve as the clock",
+            hint="give the time of the decision with --now, such as --now 2026-03-08T21:06:00Z",
+        )
     workloads, notes = resolve_priorities(
         objects["Workload"], objects["WorkloadPriorityClass"], objects["PriorityClass"]
     )
@@ -112,7 +121,8 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     configuration = next(iter(objects["Configuration"]), _assumed(objects))
     found = settle(given, recorded, signs, deployments, configuration)
     fields["configuration"] = found.configuration.counting(requests)
-    remarks = (*_counted(collection.notes), *notes, *odd, *found.notes)
+    counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
+    remarks = (*counted, *notes, *odd, *found.notes)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
 
@@ -146,13 +156,14 @@ def _unwrap(document: Document) -> tuple[Document, Path, datetime | None, str]:
     return body, ("state",), moment, release if isinstance(release, str) else ""
 
 
-def _several_instances(where: str) -> SchemaError:
-    return SchemaError(
-        where,
-        "a second recorded instance stands here",
-        "one state",
-        "planner replay reads files of many instances",
+def _check_any(collection: Collection, source: str) -> None:
+    own = any(some for kind, some in collection.objects.items() if kind not in _OF_THE_CLUSTER)
+    others = collection.ignored + Counter(
+        {kind: len(collection.objects[kind]) for kind in _OF_THE_CLUSTER}
     )
+    if others and not own:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
+        raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
 
 
 def _newest(objects: dict[str, list[Any]]) -> datetime | None:
@@ -170,28 +181,6 @@ def _newest(objects: dict[str, list[Any]]) -> datetime | None:
                 if moment is not None and (newest is None or moment > newest):
                     newest = moment
     return newest
-
-
-def _check_any(collection: Collection, source: str) -> None:
-    own = any(some for kind, some in collection.objects.items() if kind not in _OF_THE_CLUSTER)
-    others = collection.ignored + Counter(
-        {kind: len(collection.objects[kind]) for kind in _OF_THE_CLUSTER}
-    )
-    if others and not own:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
-        raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
-
-
-def _without_clock(source: str) -> InputError:
-    return InputError(
-        source,
-        "has no timestamp that could serve as the clock",
-        hint="give the time of the decision with --now, such as --now 2026-03-08T21:06:00Z",
-    )
-
-
-def _counted(notes: Counter[str]) -> list[str]:
-    return [f"{note} ({count} times)" if count > 1 else note for note, count in notes.items()]
 
 
 def resolve_priorities(

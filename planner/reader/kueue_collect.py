@@ -21,11 +21,7 @@ MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
 
 _INSTALLED: Final = frozenset(
-    {
-        "CustomResourceDefinition",
-        "MutatingWebhookConfiguration",
-        "ValidatingWebhookConfiguration",
-    }
+    {"CustomResourceDefinition", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
 )
 """Other kinds of which a chart of Kueue labels its objects."""
 
@@ -139,7 +135,16 @@ class Collection:
         # By kind alone: the same object may be dumped in two versions of its API.
         key = (kind.name, namespace, name)
         if key in self._places:
-            raise _stands_twice(kind, self._places[key], item.whole())
+            second = item.whole()
+            if kind.name == "Configuration":
+                found = "a second Configuration stands here"
+            else:
+                found = f"{_subject(kind.name, second)} stands twice"
+            raise SchemaError(
+                second.where,
+                f"{found}; the first is at {place(*self._places[key])}",
+                hint="keep one",
+            )
         self._places[key] = (item.root, item.path)
         self.objects[kind.name].append(checked)
         if self._keep_items:
@@ -184,11 +189,3 @@ def _subject(kind: str, item: Item) -> str:
         if isinstance(metadata, dict) and isinstance(metadata.get(key), str) and metadata[key]
     ]
     return f"{kind} {plain('/'.join(parts))}" if parts else kind
-
-
-def _stands_twice(kind: Kind, first: tuple[str, Path], second: Item) -> SchemaError:
-    if kind.name == "Configuration":
-        found = "a second Configuration stands here"
-    else:
-        found = f"{_subject(kind.name, second)} stands twice"
-    return SchemaError(second.where, f"{found}; the first is at {place(*first)}", hint="keep one")

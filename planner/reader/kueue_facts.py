@@ -106,7 +106,10 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     key = f"{namespace}/{metadata.name}"
     holds = run.reserved and admission is not None
     assigned: Sequence[Any] = (admission.pod_set_assignments or ()) if admission else ()
-    held = _held(assigned[0]) if len(assigned) == 1 else _all_held(assigned)
+    if len(assigned) == 1:
+        held = _held(assigned[0])
+    else:
+        held = tuple([each for one in assigned for each in _held(one)])
     # What is cut off at 64 bits counts as much as the release says.
     cut = any(MAX_INT64 in amounts or MIN_INT64 in amounts for _, _, amounts in held)
     if cut or (status and status.reclaimable_pods):
@@ -159,10 +162,6 @@ def _remarks(
     return remarks_of(
         key, annotations or {}, [(one.reason or "", one.count or 0) for one in evictions], graces
     )
-
-
-def _all_held(assigned: Iterable[Any]) -> tuple[Held, ...]:
-    return tuple([held for one in assigned for held in _held(one)])
 
 
 def _held(assigned: Any) -> tuple[Held, ...]:  # noqa: ANN401 - a generated type

@@ -46,7 +46,15 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
         If it is neither, or too much of either.
     """
     data = text.data.removeprefix(_BOM)
-    _check_is_text(data, text.where)
+    if data.startswith(_UTF16_OR_32):
+        raise ParseError(
+            text.where,
+            "is UTF-16 or UTF-32 text",
+            "UTF-8 text",
+            "PowerShell's > writes UTF-16: use kubectl get ... | Out-File -Encoding utf8 FILE",
+        )
+    if b"\0" in data[:_LOOKED_AT]:
+        raise ParseError(text.where, "is binary data", f"{EXPECTED}; gzip is fine")
     budget = budget or Budget()
     listed = quick_document(data, text.where, budget) if quick else None
     if listed is not None:
@@ -65,18 +73,6 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
         hint = "did the command that writes to it fail?" if text.where == STDIN else ""
         raise ParseError(text.where, "is empty", EXPECTED, hint)
     return documents
-
-
-def _check_is_text(data: bytes, where: str) -> None:
-    if data.startswith(_UTF16_OR_32):
-        raise ParseError(
-            where,
-            "is UTF-16 or UTF-32 text",
-            "UTF-8 text",
-            "PowerShell's > writes UTF-16: use kubectl get ... | Out-File -Encoding utf8 FILE",
-        )
-    if b"\0" in data[:_LOOKED_AT]:
-        raise ParseError(where, "is binary data", f"{EXPECTED}; gzip is fine")
 
 
 def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool]:

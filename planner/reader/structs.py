@@ -19,7 +19,6 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 import annotated_types
 import msgspec
 from pydantic import (
-    AliasChoices,
     BaseModel,
     BeforeValidator,
     PlainSerializer,
@@ -30,6 +29,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from planner.reader.unknown import aliases
 from planner.state.base import Amount, Quantity, Time
 
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)\Z"
@@ -82,7 +82,7 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     fields: list[tuple[str, Any, Any]] = []
     names: dict[str, str] = {}
     for name, info in model.model_fields.items():
-        first, *others = _written(name, info)
+        first, *others = dict.fromkeys((*aliases(info), name))
         kind = _checked(info.annotation, info.metadata)
         if info.is_required():
             fields.append((name, kind, msgspec.NODEFAULT))
@@ -108,17 +108,6 @@ def _refusing(wrong: Callable[[Any], bool]) -> Callable[[Any], None]:
             raise ValueError
 
     return check
-
-
-def _written(name: str, info: FieldInfo) -> list[str]:
-    """Return the names under which a field is read: the one in dumps first."""
-    choices = info.validation_alias
-    written = [name]
-    if isinstance(choices, str):
-        written = [choices, name]
-    elif isinstance(choices, AliasChoices):
-        written = [*(one for one in choices.choices if isinstance(one, str)), name]
-    return list(dict.fromkeys(written))
 
 
 def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any annotation

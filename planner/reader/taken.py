@@ -35,15 +35,7 @@ def taken_at(document: Document) -> datetime | None:
     listed = isinstance(document.value, dict) and document.value.get("kind") == "List"
     if found is None or not listed:
         return None
-    try:
-        return parse_time(found) if isinstance(found, str) else _refuse(document, found)
-    except ValueError:
-        return _refuse(document, found)
-
-
-def _refuse(document: Document, found: object) -> datetime:
-    where = f'{document.where}: metadata.annotations["{TAKEN_AT}"]'
-    raise InputError(where, f"{shown(found)} is not a timestamp", f"{TIMESTAMP}, with a time zone")
+    return moment_of(found, f'{document.where}: metadata.annotations["{TAKEN_AT}"]')
 
 
 def clock_of(taken: datetime | None, newest: datetime | None) -> datetime | None:

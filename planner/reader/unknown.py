@@ -83,11 +83,12 @@ def _known(model: type[BaseModel]) -> _Known:
     for name, info in model.model_fields.items():
         below = _model_in(info.annotation)
         below = None if below is Metadata else below
-        names |= dict.fromkeys({name, *_aliases(info)}, below)
+        names |= dict.fromkeys({name, *aliases(info)}, below)
     return _Known(names, _ALWAYS.union(getattr(model, "also_read", ())))
 
 
-def _aliases(info: FieldInfo) -> Iterator[str]:
+def aliases(info: FieldInfo) -> Iterator[str]:
+    """Yield the names under which a field is read besides its own, the one in dumps first."""
     choices = info.validation_alias
     if isinstance(choices, AliasChoices):
         yield from (choice for choice in choices.choices if isinstance(choice, str))

@@ -87,7 +87,8 @@ def parse_yaml(text: str, where: str, budget: Budget | None = None) -> list[obje
     documents: list[object] = []
     builder, made = _Builder(where), 0
     try:
-        for event in _events(text):
+        events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+        for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 builder = _Builder(where)
             elif isinstance(event, yaml.DocumentEndEvent):
@@ -103,11 +104,6 @@ def parse_yaml(text: str, where: str, budget: Budget | None = None) -> list[obje
     except (ValueError, OverflowError, RecursionError) as error:  # escapes beyond Unicode
         raise ParseError(where, f"is not YAML: {error}") from None
     return documents
-
-
-def _events(text: str) -> Iterator[Any]:
-    events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
-    return events
 
 
 def _not_yaml(error: yaml.YAMLError, text: str, where: str) -> ParseError:
@@ -147,7 +143,16 @@ class _Builder:
         elif isinstance(event, yaml.CollectionStartEvent):
             self._open(event)
         elif isinstance(event, yaml.CollectionEndEvent):
-            self._close(event)
+            frame = self.frames.pop()
+            if isinstance(frame.value, dict) and frame.merged:
+                # Where several mappings are merged, the first one counts.
+                whole: dict[str, object] = {}
+                for each in (*reversed(frame.merged), frame.value):
+                    whole.update(each)
+                frame.value = whole
+            if frame.anchor is not None:
+                self.anchors[frame.anchor] = (frame.value, frame.size)
+            self._place(frame.value, frame.size, event)
         else:
             self._alias(event)
 
@@ -164,14 +169,6 @@ class _Builder:
         if event.anchor is not None:
             # Until it is complete nothing may refer to it: the value would hold itself.
             self.anchors.pop(event.anchor, None)
-
-    def _close(self, event: Any) -> None:  # noqa: ANN401
-        frame = self.frames.pop()
-        if isinstance(frame.value, dict) and frame.merged:
-            frame.value = _merged_into(frame.value, frame.merged)
-        if frame.anchor is not None:
-            self.anchors[frame.anchor] = (frame.value, frame.size)
-        self._place(frame.value, frame.size, event)
 
     def _alias(self, event: Any) -> None:  # noqa: ANN401
         if event.anchor not in self.anchors:
@@ -196,7 +193,10 @@ class _Builder:
         elif frame.key is _NO_KEY:
             frame.key = self._key(value, frame, event)
         elif frame.key is _MERGE:
-            frame.merged.extend(self._merged(value, event))
+            mappings: list[Any] = value if isinstance(value, list) else [value]
+            if not all(isinstance(mapping, dict) for mapping in mappings):
+                raise self._error(event, "<< merges something else than mappings")
+            frame.merged.extend(mappings)
             frame.key = _NO_KEY
         elif isinstance(frame.key, str):
             frame.value[frame.key] = value
@@ -212,12 +212,6 @@ class _Builder:
         if value in frame.value:
             raise self._error(event, f"the key {shown(value)} stands twice in one mapping")
         return value
-
-    def _merged(self, value: object, event: Any) -> list[dict[str, object]]:  # noqa: ANN401
-        mappings: list[Any] = value if isinstance(value, list) else [value]
-        if not all(isinstance(mapping, dict) for mapping in mappings):
-            raise self._error(event, "<< merges something else than mappings")
-        return mappings
 
     def _scalar(self, event: Any) -> object:  # noqa: ANN401
         text: str = event.value
@@ -239,14 +233,6 @@ class _Builder:
     def _tag_error(self, event: Any) -> ParseError:  # noqa: ANN401
         tag = str(event.tag).replace(_CORE, "!!", 1)[:60]
         return self._error(event, f"the tag {tag} means nothing here", "plain YAML without tags")
-
-
-def _merged_into(mapping: dict[str, object], merged: list[dict[str, object]]) -> dict[str, object]:
-    """Fill in what is not there; where several mappings are merged, the first one counts."""
-    whole: dict[str, object] = {}
-    for each in (*reversed(merged), mapping):
-        whole.update(each)
-    return whole
 
 
 @lru_cache(maxsize=65536)

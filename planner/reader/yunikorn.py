@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from planner.errors import InputError, SchemaError
 from planner.quantity import MAX_INT64
-from planner.reader.checked import checked, checked_list
+from planner.reader.complaint import checked, checked_list
 from planner.reader.items import Item, Kind
 from planner.reader.settings import canonical_digest
 from planner.reader.show import place, shown
@@ -29,7 +29,6 @@ from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
 from planner.reader.yunikorn_queues import (
     EXPECTED,
     completed,
-    paths_of,
     read_dumped_queues,
     read_queues,
 )
@@ -45,6 +44,7 @@ from planner.state.yunikorn import (
     QueueConfig,
     QueuesConfig,
     YuniKornState,
+    paths_of,
 )
 
 __all__ = [
@@ -90,9 +90,12 @@ def read_yunikorn(
     InputError
         If it cannot be used.
     """
-    moment = given_moment(now)
+    moment, clock = given_moment(now), None
     value, where = files.dump.value, files.dump.where
-    clock = None if moment is None else _nanoseconds(moment)
+    if moment is not None:
+        clock = to_nanoseconds(moment)
+        if abs(clock) > MAX_INT64:
+            raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
     state = _state(value, where, clock, files)
     if ignored is not None and isinstance(value, Mapping):
         ignored.kinds.update(files.ignored)
@@ -101,11 +104,7 @@ def read_yunikorn(
 
 
 def read_yunikorn_objects(
-    value: object,
-    *,
-    where: str,
-    digest: str | None = None,
-    now: int | None = None,
+    value: object, *, where: str, digest: str | None = None, now: int | None = None
 ) -> YuniKornState:
     """Read an instance or a full state dump that is parsed already.
 
@@ -140,22 +139,29 @@ def _state(
     applications = checked_list(Application, value, "applications", where, "applicationID")
     applications = tuple(one for one in applications if not one.is_over)
     pods = read_pods(value, where, files)
-    if pods.is_empty and "config" in value and not any(map(_says_x, _claims(applications))):
+    said = any("x" in claim.model_fields_set for claim in _claims(applications))
+    if pods.is_empty and "config" in value and not said:
         notes += (OPT_OUT_UNKNOWN,)
     applications, remarks = with_flags(applications, pods)
-    partitions = _partitions(config, nodes, applications, where)
+    names = [one.name for one in config.partitions]
+    parts: dict[str, list[PartitionNodes]] = {name: [] for name in names}
+    running: dict[str, list[Application]] = {name: [] for name in names}
+    for i, part in enumerate(nodes):
+        name = _partition_name(part.partition_name, names, place(where, ("nodes", i)))
+        parts[name].append(part)
+    for one in applications:
+        at = f"{where}: application {shown(one.application_id)}"
+        running[_partition_name(one.partition, names, at)].append(one)
+    partitions = tuple(
+        _partition(one, parts[one.name], running[one.name], where) for one in config.partitions
+    )
     extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
     paths = {path for one in partitions for path in paths_of(one.root)}
     for path in extra.queue_usage:
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
     return YuniKornState(
-        now=clock,
-        digest="",
-        source=where,
-        notes=notes + remarks,
-        partitions=partitions,
-        x=extra,
+        now=clock, digest="", source=where, notes=notes + remarks, partitions=partitions, x=extra
     )
 
 
@@ -173,13 +179,6 @@ def _clock(value: Json, where: str) -> int:
     if isinstance(clock, bool) or not isinstance(clock, int) or abs(clock) > MAX_INT64:
         found = f"{shown(clock)} is not a clock"
         raise SchemaError(place(where, (name,)), found, "nanoseconds since 1970")
-    return clock
-
-
-def _nanoseconds(moment: datetime) -> int:
-    clock = to_nanoseconds(moment)
-    if abs(clock) > MAX_INT64:
-        raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
     return clock
 
 
@@ -212,35 +211,10 @@ def _has_limits(queue: QueueConfig) -> bool:
     return bool(queue.limits) or any(map(_has_limits, queue.queues))
 
 
-def _says_x(claim: Claim) -> bool:
-    return "x" in claim.model_fields_set
-
-
 def _claims(applications: Sequence[Application]) -> Iterator[Claim]:
     for one in applications:
         yield from one.allocations
         yield from one.requests
-
-
-def _partitions(
-    config: QueuesConfig,
-    nodes: Sequence[PartitionNodes],
-    applications: Sequence[Application],
-    where: str,
-) -> tuple[Partition, ...]:
-    """Give every partition its nodes and applications."""
-    names = [one.name for one in config.partitions]
-    parts: dict[str, list[PartitionNodes]] = {name: [] for name in names}
-    running: dict[str, list[Application]] = {name: [] for name in names}
-    for i, part in enumerate(nodes):
-        name = _partition_name(part.partition_name, names, place(where, ("nodes", i)))
-        parts[name].append(part)
-    for one in applications:
-        at = f"{where}: application {shown(one.application_id)}"
-        running[_partition_name(one.partition, names, at)].append(one)
-    return tuple(
-        _partition(one, parts[one.name], running[one.name], where) for one in config.partitions
-    )
 
 
 def _partition(

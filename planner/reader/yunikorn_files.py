@@ -94,13 +94,31 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
         if id(one) not in named:
             # Nothing is used up yet: these may turn out to be Kueue's after all.
             items += items_of(Document(one.where, one.value))
-    kueue = next((item for item in items if _is_of_kueue(item)), None)
+    kueue = next(
+        (
+            item
+            for item in items
+            if str(item.value.get("apiVersion")).rpartition("/")[0] in {API_GROUP, CONFIG}
+        ),
+        None,
+    )
     if not dumps:
         if kueue is not None and all("kind" in item.value for item in items):
             return None  # the ConfigMap of YuniKorn in a dump of all there is
-        raise _without_dump(queues[0].where)
+        raise SchemaError(
+            queues[0].where,
+            f"{QUEUES_KEY} of YuniKorn stands here, but no state dump",
+            "the full state dump of the core beside it, in the same file or folder",
+            GET_DUMP,
+        )
     if kueue is not None:
-        raise _mixed(kueue)
+        kind = plain(str(kueue.value.get("kind")))
+        raise SchemaError(
+            kueue.where,
+            f"{kind} of Kueue stands beside a state dump of YuniKorn",
+            "the state of one scheduler",
+            "put them into folders of their own",
+        )
     if len(dumps) > 1:
         raise _second(dumps[0].where, dumps[1].where, "state dump")
     return _sorted(dumps[0], items)
@@ -122,12 +140,7 @@ def _is_queues(value: object) -> bool:
     return "partitions" in names and "kind" not in names and not _is_dump(value)
 
 
-def _is_of_kueue(item: Item) -> bool:
-    return str(item.value.get("apiVersion")).rpartition("/")[0] in {API_GROUP, CONFIG}
-
-
 def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
-    """Sort the objects beside a dump by what they are."""
     classes: list[Item] = []
     pods: list[Item] = []
     queues: list[Item] = []
@@ -144,34 +157,15 @@ def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
         else:
             ignored[plain(f"{kind}.{group}" if group else kind)] += 1
     if len(queues) > 1:
-        queues = [item for item in queues if _name(item) != _DEFAULTS] or queues
+        named = [(item, item.value.get("metadata")) for item in queues]
+        queues = [
+            item
+            for item, metadata in named
+            if not isinstance(metadata, dict) or metadata.get("name") != _DEFAULTS
+        ] or queues
     if len(queues) > 1:
         raise _second(queues[0].where, queues[1].where, QUEUES_KEY)
     return YuniKornFiles(dump, next(iter(queues), None), classes, pods, ignored)
-
-
-def _name(item: Item) -> object:
-    metadata = item.value.get("metadata")
-    return metadata.get("name") if isinstance(metadata, dict) else None
-
-
-def _without_dump(where: str) -> SchemaError:
-    return SchemaError(
-        where,
-        f"{QUEUES_KEY} of YuniKorn stands here, but no state dump",
-        "the full state dump of the core beside it, in the same file or folder",
-        GET_DUMP,
-    )
-
-
-def _mixed(kueue: Item) -> SchemaError:
-    kind = plain(str(kueue.value.get("kind")))
-    return SchemaError(
-        kueue.where,
-        f"{kind} of Kueue stands beside a state dump of YuniKorn",
-        "the state of one scheduler",
-        "put them into folders of their own",
-    )
 
 
 def _second(first: str, second: str, what: str) -> SchemaError:

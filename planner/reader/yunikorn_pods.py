@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from planner.errors import SchemaError
-from planner.reader.checked import checked
+from planner.reader.complaint import checked
 from planner.reader.items import Item
 from planner.reader.show import Path, place, shown
 from planner.reader.yunikorn_files import YuniKornFiles

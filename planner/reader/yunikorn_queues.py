@@ -7,13 +7,13 @@ common/configs/configvalidator.go and webservice/dao/queue_info.go.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from planner.errors import SchemaError
-from planner.reader.checked import checked, checked_list
+from planner.reader.complaint import checked, checked_list
 from planner.reader.show import shown
 from planner.reader.yaml_text import parse_yaml
 from planner.reader.yunikorn_files import QUEUES_KEY
@@ -27,6 +27,7 @@ from planner.state.yunikorn import (
     QueueResources,
     QueuesConfig,
     Resource,
+    none_is_empty,
 )
 
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
@@ -35,10 +36,6 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
 _NAME_EXPECTED: Final = "at most 64 letters, digits and _ : # / @ -"
 
 Json = Mapping[str, Any]
-
-
-def _none_is_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
-    return () if value is None else value
 
 
 class DumpedQueue(Schema):
@@ -50,7 +47,7 @@ class DumpedQueue(Schema):
     properties: dict[str, str] = Field(default_factory=dict)
     max_resource: Resource = Field(default_factory=dict, alias="maxResource")
     guaranteed_resource: Resource = Field(default_factory=dict, alias="guaranteedResource")
-    children: Annotated[tuple[DumpedQueue, ...], BeforeValidator(_none_is_empty)] = ()
+    children: Annotated[tuple[DumpedQueue, ...], BeforeValidator(none_is_empty)] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -82,8 +79,7 @@ class DumpedPartition(Schema):
     def switches(self) -> PreemptionSwitches:
         """Return its switches as queues.yaml would have them."""
         return PreemptionSwitches(
-            enabled=self.preemption_enabled,
-            quotapreemptionenabled=self.quota_preemption_enabled,
+            enabled=self.preemption_enabled, quotapreemptionenabled=self.quota_preemption_enabled
         )
 
 
@@ -153,14 +149,6 @@ def completed(config: QueuesConfig, dumped: QueuesConfig) -> QueuesConfig:
             for one in config.partitions
         )
     )
-
-
-def paths_of(queue: QueueConfig, above: str = "") -> Iterator[str]:
-    """Yield the paths of a queue and of all below it, such as ``root.batch``."""
-    path = f"{above}{queue.name.lower()}"
-    yield path
-    for child in queue.queues:
-        yield from paths_of(child, f"{path}.")
 
 
 def _completed(queue: QueueConfig, dumped: QueueConfig | None) -> QueueConfig:

@@ -1,13 +1,12 @@
 """Problem to proven optimum: the only room that runs a solver.
 
 start.py        the way in: a state, and what the user fixed, to a planning
-deadline.py     when to stop
+deadline.py     when to stop; long calls of a solver, which Ctrl-C ends
 search.py       what a search must know of a scheduler's rules, its state, one exact solve within it
 levels.py       lexicographic levels: minimise on as few classes as the proof permits, prove, fix
 tie_break.py    the canonical answer among equals
 bound.py        lower bounds from linear-programming duals, recomputed in exact integers
 engine.py       one CP-SAT run with the settings that were measured and found safe; its word checked
-waiting.py      long calls of a solver: Ctrl-C ends them, and progress is told meanwhile
 mathopt.py      linear and mixed-integer programs for the engines of MathOpt
 second_opinion.py  whether any answer is left, asked of two engines
 pareto.py       the Pareto front of two measures

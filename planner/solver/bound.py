@@ -180,9 +180,22 @@ def linear_programming_bound(
             branch = program.solve(chosen | {witness})
             heappush(ahead, (branch.bound.value, programs, branch))
             programs += 1
-    return _least(
-        [branch.bound for _, _, branch in sorted(ahead, key=lambda one: one[:2])], classes
-    )
+    # What holds whichever of the branches is taken, the least bound first: a member more or less of
+    # a class adds what it adds in the branch where that is least.
+    first, *others = [branch.bound for _, _, branch in sorted(ahead, key=lambda one: one[:2])]
+    if not others:
+        return first
+    reduced = list(first.reduced)
+    for other in others:
+        above = other.value - first.value
+        for k, (cost, there) in enumerate(zip(reduced, other.reduced, strict=True)):
+            # Spread over all members: several may deviate, and pay for the branch once.
+            spread = above // classes.count(k)
+            if cost > 0:
+                reduced[k] = min(cost, spread + max(0, there))
+            elif cost < 0:
+                reduced[k] = max(cost, -spread + min(0, there))
+    return Bound(first.value, reduced, first.denominator)
 
 
 class _Branch(NamedTuple):
@@ -279,27 +292,6 @@ class _Program:
             for witness, coefficient in row.slack
             if coefficient < 0
         }
-
-
-def _least(bounds: Sequence[Bound], classes: Classes) -> Bound:
-    """Return what holds whichever of some branches is taken; the least bound comes first.
-
-    A member more or less of a class adds what it adds in the branch where that is least.
-    """
-    first, *others = bounds
-    if not others:
-        return first
-    reduced = list(first.reduced)
-    for other in others:
-        above = other.value - first.value
-        for k, (cost, there) in enumerate(zip(reduced, other.reduced, strict=True)):
-            # Spread over all members: several may deviate, and pay for the branch once.
-            spread = above // classes.count(k)
-            if cost > 0:
-                reduced[k] = min(cost, spread + max(0, there))
-            elif cost < 0:
-                reduced[k] = max(cost, -spread + min(0, there))
-    return Bound(first.value, reduced, first.denominator)
 
 
 def _scaled(row: Row) -> Row:

@@ -1,12 +1,16 @@
-"""When to stop, and how long to look for trees.
+"""When to stop, how long to look for trees, and long calls of solvers in a thread of their own.
 
 No solver is loaded by it: who only replays decisions has deadlines, too.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple, TypeVar
+
+from planner.stage import going_on
 
 Trees = Literal["brief"] | bool | None
 """Whether to wait for proof trees: always, never (then two engines are asked), with ``None`` for
@@ -49,3 +53,48 @@ class Deadline(NamedTuple):
     def passed(self) -> bool:
         """Whether the time is up."""
         return self.at is not None and time.monotonic() >= self.at
+
+
+TICK_S: Final = 0.5
+T = TypeVar("T")
+
+
+def waited_for(call: Callable[[], T], stop: Callable[[], None] | None = None) -> T:
+    """Return what a call returns that lets other threads run, and say now and then that it goes on.
+
+    Python runs no handler of a signal before a call of a library returns: in the thread of the
+    call, Ctrl-C would end nothing, and nobody could say that the work goes on.
+
+    Where the wait is interrupted, ``stop`` makes the call end. A call that nothing ends is left to
+    itself: its thread keeps no process alive, and what it returns is lost.
+
+    Raises
+    ------
+    MemoryError
+        If there is no memory for a thread.
+    """
+    returned: list[T] = []
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            returned.append(call())
+        except BaseException as error:  # noqa: BLE001 - it is for the thread that waits
+            raised.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    try:
+        try:
+            thread.start()
+        except RuntimeError as error:
+            raise MemoryError from error
+        while thread.is_alive():
+            going_on()
+            thread.join(TICK_S)
+    finally:
+        while stop is not None and thread.is_alive():
+            stop()
+            thread.join(TICK_S)
+    if raised:
+        raise raised[0]
+    return returned[0]

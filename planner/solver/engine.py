@@ -29,15 +29,13 @@ from ortools.sat.python.cp_model_helper import (
     CpSatHelper,
     CpSolverResponse,
     CpSolverStatus,
-    LinearExpressionProto,
     SatParameters,
     SolveWrapper,
 )
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
-from planner.solver.deadline import Deadline
-from planner.solver.waiting import waited_for
+from planner.solver.deadline import Deadline, waited_for
 from planner.stage import going_on
 
 SEED: Final = 0
@@ -275,10 +273,7 @@ def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
 
 
 def complete(
-    builder: Builder,
-    take: Sequence[int],
-    counts: Sequence[int],
-    objective: Linear | None = None,
+    builder: Builder, take: Sequence[int], counts: Sequence[int], objective: Linear | None = None
 ) -> Sequence[int] | None:
     """Return a value for every variable that agrees with the class counts, or ``None``.
 
@@ -312,7 +307,6 @@ def complete(
 
 
 def _quick(deadline: Deadline) -> SatParameters:
-    """Return the parameters of a quick attempt."""
     parameters = SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED
@@ -441,9 +435,6 @@ def _read(row: ConstraintProto) -> _Row:
         return _Row(when, some=list(row.bool_or.literals))
     if row.has_lin_max():
         target, others = row.lin_max.target, row.lin_max.exprs
-        return _Row(when, largest=[_sum(each) for each in (target, *others)])
+        sums = [_Sum(list(one.vars), list(one.coeffs), one.offset) for one in (target, *others)]
+        return _Row(when, largest=sums)
     raise NotImplementedError(f"a row that the builder does not make: {row}")
-
-
-def _sum(expression: LinearExpressionProto) -> _Sum:
-    return _Sum(list(expression.vars), list(expression.coeffs), expression.offset)

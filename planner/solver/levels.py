@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InternalError
-from planner.models.shared.classes import Classes, Row
-from planner.objective.cascading import CASCADE
+from planner.models.shared.classes import Row
 from planner.objective.profiles import Measure, with_names
+from planner.objective.terms import CASCADE
 from planner.plan import Proof
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import OutOfTime
@@ -183,14 +183,21 @@ def _start(
     costs = search.costs(measure, chosen)
     if known == 0:
         return _Core(classes, trivial_bound(costs), set(classes))
-    below = _bounded_below(search, chosen)
+    below = [
+        Row.of("+".join(earlier), search.costs(earlier, chosen), bound)
+        for earlier, bound in search.bounds.items()
+    ]
     by_levels, _ = best_single_row(below, costs, chosen.sizes.tolist())
     if known is not None and by_levels.whole >= known:
         return _Core(classes, by_levels, set(classes))
     if len(classes) <= CORE or search.deadline.passed:
         quick = search.rules.quick_bound(chosen, costs)
         return _Core(classes, max(quick, by_levels, key=lambda each: each.whole), set(classes))
-    bounded = _bounded_above(search, chosen)
+    bounded = [
+        Row.of("+".join(limited), -search.costs(limited, chosen), -limit)
+        for limited, limit in search.limits.items()
+        if search.is_separable(limited)
+    ]
     bound = search.rules.close_bound(chosen, costs, bounded + below)
     certain = search.lower.keys() & set(classes)
     use = np.zeros(len(classes))
@@ -219,23 +226,6 @@ def _most_doubtful(doubt: NDArray[np.float64], use: NDArray[np.float64]) -> list
         if len(chosen) >= CORE:
             break
     return chosen
-
-
-def _bounded_above(search: Search, classes: Classes) -> list[Row]:
-    """Return the measures that are bounded above as rows."""
-    return [
-        Row.of("+".join(measure), -search.costs(measure, classes), -limit)
-        for measure, limit in search.limits.items()
-        if search.is_separable(measure)
-    ]
-
-
-def _bounded_below(search: Search, classes: Classes) -> list[Row]:
-    """Return what is proved of earlier levels as rows."""
-    return [
-        Row.of("+".join(measure), search.costs(measure, classes), bound)
-        for measure, bound in search.bounds.items()
-    ]
 
 
 def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: int) -> Least:
@@ -371,7 +361,11 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
         search.incumbent = best
     steady = search.fork()
     steady.deadline, steady.incumbent = search.deadline.half(), None
-    steady.active = _steady(search)
+    cascades, first = search.rules.table.cascades, search.classes.first.tolist()
+    if cascades is None:
+        message = "an objective counts D11, but nothing answers it"
+        raise InternalError(message)
+    steady.active = [k for k in search.active if cascades.is_steady(first[k])]
     if search.value(CASCADE, best) and find_any(steady, steady.active) == "optimal":
         for measure in levels:
             _solve_level(steady, measure)
@@ -398,7 +392,6 @@ def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResul
 
 
 def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> None:
-    """Solve the level after those that are done."""
     least = _solve_level(search, measure)
     done.append(LevelResult(measure, least))
     if least.outcome != "optimal":
@@ -414,15 +407,6 @@ def _in_the_end(search: Search, level: LevelResult) -> LevelResult:
         return level
     value, bound = search.value(level.measure, search.answer), level.least.bound
     return replace(level, least=Least("optimal" if value == bound else "feasible", value, bound))
-
-
-def _steady(search: Search) -> list[int]:
-    """Return the active classes of workloads that could preempt nobody again."""
-    cascades, first = search.rules.table.cascades, search.classes.first.tolist()
-    if cascades is None:
-        message = "an objective counts D11, but nothing answers it"
-        raise InternalError(message)
-    return [k for k in search.active if cascades.is_steady(first[k])]
 
 
 def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:

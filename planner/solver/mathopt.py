@@ -43,8 +43,8 @@ from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 from planner.errors import InternalError
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
+from planner.solver.deadline import waited_for
 from planner.solver.engine import SEED
-from planner.solver.waiting import waited_for
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""
@@ -310,22 +310,18 @@ def _translate_row(program: _Program, row: ConstraintProto) -> None:
         most = len(row.bool_or.literals) - 1 - count
         program.add_if(when, false, None, most)
     elif row.has_lin_max() and not when:
-        _translate_max(program, row)
+        # At least each of them, and at most the one that is chosen.
+        target = _terms(row.lin_max.target.vars, row.lin_max.target.coeffs)
+        chosen = []
+        for expr in row.lin_max.exprs:
+            more = _plus(target, _terms(expr.vars, expr.coeffs), -1)
+            least = expr.offset - row.lin_max.target.offset
+            program.add(more, least, None)
+            chosen.append(program.binary())
+            program.add_if(chosen[-1:], more, None, least)
+        program.add(dict.fromkeys(chosen, 1), 1, None)
     else:
         raise NotImplementedError(f"a row that the builder does not make: {row}")
-
-
-def _translate_max(program: _Program, row: ConstraintProto) -> None:
-    """State target = max(exprs): at least each of them, and at most the one that is chosen."""
-    target = _terms(row.lin_max.target.vars, row.lin_max.target.coeffs)
-    chosen = []
-    for expr in row.lin_max.exprs:
-        more = _plus(target, _terms(expr.vars, expr.coeffs), -1)
-        least = expr.offset - row.lin_max.target.offset
-        program.add(more, least, None)
-        chosen.append(program.binary())
-        program.add_if(chosen[-1:], more, None, least)
-    program.add(dict.fromkeys(chosen, 1), 1, None)
 
 
 def _terms(variables: Iterable[int], coefficients: Iterable[int]) -> dict[int, int]:
@@ -412,7 +408,16 @@ class Simplex:
 
     def solve(self) -> Solved:
         """Solve with the bounds of now."""
-        self._update()
+        columns = sorted(self._changed)
+        update = ModelUpdateProto()
+        update.variable_updates.lower_bounds.ids.extend(columns)
+        update.variable_updates.lower_bounds.values.extend(self._changed[c][0] for c in columns)
+        update.variable_updates.upper_bounds.ids.extend(columns)
+        update.variable_updates.upper_bounds.values.extend(self._changed[c][1] for c in columns)
+        if columns and not self._solver.update(update):
+            message = "GLOP cannot change bounds"
+            raise InternalError(message)
+        self._changed = {}
         nothing = ModelSolveParametersProto(), None, CallbackRegistrationProto(), None, None
         result = self._solver.solve(_PARAMETERS, *nothing)
         reason = result.termination.reason
@@ -424,18 +429,6 @@ class Simplex:
             values = _dense(best.primal_solution.variable_values, self._columns + self._rows)
             solution = values[: self._columns]
         return Solved(reason == TERMINATION_REASON_INFEASIBLE, duals, solution)
-
-    def _update(self) -> None:
-        columns = sorted(self._changed)
-        update = ModelUpdateProto()
-        update.variable_updates.lower_bounds.ids.extend(columns)
-        update.variable_updates.lower_bounds.values.extend(self._changed[c][0] for c in columns)
-        update.variable_updates.upper_bounds.ids.extend(columns)
-        update.variable_updates.upper_bounds.values.extend(self._changed[c][1] for c in columns)
-        if columns and not self._solver.update(update):
-            message = "GLOP cannot change bounds"
-            raise InternalError(message)
-        self._changed = {}
 
 
 def _model(
@@ -455,19 +448,15 @@ def _model(
     model.linear_constraints.upper_bounds.extend([inf] * len(rows))
     matrix = model.linear_constraint_matrix
     for number, row in enumerate(rows):
-        columns, coefficients = _entries(row, width - witnesses)
+        # The columns that are not 0, ascending.
+        slack = sorted((width - witnesses + witness, float(c)) for witness, c in row.slack)
+        columns = [*row.classes.tolist(), *(column for column, _ in slack)]
+        coefficients = [*row.amounts.astype(float).tolist(), *(c for _, c in slack)]
         largest = max(map(abs, coefficients), default=1.0)
         matrix.row_ids.extend([number] * (len(columns) + 1))
         matrix.column_ids.extend([*columns, width + number])
         matrix.coefficients.extend([*coefficients, largest])
     return model
-
-
-def _entries(row: Row, classes: int) -> tuple[list[int], list[float]]:
-    """Return the columns of a row that are not 0, ascending, and their coefficients."""
-    slack = sorted((classes + witness, float(c)) for witness, c in row.slack)
-    columns = [*row.classes.tolist(), *(column for column, _ in slack)]
-    return columns, [*row.amounts.astype(float).tolist(), *(c for _, c in slack)]
 
 
 def _dense(vector: SparseDoubleVectorProto, size: int) -> FloatArray:

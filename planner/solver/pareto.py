@@ -136,7 +136,6 @@ def _greedy(
     *,
     complete: bool,
 ) -> GreedyPoint:
-    """Say where the scheduler's own plan is."""
     greedy = last.greedy
     if greedy is None:
         message = f"the plan for {last.preemptor} has no plan of the scheduler beside it"

@@ -299,9 +299,23 @@ class Search:
 
         All limits and conditions are stated, and further rows; ``members`` go for certain.
         """
-        formulation = self.rules.assemble(self._narrowed(classes, members))
+        least = {**self.lower, **members}
+        narrowed = self.classes.subset(classes).narrowed(
+            {new: least[k] for new, k in enumerate(classes) if k in least},
+            {new: self.upper[k] for new, k in enumerate(classes) if k in self.upper},
+        )
+        formulation = self.rules.assemble(narrowed)
         take = dict(zip(classes, formulation.take, strict=True))
-        self._restrict(formulation, take, rows)
+        builder = formulation.builder
+        # What is known of earlier levels from below is left out: such rows were measured to make
+        # proofs many times longer.
+        for limited, limit in self.limits.items():
+            builder.add(express(formulation, self.rules.table, limited) <= limit)
+        for linear, bound in (*self.conditions, *rows):
+            by_variable = {take[k]: c for k, c in linear.terms.items() if k in take}
+            builder.add(Linear(by_variable) >= bound)
+        for counts in self.cut:
+            self.cut_off(formulation, take, counts)
         return formulation, take
 
     def _ask(
@@ -311,9 +325,8 @@ class Search:
         hint: Sequence[int] | None,
         attempts: Sequence[Attempt] | None,
     ) -> Run:
-        """Solve a model, and note what settled it."""
         result = run(builder, objective, self.deadline, hint, attempts or self.attempts)
-        if result.settled:
+        if result.settled:  # what comes next begins with what settled this
             self.attempts = self.attempts[self.attempts.index(result.attempt) :]
         return result
 
@@ -346,39 +359,14 @@ class Search:
         One that is no better in the measure and worse on a later level is let go: there may be no
         time left to make up for that.
         """
-        if usable and found != self.incumbent and self._is_worse_later(found, measure):
-            return
+        if usable and found != self.incumbent and self.levels:
+            known = self.answer
+            better = measure is not None and self.value(measure, found) < self.value(measure, known)
+            if not better and self.values(found) > self.values(known):
+                return
         self.incumbent = found
         for earlier in self.unproved:
             self.limit(earlier, self.value(earlier, found))
-
-    def _is_worse_later(self, found: Counts, measure: Measure | None) -> bool:
-        """Say whether an answer is no better in a measure, and worse on all levels together."""
-        if not self.levels:
-            return False
-        known = self.answer
-        better = measure is not None and self.value(measure, found) < self.value(measure, known)
-        return not better and self.values(found) > self.values(known)
-
-    def _restrict(
-        self,
-        formulation: Measured,
-        take: dict[int, int],
-        rows: Iterable[RowOverClasses],
-    ) -> None:
-        """State the limits and further conditions.
-
-        What is known of earlier levels from below is left out: such rows were measured to make
-        proofs many times longer.
-        """
-        builder = formulation.builder
-        for limited, limit in self.limits.items():
-            builder.add(express(formulation, self.rules.table, limited) <= limit)
-        for linear, bound in (*self.conditions, *rows):
-            by_variable = {take[k]: c for k, c in linear.terms.items() if k in take}
-            builder.add(Linear(by_variable) >= bound)
-        for counts in self.cut:
-            self.cut_off(formulation, take, counts)
 
     def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
         """Forbid one combination of class counts, and all that are refused for the same reason."""
@@ -414,17 +402,6 @@ class Search:
         possible = [(row, least) for row, least in different if builder.bounds(row)[1] >= least]
         builder.any_of(builder.witnesses(possible))
 
-    def _narrowed(self, classes: Sequence[int], members: Mapping[int, int]) -> Classes:
-        """Return some classes, with what every answer has and has not of them.
-
-        ``members`` go besides.
-        """
-        least = {**self.lower, **members}
-        return self.classes.subset(classes).narrowed(
-            {new: least[k] for new, k in enumerate(classes) if k in least},
-            {new: self.upper[k] for new, k in enumerate(classes) if k in self.upper},
-        )
-
     def _suits(self, classes: Sequence[int], members: Mapping[int, int]) -> bool:
         """Say whether the incumbent keeps to some classes and has the members asked for."""
         if self.incumbent is None:
@@ -458,10 +435,13 @@ def impose(search: Search, wishes: Wishes) -> None:
     protected = wishes.protected(table)
     counted = {group: wishes.counted(table, group) for group in wishes.budget}
     chosen = None if search.incumbent is None else search.classes.take(search.incumbent)
-    search.classes = _divide(
-        search.classes,
-        [(protected[i], *(c[i] for c in counted.values())) for i in range(len(table.groups))],
-    )
+    key = [(protected[i], *(c[i] for c in counted.values())) for i in range(len(table.groups))]
+    parts: dict[tuple[int, tuple[bool, ...]], list[int]] = {}
+    for c, members in enumerate(search.classes.members):
+        for position in members:
+            parts.setdefault((c, key[position]), []).append(position)
+    divided = list(parts.values())
+    search.classes = Classes(divided, np.array([each[0] for each in divided], dtype=np.int64))
     first = search.classes.first
     search.active = [k for k, hold in enumerate(protected[first].tolist()) if not hold]
     for group, most in wishes.budget.items():
@@ -473,13 +453,3 @@ def impose(search: Search, wishes: Wishes) -> None:
     with suppress(OutOfTime):  # whether it keeps to a wish of D11 is then not known
         if chosen is not None and wishes.are_kept(table, chosen):
             search.incumbent = search.classes.counts(chosen)
-
-
-def _divide(classes: Classes, key: list[tuple[bool, ...]]) -> Classes:
-    """Divide classes by a key of their members, which keep their order: ``key`` is (W,)."""
-    parts: dict[tuple[int, tuple[bool, ...]], list[int]] = {}
-    for k, members in enumerate(classes.members):
-        for position in members:
-            parts.setdefault((k, key[position]), []).append(position)
-    divided = list(parts.values())
-    return Classes(divided, np.array([each[0] for each in divided], dtype=np.int64))

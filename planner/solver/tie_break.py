@@ -52,7 +52,9 @@ def try_once(
         outcome = others.run_on(others.active, rows=rows, attempts=[attempt]).outcome
     else:
         most = search.limits[guide]
-        others.limits[guide] = most + _step(search, guide)
+        costs = search.costs(guide, search.classes.subset(search.active))
+        # By so much it rises at least.
+        others.limits[guide] = most + (int(np.gcd.reduce(costs)) or 1)
         outcome = others.run_on(
             others.active, guide, rows=rows, least=most, attempts=[attempt]
         ).outcome
@@ -78,11 +80,6 @@ def guide_of(search: Search) -> Measure | None:
     return None if guide is None or different[guide] == 1 else guide
 
 
-def _step(search: Search, measure: Measure) -> int:
-    """Return by how much a measure rises at least."""
-    return int(np.gcd.reduce(search.costs(measure, search.classes.subset(search.active)))) or 1
-
-
 FEW: Final = 2
 """Answers, besides the first, that are listed before victims are settled one by one."""
 
@@ -98,7 +95,11 @@ def break_ties(search: Search) -> bool:
     while sum(fixed) < sum(search.answer):
         known = search.answer
         step, earlier = next_step(search, fixed, span)
-        outcome = _find_earlier(search, fixed, earlier) if earlier else "infeasible"
+        outcome: Outcome = "infeasible"
+        if earlier:
+            # An answer with the fixed victims and at least one of the earlier ones.
+            one_more = Linear(dict.fromkeys(earlier, 1)), 1 + sum(fixed[k] for k in earlier)
+            outcome = find_equal(search, [one_more])
         if outcome == "unknown":
             search.incumbent = known
             return False
@@ -172,9 +173,3 @@ def next_step(search: Search, fixed: Counts, span: int) -> tuple[list[tuple[int,
         if not {k for _, k in step}.intersection(earlier):
             return step, earlier
         size -= 1  # one victim alone comes before all other members of its class
-
-
-def _find_earlier(search: Search, fixed: Counts, earlier: list[int]) -> Outcome:
-    """Look for an answer with the fixed victims and at least one of the earlier ones."""
-    one_more = (Linear(dict.fromkeys(earlier, 1)), 1 + sum(fixed[k] for k in earlier))
-    return find_equal(search, [one_more])

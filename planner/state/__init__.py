@@ -25,12 +25,4 @@ yunikorn.py           a cluster of YuniKorn, with its quantities and what Kubern
 from planner.state.base import TIMESTAMP, parse_time
 from planner.state.record import ANNOTATIONS, AUTO, AnyState, Remarks, RequestsFrom
 
-__all__ = [
-    "ANNOTATIONS",
-    "AUTO",
-    "TIMESTAMP",
-    "AnyState",
-    "Remarks",
-    "RequestsFrom",
-    "parse_time",
-]
+__all__ = ["ANNOTATIONS", "AUTO", "TIMESTAMP", "AnyState", "Remarks", "RequestsFrom", "parse_time"]

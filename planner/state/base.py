@@ -186,9 +186,7 @@ def parse_time(text: str) -> datetime:
     raise ValueError(message)
 
 
-@lru_cache(maxsize=65536)
-def _read_time_text(text: str) -> datetime:
-    return parse_time(text)
+_read_time_text = lru_cache(maxsize=65536)(parse_time)
 
 
 def _read_time(value: object) -> datetime:

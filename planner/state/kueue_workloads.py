@@ -150,7 +150,10 @@ class Workloads(Sequence[Workload]):
         place %= len(self.entries)
         found = self._made.get(place)
         if found is None:
-            found = self._made[place] = self._read(entry)
+            if self._make is None:
+                message = "facts, and nothing to make a workload of"
+                raise TypeError(message)
+            found = self._made[place] = self._make(entry.text)
         return found
 
     def __iter__(self) -> Iterator[Workload]:
@@ -217,12 +220,6 @@ class Workloads(Sequence[Workload]):
 
     def _with(self, entries: Iterable[Entry]) -> Workloads:
         return Workloads(entries, self._make)
-
-    def _read(self, facts: Facts) -> Workload:
-        if self._make is None:
-            message = "facts, and nothing to make a workload of"
-            raise TypeError(message)
-        return self._make(facts.text)
 
     @cached_property
     def keys(self) -> Sequence[str]:

@@ -205,7 +205,8 @@ def _read_priority(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
     return value
 
 
-def _read_list(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+def none_is_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    """Return a list, or an empty one for ``null``."""
     return () if value is None else value
 
 
@@ -261,7 +262,15 @@ class QueueConfig(ConfigSchema):
     )
     resources: QueueResources = QueueResources.blank()
     limits: tuple[object, ...] = ()
-    queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(_read_list)] = ()
+    queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(none_is_empty)] = ()
+
+
+def paths_of(queue: QueueConfig, above: str = "") -> Iterator[str]:
+    """Yield the paths of a queue and of all below it, such as ``root.batch``."""
+    path = f"{above}{queue.name.lower()}"
+    yield path
+    for child in queue.queues:
+        yield from paths_of(child, f"{path}.")
 
 
 class PreemptionSwitches(ConfigSchema):

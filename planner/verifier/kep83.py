@@ -17,9 +17,9 @@ from planner.laws import kep83 as laws
 from planner.plan import Verdict
 from planner.plan.kueue import Plan
 from planner.quota.kueue.amount import add
+from planner.quota.kueue.preemptor import seconds_waiting
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
-from planner.quota.kueue.waiting import seconds_waiting
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 from planner.verifier.kueue.case import Case, Removal, match_victims
 from planner.verifier.kueue.classical import judge_fit, judge_holdings, say_reason, say_refused

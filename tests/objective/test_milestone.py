@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.objective.milestone import milestone_cost, parse_milestones, parse_seconds
+from planner.objective.annotation import milestone_cost, parse_milestones, parse_seconds
 
 EXAMPLE = parse_milestones("0s:0, 1h:50,4h:10")
 

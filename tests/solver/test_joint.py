@@ -148,7 +148,7 @@ def test_what_may_go_equals_brute_force_set_by_set(
     for truth in islice(telling(waiting, fair=fair, flavors=flavors), max(1, MORE // 4)):
         question = asked(truth)
         for in_order in (False, True):
-            rules = JointRules(question, question.forest.table(None), in_order)
+            rules = JointRules(question, question.forest.table(None), in_order=in_order)
             expected = truth.sets(in_order=in_order)
             for admitted in subsets(waiting):
                 rules.admit = frozenset(admitted)

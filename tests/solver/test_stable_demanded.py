@@ -8,8 +8,8 @@ import pytest
 
 import planner
 from planner.models.kueue.laws import reasons
-from planner.objective.cascading import CASCADE
 from planner.objective.profiles import PROFILES, Profile
+from planner.objective.terms import CASCADE
 from planner.objective.wishes import Wishes
 from planner.quota.kueue.assignment import read_assignment
 from planner.quota.kueue.preemptor import find_preemptor

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from planner.models.shared.builder import Builder, Linear, total
-from planner.solver.deadline import Deadline
+from planner.solver.deadline import Deadline, waited_for
 from planner.solver.engine import ATTEMPTS, run
 from planner.solver.mathopt import Kind, ask, translate
-from planner.solver.waiting import waited_for
 from planner.stage import told_to
 
 LAST = ATTEMPTS[-1]

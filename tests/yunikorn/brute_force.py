@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain, combinations
 
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import (
     Resource,

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, is_usable, prepare
 from planner.quota.yunikorn.snapshot import Snapshot
 from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
 from planner.reference.yunikorn.decision import can_help, plan_node, score_of

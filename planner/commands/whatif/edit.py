@@ -18,8 +18,7 @@ from planner.errors import SchemaError
 from planner.plan import AnyPlan, Record, Status
 from planner.plan.base import name_some
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
-from planner.reader.checked import checked
-from planner.reader.complaint import closest
+from planner.reader.complaint import checked, closest
 from planner.reader.items import Item
 from planner.scheduler import Part
 from planner.state import AnyState

@@ -42,7 +42,7 @@ from planner.commands.whatif.edit import (
     replaced,
 )
 from planner.quantity import format_quantity, format_units, from_units, to_quota
-from planner.reader.checked import checked
+from planner.reader.complaint import checked
 from planner.state.kueue import State
 from planner.state.kueue_configuration import FEATURE_GATES, Configuration, FairSharing
 from planner.state.kueue_topology import HOST, Node, NodeStatus

@@ -22,8 +22,7 @@ from pydantic import Field
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.plan.base import name_some
-from planner.reader.checked import checked
-from planner.reader.complaint import closest
+from planner.reader.complaint import checked, closest
 from planner.reader.items import Item, items_of
 from planner.reader.kueue import resolve_priorities
 from planner.reader.parse import parse

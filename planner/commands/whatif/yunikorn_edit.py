@@ -36,7 +36,6 @@ from planner.commands.whatif.edit import (
     replaced,
 )
 from planner.quota.yunikorn import properties
-from planner.reader.yunikorn_queues import paths_of
 from planner.state.clock import parse_duration
 from planner.state.yunikorn import (
     ROOT,
@@ -49,6 +48,7 @@ from planner.state.yunikorn import (
     YuniKornState,
     format_yunikorn_quantity,
     parse_yunikorn_quantity,
+    paths_of,
 )
 
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"

@@ -28,8 +28,7 @@ from planner.laws.yunikorn import (
     YK_PRIORITY,
 )
 from planner.proof.box import Box, Holders, Members, Row, all_but_last
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, fits
 from planner.verifier.yunikorn import verify_yunikorn_case

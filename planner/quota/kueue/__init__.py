@@ -7,15 +7,12 @@ activity.py   which queues and cohorts take part
 devices.py    what pods take for the devices that they claim
 request.py    what a pending workload asks for
 assignment.py which flavor each of its podsets gets
-holding.py    what an admitted workload holds
+holding.py    what an admitted workload holds, worked out once for all that hold the same
 past_use.py   what LocalQueues used, by which admission fair sharing orders
-shape.py      the same, worked out once for all that hold the same
 slices.py     the old slice that a slice of an elastic workload replaces
-overflow.py   where amounts wrap around in older releases of Kueue, and quotas are misread
 snapshot.py   state -> tree + admitted workloads
 topology.py   what placed pods take of nodes, and what is left on them
 topology_tree.py  the nodes behind a flavor as a tree of domains
 placing.py    what podsets ask of the nodes: groups, levels, slices
-preemptor.py  the pending workload that wants in
-waiting.py    for how long it has waited
+preemptor.py  the pending workload that wants in, and for how long it has waited
 """

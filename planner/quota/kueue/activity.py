@@ -70,11 +70,16 @@ class Activity(NamedTuple):
     @classmethod
     def of(cls, state: State, *, placing: bool = False) -> Activity:
         """Find out who takes part in a state; ``placing`` says that topologies are looked at."""
-        parents = _cohort_parents(state)
+        gate = state.configuration.gate
+        nested = gate("HierarchicalCohorts")
+        parents = {one.name: one.spec.parent_name if nested else "" for one in state.cohorts}
+        # Cohorts need no object: one that is only named has no quota and no parent.
+        named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
+        parents |= {name: "" for name in named if name and name not in parents}
         looping = frozenset(name for name in parents if _leads_into_cycle(name, parents))
         flavors = {flavor.name: flavor for flavor in state.resource_flavors}
         topologies = {topology.name for topology in state.topologies}
-        placing = placing and state.configuration.gate("TopologyAwareScheduling")
+        placing = placing and gate("TopologyAwareScheduling")
         checks = {check.metadata.name: check for check in state.admission_checks}
         one_kind = state.configuration.rules.takes_one_kind_of_check
         hindrances = {
@@ -86,17 +91,6 @@ class Activity(NamedTuple):
             for cq in state.cluster_queues
         }
         return cls(parents, looping, {name: some for name, some in hindrances.items() if some})
-
-
-def _cohort_parents(state: State) -> dict[str, str]:
-    nested = state.configuration.gate("HierarchicalCohorts")
-    parents = {cohort.name: cohort.spec.parent_name if nested else "" for cohort in state.cohorts}
-    named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
-    # Cohorts need no object: one that is only named has no quota and no parent.
-    for name in named:
-        if name:
-            parents.setdefault(name, "")
-    return parents
 
 
 def _leads_into_cycle(name: str, parents: Mapping[str, str]) -> bool:

@@ -60,11 +60,7 @@ class Assignment(Schema):
 
 def worst(modes: Iterator[Mode]) -> Mode:
     """Return the worst mode; Fit when there is none."""
-    known = set(modes)
-    for mode in MODES:
-        if mode in known:
-            return mode
-    return "Fit"
+    return min(modes, key=MODES.index, default="Fit")
 
 
 def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # noqa: ANN401
@@ -82,10 +78,14 @@ def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # no
         return value
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"found {type(value).__name__}", "an object with podSets")
-    if "podSets" in value:
-        return _validate({"mode": "Fit", **value}, where)
-    pod_sets = [{"name": name, "flavors": flavors} for name, flavors in value.items()]
-    return _validate({"mode": "Fit", "podSets": pod_sets}, where)
+    if "podSets" not in value:
+        value = {"podSets": [{"name": name, "flavors": some} for name, some in value.items()]}
+    try:
+        return Assignment.model_validate({"mode": "Fit", **value})
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"])
+        raise SchemaError(f"{where}: {path}", str(first["msg"])) from None
 
 
 def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
@@ -128,15 +128,6 @@ def _complete(request: PodSetRequest, pods: PodSetFlavors | None, where: str) ->
             f"a count from {least} to {request.spec_count}",
         )
     return pods
-
-
-def _validate(value: Mapping[str, Any], where: str) -> Assignment:
-    try:
-        return Assignment.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"])
-        raise SchemaError(f"{where}: {path}", str(first["msg"])) from None
 
 
 def flavor_resources(assignment: Assignment) -> list[FlavorResource]:

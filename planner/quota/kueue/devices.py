@@ -128,21 +128,6 @@ class Devices:
             return NOTHING
         if any(claim.claim is not None for claim in claims):
             return replace(NOTHING, rejection=_CLAIM)
-        return self._charged(workload)
-
-    def _asks_extended(self, workload: Workload) -> bool:
-        """Say whether a container asks for a resource that a class of devices stands for."""
-        if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):
-            return False
-        backed = {one.spec.extended_resource_name for one in self.classes} - {""}
-        return bool(backed) and any(
-            amount != 0 and name in backed and is_extended(name)
-            for pods in workload.spec.pod_sets
-            for container in _containers(pods.template.spec)
-            for name, amount in container.resources.requests.items()
-        )
-
-    def _charged(self, workload: Workload) -> Charges:
         defaults = Defaults.of(workload.metadata.namespace, self.limit_ranges, self.runtime_classes)
         known = _Known(self, workload)
         try:
@@ -159,6 +144,18 @@ class Devices:
         merged = map(_merge, claimed, extended, counted)
         doubts = tuple(dict.fromkeys(known.doubts))
         return Charges(dict(zip(names, merged, strict=True)), doubts=doubts)
+
+    def _asks_extended(self, workload: Workload) -> bool:
+        """Say whether a container asks for a resource that a class of devices stands for."""
+        if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):
+            return False
+        backed = {one.spec.extended_resource_name for one in self.classes} - {""}
+        return bool(backed) and any(
+            amount != 0 and name in backed and is_extended(name)
+            for pods in workload.spec.pod_sets
+            for container in _containers(pods.template.spec)
+            for name, amount in container.resources.requests.items()
+        )
 
 
 def _claims(pods: PodSet) -> list[PodResourceClaim]:
@@ -276,16 +273,13 @@ class _Known:
                     raise _LackingError(f"DeviceClass {name} is charged by capacity")
                 if not self.is_counted(name):
                     amounts[logical] = amounts.get(logical, 0) + count * NANO
-            self._doubt_selectors(template, spec)
+            exactly = [one.exactly for one in spec.devices.requests if one.exactly is not None]
+            if not self.is_recorded and any(_has_cel(one.selectors) for one in exactly):
+                self.doubts.append(
+                    "whether there are enough devices for the CEL selectors of "
+                    f"ResourceClaimTemplate {template} is not checked"
+                )
         return Charge(frozenset(), amounts)
-
-    def _doubt_selectors(self, template: str, spec: ResourceClaimSpec) -> None:
-        exactly = [one.exactly for one in spec.devices.requests if one.exactly is not None]
-        if not self.is_recorded and any(_has_cel(one.selectors) for one in exactly):
-            self.doubts.append(
-                f"whether there are enough devices for the CEL selectors of ResourceClaimTemplate "
-                f"{template} is not checked"
-            )
 
     def of_extended_resources(self, pods: PodSet, defaults: Defaults) -> Charge:
         """Count extended resources by the name of the class of devices behind each."""
@@ -355,24 +349,21 @@ class _Known:
                     continue
                 where = f"{path}.devices.requests[{number}]"
                 for logical, counter in self.counters[exactly.device_class_name]:
-                    self._refuse_cel(template, exactly, counter, where)
+                    name = exactly.device_class_name
+                    known = self.classes.get(name)
+                    if known is None:
+                        words = f"{where}: Internal error: failed to get DeviceClass {name}"
+                        raise self.missing(words, f"DeviceClass {name} is not in the dump")
+                    if _has_cel(
+                        (*known.spec.selectors, *exactly.selectors, counter.device_selector)
+                    ):
+                        raise _LackingError(
+                            f"which devices are counted for ResourceClaimTemplate {template} "
+                            "depends on CEL selectors, which are not evaluated here"
+                        )
                     charge = self._charge(exactly, counter, where)
                     amounts[logical] = amounts.get(logical, 0) + charge * NANO
         return Charge(frozenset(), amounts)
-
-    def _refuse_cel(
-        self, template: str, exactly: ExactDeviceRequest, counter: CounterSource, where: str
-    ) -> None:
-        name = exactly.device_class_name
-        known = self.classes.get(name)
-        if known is None:
-            words = f"{where}: Internal error: failed to get DeviceClass {name}"
-            raise self.missing(words, f"DeviceClass {name} is not in the dump")
-        if _has_cel((*known.spec.selectors, *exactly.selectors, counter.device_selector)):
-            raise _LackingError(
-                f"which devices are counted for ResourceClaimTemplate {template} depends on CEL "
-                "selectors, which are not evaluated here"
-            )
 
     def _charge(self, exactly: ExactDeviceRequest, counter: CounterSource, where: str) -> int:
         devices = list(_devices_of(self.slices, counter.driver))

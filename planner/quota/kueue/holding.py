@@ -7,12 +7,12 @@ Source: docs/semantics/kueue.md §2.1, §2.3 and §2.4; kueue ff69552e pkg/workl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from planner.quantity import MAX_INT64, MIN_INT64
 from planner.quota.kueue.amount import Arithmetic, arithmetic_of, divide
@@ -95,9 +95,7 @@ def holding_by_facts(facts: Facts, configuration: Configuration) -> Holding:
 
 
 @lru_cache(maxsize=4096)
-def of_layout(
-    layout: Layout,
-) -> tuple[Sequence[FlavorResource], AbstractSet[FlavorResource], bool]:
+def of_layout(layout: Layout) -> tuple[Sequence[FlavorResource], AbstractSet[FlavorResource], bool]:
     """Return the fr of each amount, those that a flavor is named for, and whether all are."""
     named = _named(layout.flavors)[1]
     frs = [FlavorResource(flavor, resource) for flavor, resource in layout.held]
@@ -248,3 +246,124 @@ def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool 
         if preempted and preempted.is_true and preempted.reason == "InCohortReclaimWhileBorrowing":
             return (preempted.last_transition_time or NEVER) + timedelta(milliseconds=1)
     return created
+
+
+_Key = tuple[object, ...]
+
+
+class Shape:
+    """What a workload holds: amounts per fr, the fr it names a flavor for, the pods that run.
+
+    ``usage`` and ``names`` have indices of fr, and ``names`` is shared by all that name the same.
+    """
+
+    __slots__ = ("names", "pods", "usage")
+
+    def __init__(self, usage: dict[int, int], names: set[int], pods: int) -> None:
+        self.usage: Final = usage
+        self.names: Final = names
+        self.pods: Final = pods
+
+
+class Unsettled(Shape):
+    """One of which ``usage`` and ``names`` are empty until all fr have their indices."""
+
+    __slots__ = ("holding",)
+
+    def __init__(self, holding: Holding, names: set[int]) -> None:
+        super().__init__({}, names, holding.pods)
+        self.holding: Final = holding
+
+    def settle(self, index: Mapping[FlavorResource, int]) -> None:
+        """Fill ``usage`` and ``names``, now that every fr has its index."""
+        for fr, amount in self.holding.amounts.items():
+            self.usage[index[fr]] = amount
+        # Shared by all shapes that name the same: the first to be settled fills it for all.
+        if not self.names:
+            self.names.update([index[fr] for fr in self.holding.named])
+
+
+class _Form(NamedTuple):
+    """What all podsets of one layout share whose fr all have quotas: indices of fr, and shapes."""
+
+    places: Sequence[int]
+    names: set[int]
+    known: dict[tuple[tuple[int, ...], int], Shape]
+
+
+class Shapes:
+    """What workloads of one state hold, worked out once for all that hold the same.
+
+    A dump of a hundred thousand has some hundred shapes. ``index`` has the fr that have quotas.
+
+    Iterating gives those that are not settled, in the order in which workloads show them.
+    """
+
+    def __init__(self, configuration: Configuration, index: Mapping[FlavorResource, int]) -> None:
+        self._configuration = configuration
+        self._index = index
+        self._known: dict[_Key, Unsettled] = {}
+        self._names: dict[AbstractSet[FlavorResource], set[int]] = {}
+        self._forms: dict[Layout, _Form | None] = {}
+        self._seen: dict[tuple[int, int], Shape] = {}
+
+    def __iter__(self) -> Iterator[Unsettled]:
+        """Yield every shape that is not settled, the first seen first."""
+        return iter(self._known.values())
+
+    @property
+    def named(self) -> Iterable[AbstractSet[FlavorResource]]:
+        """The different sets of fr that shapes name."""
+        return self._names
+
+    def of(self, entry: Entry) -> Shape:
+        """Return what an admitted workload holds; it must not be gone while this is in use."""
+        if not isinstance(entry, Facts):
+            return self._of(entry)
+        # Equal facts are mostly one object, too.
+        parts = id(entry.held), id(entry.counts)
+        shape = self._seen.get(parts)
+        if shape is None:
+            shape = self._seen[parts] = self._by_facts(entry)
+        return shape
+
+    def _of(self, workload: Workload) -> Shape:
+        status = workload.status
+        # Equal parts are mostly one object (see the reader); if not, nothing but time is lost.
+        assignments = status.admission.pod_set_assignments if status.admission else ()
+        key = (id(assignments), status.reclaimable_pods, id(workload.spec.pod_sets))
+        shape = self._known.get(key)
+        if shape is None:
+            shape = self._known[key] = self._shape(holding_of(workload, self._configuration))
+        return shape
+
+    def _by_facts(self, facts: Facts) -> Shape:
+        if len(facts.held) == 1:  # as almost everybody: one podset, of which all pods run
+            layout, pods, amounts = facts.held[0]
+            form = self._form(layout)
+            if form is not None and pods is not None and facts.counts == ((layout.name, pods),):
+                found = form.known.get((amounts, pods))
+                if found is None:
+                    usage = dict(zip(form.places, amounts, strict=True))
+                    found = form.known[amounts, pods] = Shape(usage, form.names, pods)
+                return found
+        key = facts.counts, facts.held
+        shape = self._known.get(key)
+        if shape is None:
+            shape = self._known[key] = self._shape(holding_by_facts(facts, self._configuration))
+        return shape
+
+    def _form(self, layout: Layout) -> _Form | None:
+        """Return what podsets of a layout share; ``None`` where a part has no flavor or quota."""
+        if layout not in self._forms:
+            frs, named, is_whole = of_layout(layout)
+            known = is_whole and self._index.keys() >= named
+            self._forms[layout] = (
+                _Form([self._index[fr] for fr in frs], {self._index[fr] for fr in named}, {})
+                if known
+                else None
+            )
+        return self._forms[layout]
+
+    def _shape(self, holding: Holding) -> Unsettled:
+        return Unsettled(holding, self._names.setdefault(holding.named, set()))

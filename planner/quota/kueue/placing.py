@@ -113,25 +113,22 @@ def groups_of(
             return ()
         (flavor,) = placing
         if not topologies.is_delayed(queue, flavor) and not workload.status.unhealthy_nodes:
-            found.append(_pods(topologies, workload, spec, got[0], flavor))
+            pod = _updated(workload, spec)
+            # From the template as it is: neither excluded prefixes nor transformations count on
+            # nodes.
+            own = topologies.per_pod(spec.template.spec, workload.metadata.namespace)
+            found.append(
+                Pods(
+                    name=spec.name,
+                    count=got[0],
+                    flavor=flavor,
+                    amounts={**own, PODS: own.get(PODS, 0) + 1},
+                    pod=pod,
+                    tolerations=(*pod.tolerations, *topologies.flavors[flavor].spec.tolerations),
+                    request=spec.topology_request,
+                )
+            )
     return tuple(_grouped(topologies, found))
-
-
-def _pods(
-    topologies: Topologies, workload: Workload, spec: PodSet, count: int, flavor: str
-) -> Pods:
-    pod = _updated(workload, spec)
-    # From the template as it is: neither excluded prefixes nor transformations count on nodes.
-    own = topologies.per_pod(spec.template.spec, workload.metadata.namespace)
-    return Pods(
-        name=spec.name,
-        count=count,
-        flavor=flavor,
-        amounts={**own, PODS: own.get(PODS, 0) + 1},
-        pod=pod,
-        tolerations=(*pod.tolerations, *topologies.flavors[flavor].spec.tolerations),
-        request=spec.topology_request,
-    )
 
 
 def _updated(workload: Workload, spec: PodSet) -> PodSpec:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import Final
 
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.quota.kueue.holding import effective_priority, queue_order_time
 from planner.quota.kueue.request import Defaults, pod_set_requests
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.state.clock import seconds_since
 from planner.state.kueue import State, Workload
 
 
@@ -142,3 +145,20 @@ def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
         f'LocalQueue {namespace}/{name} points to ClusterQueue "{queue}", which is not in the dump',
         hint="add clusterqueues to the kinds that kubectl get prints",
     )
+
+
+ATTEMPTED: Final = ("Admitted", "QuotaReserved")
+"""The conditions that are False from the first attempt on; KEP-83 names the first, and Kueue
+writes the second."""
+
+
+def seconds_waiting(workload: Workload, now: datetime) -> int:
+    """Return the whole seconds since the first attempt, 0 if there was none.
+
+    Source: KEP-83, Alternatives, "Extra knobs in ClusterQueue preemption policy".
+    """
+    for kind in ATTEMPTED:
+        condition = workload.condition(kind)
+        if condition is not None and condition.status == "False":
+            return seconds_since(condition.last_transition_time, now)
+    return 0

@@ -185,21 +185,17 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
     _raise_to(total, peak)
     if pod.resources is not None:
         # Also where they are less than what the containers ask for together.
-        total |= _pod_level(pod.resources, defaults)
+        total |= {
+            name: amount
+            for name, amount in with_defaults(pod.resources, defaults.pod).requests.items()
+            if name in _POD_LEVEL or name.startswith("hugepages-")
+        }
     _add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))
     return total
 
 
 def _requests(container: Container, defaults: Defaults) -> dict[str, int]:
     return dict(with_defaults(container.resources, defaults.container).requests)
-
-
-def _pod_level(resources: Resources, defaults: Defaults) -> dict[str, int]:
-    return {
-        name: amount
-        for name, amount in with_defaults(resources, defaults.pod).requests.items()
-        if name in _POD_LEVEL or name.startswith("hugepages-")
-    }
 
 
 def with_defaults(resources: Resources, defaults: Amounts) -> Amounts:
@@ -229,36 +225,25 @@ def _transform(
         if transformation is None:
             retained[name] = amount
             continue
-        kept = _add_generated(generated, amount, requests, transformation, rules)
+        factor = NANO
+        if rules.multiplies_transformed:
+            factor = requests.get(transformation.multiply_by, NANO)
+        if not rules.transforms_exactly:
+            factor = _rounded_up(factor)
+        multiplied = _nano(amount * factor * NANO)
+        for output, per_unit in transformation.outputs.items():
+            # Three exact nano amounts multiplied; finer than a nano-unit rounds away from zero.
+            product = amount * factor * per_unit
+            if not rules.transforms_exactly:
+                product = _rounded_up(multiplied) * NANO * per_unit
+            generated[output] = generated.get(output, 0) + _nano(product)
+        kept = amount if rules.transforms_apart else multiplied
         if transformation.strategy == "Retain":
             retained[name] = kept
     if not rules.transforms_apart:
         return generated | retained
     _add_to(retained, {name: max(0, amount) for name, amount in generated.items()})
     return retained
-
-
-def _add_generated(
-    generated: dict[str, int],
-    amount: int,
-    requests: Mapping[str, int],
-    transformation: Transformation,
-    rules: Rules,
-) -> int:
-    """Add what a transformation makes of an amount; return what stays of it if it is retained."""
-    factor = NANO
-    if rules.multiplies_transformed:
-        factor = requests.get(transformation.multiply_by, NANO)
-    if not rules.transforms_exactly:
-        factor = _rounded_up(factor)
-    multiplied = _nano(amount * factor * NANO)
-    for output, per_unit in transformation.outputs.items():
-        # Three exact nano amounts multiplied; finer than a nano-unit rounds away from zero.
-        product = amount * factor * per_unit
-        if not rules.transforms_exactly:
-            product = _rounded_up(multiplied) * NANO * per_unit
-        generated[output] = generated.get(output, 0) + _nano(product)
-    return amount if rules.transforms_apart else multiplied
 
 
 def ambiguous_resources(workload: Workload, configuration: Configuration) -> frozenset[str]:

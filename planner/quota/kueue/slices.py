@@ -62,10 +62,7 @@ class Replaced(NamedTuple):
 
     def named(self, name: str, resource: str) -> int:
         """Return what the first podset of a name holds of a resource."""
-        for one in self.pod_sets:
-            if one.name == name:
-                return one.amounts.get(resource, 0)
-        return 0
+        return next((one.amounts.get(resource, 0) for one in self.pod_sets if one.name == name), 0)
 
     def pins(self, places: Sequence[int], resource: str, flavor: str) -> bool:
         """Say whether podsets may have a flavor for a resource: only the one they have."""

@@ -18,6 +18,9 @@ from planner.quota.kueue.amount import Arithmetic, arithmetic_of
 from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.holding import (
     NEVER,
+    Shape,
+    Shapes,
+    Unsettled,
     effective_priority,
     holding_of,
     is_concurrent,
@@ -27,7 +30,6 @@ from planner.quota.kueue.holding import (
 )
 from planner.quota.kueue.past_use import PastUse
 from planner.quota.kueue.request import PodSetRequest
-from planner.quota.kueue.shape import Shape, Shapes, Unsettled
 from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from planner.state import Remarks
@@ -270,11 +272,7 @@ _LAST_PLACING: Final = _Last()
 
 
 def build_snapshot(
-    state: State,
-    clock: datetime,
-    extra: Iterable[FlavorResource] = (),
-    *,
-    placing: bool = False,
+    state: State, clock: datetime, extra: Iterable[FlavorResource] = (), *, placing: bool = False
 ) -> Snapshot:
     """Build the snapshot of a state at a moment; the arguments are those of ``take_snapshot``."""
     activity, configuration = Activity.of(state, placing=placing), state.configuration
@@ -430,17 +428,13 @@ def _index_quotas(state: State) -> dict[FlavorResource, int]:
 def _index_more(
     index: dict[FlavorResource, int], groups: Iterable[Iterable[FlavorResource]]
 ) -> None:
-    """Number those flavor-resources that have no number yet."""
     for group in groups:
         for fr in group:
             index.setdefault(fr, len(index))
 
 
 def _nodes(
-    state: State,
-    activity: Activity,
-    index: Mapping[FlavorResource, int],
-    arithmetic: Arithmetic,
+    state: State, activity: Activity, index: Mapping[FlavorResource, int], arithmetic: Arithmetic
 ) -> list[Node]:
     """Lay out the nodes: cohorts first, then ClusterQueues.
 

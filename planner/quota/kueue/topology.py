@@ -180,8 +180,10 @@ class Topologies:
 
     def per_pod(self, pod: PodSpec, namespace: str) -> dict[str, int]:
         """Return what one pod takes on its node in Kueue's units, without the one of ``pods``."""
-        defaults = self._defaults(namespace)
-        return units_of(pod_request(pod, defaults))
+        if namespace not in self._known_defaults:
+            found = Defaults.of(namespace, self.limit_ranges, self.runtime_classes)
+            self._known_defaults[namespace] = found
+        return units_of(pod_request(pod, self._known_defaults[namespace]))
 
     def taken_by(self, workload: Workload) -> list[Taken]:
         """Return what a workload that holds quota takes, by its assignment (§2.4).
@@ -199,12 +201,12 @@ class Topologies:
             if not flavors:
                 continue
             one_pod = self._one_pod(workload, assigned)
-            several: dict[int, Mapping[str, int]] = {}
+            several: dict[int, dict[str, int]] = {}
             for values, count in assigned.topology.places():
-                amounts = several.get(count)
-                if amounts is None:
-                    amounts = several[count] = _times(one_pod, count)
-                found += [Taken(flavor, ",".join(values), amounts) for flavor in flavors]
+                if count not in several:
+                    together = {name: amount * count for name, amount in one_pod.items()}
+                    several[count] = {**together, PODS: together.get(PODS, 0) + count}
+                found += [Taken(flavor, ",".join(values), several[count]) for flavor in flavors]
         return found
 
     def moved_by(self, workload: Workload, queue: ClusterQueue) -> list[Taken]:
@@ -245,12 +247,6 @@ class Topologies:
     def _known_defaults(self) -> dict[str, Defaults]:
         return {}
 
-    def _defaults(self, namespace: str) -> Defaults:
-        if namespace not in self._known_defaults:
-            found = Defaults.of(namespace, self.limit_ranges, self.runtime_classes)
-            self._known_defaults[namespace] = found
-        return self._known_defaults[namespace]
-
     def missing(self, queue: ClusterQueue) -> list[str]:
         """Return the topologies of flavors of a queue that are not there, sorted by name."""
         wanted = {
@@ -286,10 +282,3 @@ class Topologies:
 
 NO_TOPOLOGIES: Final = Topologies()
 """Where quota alone decides."""
-
-
-def _times(one_pod: Mapping[str, int], count: int) -> Mapping[str, int]:
-    """Return what some pods take together, with one of ``pods`` for each."""
-    amounts = {name: amount * count for name, amount in one_pod.items()}
-    amounts[PODS] = amounts.get(PODS, 0) + count
-    return amounts

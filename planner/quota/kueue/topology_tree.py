@@ -14,15 +14,7 @@ from typing import Final, NamedTuple
 
 from planner.quantity import to_units
 from planner.quota.kueue.request import Defaults, pod_request
-from planner.state.kueue import (
-    HOST,
-    ExistingPodSpec,
-    Node,
-    Pod,
-    PodContainer,
-    ResourceFlavor,
-    Topology,
-)
+from planner.state.kueue import HOST, Node, Pod, PodContainer, ResourceFlavor, Topology
 from planner.state.pods import Container, PodSpec, Resources
 
 PODS: Final = "pods"
@@ -104,7 +96,14 @@ class Machines(NamedTuple):
         for pod in pods:
             if pod.spec.node_name not in names or not pod.holds_its_node:
                 continue
-            shape = _shape(pod.spec)
+            # What decides how much it takes: many thousand pods are of a few shapes.
+            several = (pod.spec.containers, pod.spec.init_containers)
+            whole = pod.spec.resources and tuple(pod.spec.resources.requests.items())
+            containers = tuple(
+                tuple([(one.restart_policy, *one.resources.requests.items()) for one in some])
+                for some in several
+            )
+            shape = containers, whole, tuple(pod.spec.overhead.items())
             asked = known.get(shape)
             if asked is None:
                 asked = known[shape] = _asked_by(pod)
@@ -127,17 +126,6 @@ def _once(known: dict[tuple[tuple[str, int], ...], Units], amounts: Mapping[str,
 def units_of(amounts: Mapping[str, int]) -> dict[str, int]:
     """Return amounts in nano-units as Kueue's units, each rounded up; none is negative."""
     return {name: max(0, to_units(nano, name)) for name, nano in amounts.items()}
-
-
-def _shape(spec: ExistingPodSpec) -> object:
-    """Return what decides how much a pod takes: many thousand pods are of a few shapes."""
-    several = (spec.containers, spec.init_containers)
-    whole = spec.resources and tuple(spec.resources.requests.items())
-    containers = tuple(
-        tuple([(one.restart_policy, *one.resources.requests.items()) for one in some])
-        for some in several
-    )
-    return containers, whole, tuple(spec.overhead.items())
 
 
 def _asked_by(pod: Pod) -> Units:
@@ -184,7 +172,9 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
     # By level values, as lists of text: domains are then ranges of leaves, in Kueue's own order.
     leaves = sorted(first, key=lambda leaf: first[leaf][0])
     by_level, children = _domains([first[leaf][0] for leaf in leaves], len(levels))
-    column_of = _columns(machines, members)
+    positions = [position for some in members.values() for position in some]
+    names = dict.fromkeys(name for one in positions for name in machines.allocatable[one])
+    column_of = {name: column for column, name in enumerate(names)}
     return FlavorTree(
         flavor=flavor.name,
         topology=topology.name,
@@ -209,15 +199,6 @@ def _domains(leaves: list[Values], depth: int) -> tuple[list[list[Values]], list
         starts = [bisect_left(below, values) for values in by_level[level]]
         children.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
     return by_level, children
-
-
-def _columns(machines: Machines, members: Mapping[str, Sequence[int]]) -> dict[str, int]:
-    columns: dict[str, int] = {}
-    for some in members.values():
-        for position in some:
-            for name in machines.allocatable[position]:
-                columns.setdefault(name, len(columns))
-    return columns
 
 
 def _free(machines: Machines, members: Iterable[int], column_of: Mapping[str, int]) -> list[int]:

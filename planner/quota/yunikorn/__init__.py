@@ -3,8 +3,7 @@
 resource.py    arithmetic of sparse resources
 properties.py  what queues inherit, and what properties mean
 queue.py       the tree of queues with limits and usage
-cluster.py     a partition made ready: queues, nodes, asks
-hosting.py     which nodes may host an ask at all
+cluster.py     a partition made ready: queues, nodes, asks, and which nodes may host one at all
 snapshot.py    what is left of the guaranteed; usage to try removals on
 
 Source: docs/semantics/yunikorn.md §1, §2 and §5; yunikorn-core be3bb487.

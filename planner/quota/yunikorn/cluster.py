@@ -8,18 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
-from planner.quota.yunikorn.resource import Resource, minus, plus
-from planner.state.yunikorn import (
-    Application,
-    Ask,
-    InstanceExtra,
-    Node,
-    Partition,
-    YuniKornState,
-)
+from planner.quota.yunikorn.resource import Resource, fits, minus, plus
+from planner.state.clock import SECOND
+from planner.state.yunikorn import Application, Ask, InstanceExtra, Node, Partition, YuniKornState
 
 
 @dataclass(frozen=True)
@@ -82,12 +77,26 @@ def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
     if chosen is None:
         names = ", ".join(one.name for one in state.partitions)
         raise LookupFailed(state.source, f'there is no partition "{partition}"', f"one of {names}")
+    # What is available on each node; where the dump leaves that out, it is worked out.
+    held: dict[str, dict[str, int]] = {}
+    for application in chosen.applications:
+        for allocation in application.allocations:
+            if not allocation.x.not_on_node:
+                total = plus(held.get(allocation.node_id), allocation.resource)
+                held[allocation.node_id] = total
+    rooms = []
+    for node in chosen.nodes:
+        available = node.available
+        if available is None:
+            used = held.get(node.node_id) if node.allocated is None else node.allocated
+            available = minus(node.capacity, plus(used, node.occupied))
+        rooms.append(NodeRoom(node, available))
     return Cluster(
         now=state.now,
         partition=chosen,
         tree=build_tree(chosen, state.x),
         # By name: where scores are equal, the first that is looked at wins, in every run the same.
-        nodes=tuple(sorted(_rooms(chosen), key=lambda room: room.node_id)),
+        nodes=tuple(sorted(rooms, key=lambda room: room.node_id)),
         asks={ask.allocation_key: ask for _, ask in chosen.asks},
         x=state.x,
     )
@@ -109,19 +118,30 @@ def find_ask(cluster: Cluster, allocation_key: str, application_id: str | None =
     raise LookupFailed("state", f'there is no ask "{allocation_key}"{owner}')
 
 
-def _rooms(partition: Partition) -> list[NodeRoom]:
-    """Give each node its available amount; where the dump leaves it out, it is worked out."""
-    held: dict[str, dict[str, int]] = {}
-    for application in partition.applications:
-        for allocation in application.allocations:
-            if not allocation.x.not_on_node:
-                total = plus(held.get(allocation.node_id), allocation.resource)
-                held[allocation.node_id] = total
-    rooms = []
-    for node in partition.nodes:
-        available = node.available
-        if available is None:
-            used = held.get(node.node_id) if node.allocated is None else node.allocated
-            available = minus(node.capacity, plus(used, node.occupied))
-        rooms.append(NodeRoom(node, available))
-    return rooms
+WAIT_TIMEOUT_S: Final = 60 * 60
+RESERVATION_DELAY: Final = 2 * SECOND
+
+
+def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
+    """Say whether a node may be planned: schedulable, large enough, not reserved for others.
+
+    Source: docs/semantics/yunikorn.md §7; yunikorn-core be3bb487, scheduler/objects/preemption.go.
+    """
+    if not room.node.schedulable or not fits(room.node.capacity, ask.resource):
+        return False
+    if not room.reserved_for_others(ask.allocation_key):
+        return True
+    # One that is cancelled opens the node, even if others are left: so does the core (§7).
+    return any(_may_cancel(cluster, key, ask) for key in room.node.reservations)
+
+
+def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:
+    """Say whether a reservation is cancelled: of lower priority, and too old."""
+    holder = cluster.asks.get(key)
+    if holder is None or holder.required_node or holder.triggered_preemption:
+        return False
+    seconds, delay = cluster.x.reservation_wait_timeout_s, cluster.x.reservation_delay_ns
+    timeout = (WAIT_TIMEOUT_S if seconds is None else seconds) * SECOND
+    # The timeout counts twice in the core: until it is due, and once more from then on.
+    due = holder.request_time + timeout + (RESERVATION_DELAY if delay is None else delay)
+    return holder.priority < ask.priority and cluster.now - due > timeout

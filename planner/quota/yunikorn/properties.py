@@ -60,16 +60,13 @@ def read_properties(effective: Mapping[str, str]) -> Properties:
     """Say what effective properties mean; what cannot be read is as if it were absent."""
     policy = effective.get(PREEMPTION_POLICY, DEFAULT)
     delay = parse_duration(effective.get(PREEMPTION_DELAY, "")) or 0
+    text = effective.get(PRIORITY_OFFSET, "0")
+    offset = int(text) if len(text) <= _LONGEST and _INT32.fullmatch(text) else 0
     return Properties(
         disabled=policy == DISABLED,
         preemption_fence=policy == FENCE,
         priority_fence=effective.get(PRIORITY_POLICY) == FENCE,
-        priority_offset=_read_int32(effective.get(PRIORITY_OFFSET, "0")),
+        priority_offset=offset if -(2**31) <= offset < 2**31 else 0,
         delay=delay if delay > 0 else DEFAULT_DELAY,
         quota_delay=max(0, parse_duration(effective.get(QUOTA_PREEMPTION_DELAY, "")) or 0),
     )
-
-
-def _read_int32(text: str) -> int:
-    value = int(text) if len(text) <= _LONGEST and _INT32.fullmatch(text) else 0
-    return value if -(2**31) <= value < 2**31 else 0

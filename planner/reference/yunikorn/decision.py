@@ -19,8 +19,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from planner.laws import yunikorn as laws
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,

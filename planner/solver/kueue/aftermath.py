@@ -23,7 +23,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from planner.objective.cascading import Cut
+from planner.objective.terms import Cut
 from planner.plan.kueue import Cascade
 from planner.quantity import from_units
 from planner.quota.kueue.assignment import Assignment
@@ -275,6 +275,7 @@ class CascadeReplay:
         self._reasons = reasons
         self._is_late = is_late
         self._victims: dict[int, _Victim] = {}
+        self._flavors: dict[int, frozenset[int]] = {}
         self._answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = {}
         self._found: dict[frozenset[int], tuple[Cascade, ...]] = {}
         self.cuts: list[Cut] = []
@@ -409,10 +410,6 @@ class CascadeReplay:
                 for quota in flavor.resources
             )
         return self._flavors[queue]
-
-    @cached_property
-    def _flavors(self) -> dict[int, frozenset[int]]:
-        return {}
 
     def _root(self, queue: int) -> int:
         return self._snapshot.tree.path(queue)[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,14 +28,20 @@ from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment, contested, total_request, whole_request
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.share import Shares
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.slices import Replaced, names_replaced, replaced_by
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
+from planner.reference.kueue.decision import Decision, outcomes
 from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
 from planner.scheduler import Placement
 from planner.state.kep83 import Kep83
 from planner.state.kueue_configuration import Configuration
 from planner.state.queues import ResourceGroup
+
+if TYPE_CHECKING:
+    from planner.solver.kueue.planning import Planning
+
 
 MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
@@ -61,32 +67,29 @@ class TouchedTree(NamedTuple):
         return tuple(self._below(root, touched))
 
     def _below(self, node: int, touched: set[int]) -> Iterator[QuotaNode]:
-        children = self.tree.children[node]
-        listed = self._listed(children, touched) if node in touched else set()
-        yield self._node(node, touched=node in touched, hidden=len(children) - len(listed))
-        for child in children:
-            if child in listed:
-                yield from self._below(child, touched)
-
-    def _listed(self, children: Iterable[int], touched: set[int]) -> set[int]:
-        others = [node for node in children if node not in touched and self._counts(node)]
-        others.sort(key=lambda node: [-self.before.amount[node][fr] for fr in self.frs])
-        return {*touched.intersection(children), *others[:MAX_SIBLINGS]}
-
-    def _counts(self, node: int) -> bool:
-        used, quota = self.before.amount[node], self.tree.subtree[node]
-        return any(used[fr] or quota[fr] for fr in self.frs)
-
-    def _node(self, node: int, *, touched: bool, hidden: int) -> QuotaNode:
-        known = self.tree.nodes[node]
-        return QuotaNode(
+        known, children = self.tree.nodes[node], self.tree.children[node]
+        listed: set[int] = set()
+        if node in touched:
+            used, quota = self.before.amount, self.tree.subtree
+            others = [
+                child
+                for child in children
+                if child not in touched
+                and any(used[child][fr] or quota[child][fr] for fr in self.frs)
+            ]
+            others.sort(key=lambda child: [-used[child][fr] for fr in self.frs])
+            listed = {*touched.intersection(children), *others[:MAX_SIBLINGS]}
+        yield QuotaNode(
             name=known.name,
             kind="ClusterQueue" if known.is_queue else "Cohort",
             parent=None if known.parent == NO_PARENT else self.tree.nodes[known.parent].name,
-            touched=touched,
-            hidden=hidden,
+            touched=node in touched,
+            hidden=len(children) - len(listed),
             uses=tuple(self._use(node, fr) for fr in self.frs),
         )
+        for child in children:
+            if child in listed:
+                yield from self._below(child, touched)
 
     def _use(self, node: int, fr: int) -> QuotaUse:
         tree = self.tree
@@ -261,29 +264,10 @@ def describe_victims(  # noqa: PLR0913, PLR0917 - tables, and what to look up in
     ``codes`` are their reasons; ``place`` maps a position to its place in the scheduler's
     candidate order, from 1.
     """
-    return tuple(
-        _victim(table, snapshot, problem.workloads[position], position, code, place[position])
-        for position, code in zip(positions, codes, strict=True)
-    )
-
-
-def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
-    table: TermTable,
-    snapshot: Snapshot,
-    workload: Admitted,
-    position: int,
-    reason: str,
-    place: int,
-) -> Victim:
-    fields: dict[str, Any] = {
-        "workload": workload.key,
-        "cluster_queue": snapshot.queue_name(workload.queue),
-        "reason": reason,
-        "priority": workload.priority,
-        "position": place,
-        "age_s": table.disruptions[position].running_s,
-        "evicted": workload.evicted,
-        "usage": tuple(
+    victims = []
+    for position, code in zip(positions, codes, strict=True):
+        workload = problem.workloads[position]
+        usage = tuple(
             Amount(
                 flavor=snapshot.tree.frs[fr].flavor,
                 resource=snapshot.tree.frs[fr].resource,
@@ -291,10 +275,20 @@ def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
                 quantity=format_units(amount, snapshot.tree.frs[fr].resource),
             )
             for fr, amount in sorted(workload.usage.items())
-        ),
-        "costs": table.costs_of(position),
-    }
-    return Victim(**fields)
+        )
+        fields: dict[str, Any] = {
+            "workload": workload.key,
+            "cluster_queue": snapshot.queue_name(workload.queue),
+            "reason": code,
+            "priority": workload.priority,
+            "position": place[position],
+            "age_s": table.disruptions[position].running_s,
+            "evicted": workload.evicted,
+            "usage": usage,
+            "costs": table.costs_of(position),
+        }
+        victims.append(Victim(**fields))
+    return tuple(victims)
 
 
 def release_of(configuration: Configuration) -> KueueRelease:
@@ -460,3 +454,89 @@ def hold_in_words(preemptor: str, reason: HeldBack) -> str:
                 f"Kueue does not even look at {preemptor}: {text}; the plan is what would be if "
                 "it did"
             )
+
+
+MOST_SHOWN: Final = 3
+"""Outcomes that are spelled out where Kueue's choice is not determined."""
+
+
+def remarks(planning: Planning) -> Iterator[str]:
+    """Yield what is to be said of the devices, the slice and the order behind a plan.
+
+    Source: docs/semantics/kueue-features.md §2 to §4.
+    """
+    yield from planning.preemptor.notes
+    replaced = replaced_by(planning.snapshot, planning.preemptor)
+    if replaced is not None:
+        yield from _of_slice(planning, replaced)
+    else:
+        yield from _of_a_name(planning)
+    yield from _of_past_use(planning)
+    if planning.decision.undetermined:
+        found = outcomes(planning.snapshot, planning.preemptor, planning.fixed)
+        yield _undetermined(found)
+
+
+def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
+    key, old = planning.preemptor.key, replaced.slice.key
+    yield (
+        f"{key} replaces {old}: it asks for its additional pods only, in the same flavors, and "
+        f"{old} is finished when it is admitted, not evicted"
+    )
+    if old in {one.key for one in planning.going}:
+        yield (
+            f"the rules permit {old} as a victim, too; once it is evicted, {key} asks for all of "
+            "its pods"
+        )
+    problem = planning.problem
+    beyond = [
+        f"{format_units(asked - problem.searched[fr], problem.frs[fr].resource)} {problem.frs[fr]}"
+        for fr, asked in enumerate(problem.request)
+        if asked > max(0, problem.searched[fr]) and problem.frs[fr].resource != "pods"
+    ]
+    if beyond and planning.decision.assignment.mode == "Preempt":
+        yield (
+            f"pods of {key} ask for more each than those of {old}: Kueue's own search looks for "
+            f"room for additional pods only, and not for {', '.join(beyond)} more that it needs"
+        )
+
+
+def _of_a_name(planning: Planning) -> Iterator[str]:
+    """Say that Kueue spares a victim of the name that it takes for a replaced slice."""
+    named = names_replaced(planning.preemptor.workload, planning.snapshot.configuration)
+    if named in {target.workload.key for target in planning.decision.search.targets}:
+        yield (
+            f"Kueue itself counts on {named} to go and does not evict it: "
+            f"{planning.preemptor.key} says that it replaces it, which holds within one "
+            "ClusterQueue and namespace only"
+        )
+
+
+def _of_past_use(planning: Planning) -> Iterator[str]:
+    if all(one.past is None for one in planning.going):
+        return
+    samples = [
+        queue.status.fair_sharing.admission.last_update for queue in planning.state.local_queues
+    ]
+    newest = max((sample for sample in samples if sample is not None), default=None)
+    when = "was recorded last" if newest is None else f"was recorded until {newest.isoformat()}"
+    yield (
+        "candidates of one ClusterQueue are ordered by the past use of their LocalQueues as it "
+        f"{when}; what was admitted since then counts in Kueue, and is in no dump"
+    )
+
+
+def _undetermined(found: tuple[Decision, ...]) -> str:
+    """Say what Kueue may do where the order of candidates has circles."""
+    circle = "the order of candidates by past use has circles"
+    if len(found) == 1:
+        return f"{circle}: all orders that were tried lead to the same victims"
+    told = [
+        ", ".join(target.workload.key for target in one.search.targets) or "nobody"
+        for one in found[:MOST_SHOWN]
+    ]
+    more = f"; or {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
+    return (
+        f"Kueue's own choice is not determined here: {circle}, and it may evict "
+        f"{'; or '.join(told)}{more}; the legal sets and the optimum do not depend on that"
+    )

@@ -28,7 +28,6 @@ from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
 from planner.proof.claims import Claims, Stated
-from planner.proof.question import Question
 from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
@@ -71,7 +70,25 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     race.run()
     race.confirm()
     if race.best is None or race.winner is None:
-        return _without_plan(race)
+        explanation = race.alone.explanation
+        if race.choices.others:
+            explanation = f"with Kueue's own flavors: {explanation}; " + (
+                f"nor is there a plan with any other of {_how_many(race)}"
+                if race.settled
+                else f"nothing found in {race.examined} of {_how_many(race)} examined"
+            )
+        certificate = race.alone.certificate
+        if certificate is not None:
+            engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
+            certificate = certificate.model_copy(update={"engines": engines})
+        return race.alone.model_copy(
+            update={
+                "status": "infeasible" if race.settled else "unknown",
+                "certificate": certificate,
+                "explanation": explanation,
+                "flavors": _contrast(race),
+            }
+        )
     return race.winner.accepted(_winning_plan(race, race.best, race.winner, started))
 
 
@@ -275,34 +292,21 @@ def _value(terms: Mapping[str, int], measure: Measure) -> int:
     return sum(terms[term] for term in measure)
 
 
-def _without_plan(race: _Race) -> Plan:
-    """Return that there is no plan, whatever the flavors, or that none was found."""
-    explanation = race.alone.explanation
-    if race.choices.others:
-        explanation = f"with Kueue's own flavors: {explanation}; " + (
-            f"nor is there a plan with any other of {_how_many(race)}"
-            if race.settled
-            else f"nothing found in {race.examined} of {_how_many(race)} examined"
-        )
-    certificate = race.alone.certificate
-    if certificate is not None:
-        engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
-        certificate = certificate.model_copy(update={"engines": engines})
-    return race.alone.model_copy(
-        update={
-            "status": "infeasible" if race.settled else "unknown",
-            "certificate": certificate,
-            "explanation": explanation,
-            "flavors": _contrast(race),
-        }
-    )
-
-
 def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> Plan:
     """Return the best plan, with what is proved of it over all flavors."""
     assignment = best.assignment
     if winner is not race.own:
-        level = _borrow_level(winner, best)
+        snapshot, preemptor = winner.snapshot, winner.preemptor
+        usage, gone = snapshot.usage.copy(), set(best.keys)
+        for queue, workloads in snapshot.admitted.items():
+            for workload in workloads:
+                if workload.key in gone:
+                    usage.remove(queue, workload.usage)
+        # As Kueue works the level out where it finds targets: with these gone
+        # (docs/semantics/kueue.md §4.7).
+        request = whole_request(best.assignment, preemptor, snapshot)
+        levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
+        level = max(levels, default=0)
         assignment = assignment.model_copy(update={"borrowing": level})
     return best.model_copy(
         update={
@@ -391,24 +395,6 @@ def _contrast(race: _Race) -> FlavorChoices:
     )
 
 
-def _borrow_level(planning: Planning, plan: Plan) -> int:
-    """Return the height of the subtree borrowed from once the victims are gone."""
-    snapshot, preemptor = planning.snapshot, planning.preemptor
-    usage, gone = snapshot.usage.copy(), set(plan.keys)
-    for queue, workloads in snapshot.admitted.items():
-        for workload in workloads:
-            if workload.key in gone:
-                usage.remove(queue, workload.usage)
-    # As Kueue works the level out where it finds targets: with these gone (docs/semantics/kueue.md
-    # §4.7).
-    request = whole_request(plan.assignment, preemptor, snapshot)
-    levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
-    return max(levels, default=0)
-
-
-_Asked = tuple[frozenset[tuple[int, int]], frozenset[int]]
-
-
 @dataclass(frozen=True, slots=True)
 class Choices:
     """The permitted assignments: Kueue's own if it is complete, and the others in order."""
@@ -437,17 +423,13 @@ def choices_of(planning: Planning) -> Choices:
         counts = [base.count if pods.count is None else pods.count for pods, base in pairs]
     permitted = permitted_assignments(planning.snapshot, planning.preemptor, counts)
     own = (assignment,) if complete else ()
-    differing: dict[_Asked, Assignment] = {}
+    differing: dict[object, Assignment] = {}
     for each in (*own, *permitted.assignments):
-        differing.setdefault(_asked(planning, each), each)
+        request = whole_request(each, planning.preemptor, planning.snapshot)
+        # What it asks for and contests is all that the laws look at.
+        asked = frozenset(request.items()), contested(each, planning.snapshot)
+        differing.setdefault(asked, each)
     return Choices(permitted, own, tuple(differing.values())[len(own) :])
-
-
-def _asked(planning: Planning, assignment: Assignment) -> _Asked:
-    """Return what an assignment asks for and contests: all that the laws look at."""
-    snapshot = planning.snapshot
-    request = whole_request(assignment, planning.preemptor, snapshot)
-    return frozenset(request.items()), contested(assignment, snapshot)
 
 
 def candidates_under(planning: Planning, choices: Choices) -> BoolArray:
@@ -520,8 +502,13 @@ class Elsewhere:
         """Say whether a tree shows that nothing has at most so much."""
         if measure is not None and claims.is_unknown(measure):
             return False
+        stated = [Stated(each, value, proved=False) for each, value in earlier]
         try:
-            grown = grow(_question(claims, earlier, measure, most), self.deadline, LITTLE)
+            if measure is None:
+                question = claims.infeasible()
+            else:
+                question = claims.level(stated, measure, most + 1)
+            grown = grow(question, self.deadline, LITTLE)
         except UnsupportedError:
             return False  # amounts that the rows cannot add up exactly
         if grown.steps is not None:
@@ -532,10 +519,3 @@ class Elsewhere:
         """Say whether two engines find that nothing has at most so much."""
         limits = (*self.caps.items(), *earlier)
         return self.engines_asked.ask(search, limits, measure, most).outcome == "none"
-
-
-def _question(claims: Claims, earlier: _Bounds, measure: Measure | None, most: int) -> Question:
-    if measure is None:
-        return claims.infeasible()
-    stated = [Stated(each, value, proved=False) for each, value in earlier]
-    return claims.level(stated, measure, most + 1)

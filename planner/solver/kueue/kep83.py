@@ -18,8 +18,8 @@ from planner.problem.array import BoolArray, IntArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import seconds_waiting
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.waiting import seconds_waiting
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.decision import Decision
 from planner.solver.bound import Bound, linear_programming_bound
@@ -82,7 +82,14 @@ class Kep83Planning(Planning):
     ) -> None:
         """Prepare a decision by some options; ``ranked`` is as for Kueue's own rules."""
         self._options = options
-        self._cost = _milestone_costs(snapshot) if _COST_COUNTS in options.criteria else {}
+        self._cost: dict[str, int] = {}
+        if _COST_COUNTS in options.criteria:
+            # What evicting each costs now by its milestones, where it has any.
+            running = (one for some in snapshot.admitted.values() for one in some if one.remarks)
+            for one in running:
+                told = read_disruption(one.remarks, snapshot.now, one.running_s)
+                if told.milestone_cost:
+                    self._cost[one.key] = told.milestone_cost
         super().__init__(state, snapshot, preemptor, costs, assignment, ranked)
         notes = tuple(preemptor.notes)
         self.subject = Subject(snapshot, preemptor, self.decision.assignment, options, notes)
@@ -109,7 +116,7 @@ class Kep83Planning(Planning):
         assignment: Assignment | None,
         ranked: BoolArray | None = None,
     ) -> Self:
-        options, costs = self._options, self._costs
+        options, costs = self._options, self.costs
         return type(self)(state, snapshot, preemptor, options, costs, assignment, ranked)
 
     def reasons(self) -> list[str]:
@@ -170,13 +177,3 @@ class Kep83Planning(Planning):
             f"of those its pods may use, none has enough left in the cohort, and none holds the "
             f"request within {quota}"
         )
-
-
-def _milestone_costs(snapshot: Snapshot) -> dict[str, int]:
-    """Return what evicting each workload costs now by its milestones, where it has any."""
-    running = (one for group in snapshot.admitted.values() for one in group if one.remarks)
-    now = snapshot.now
-    costs = {
-        one.key: read_disruption(one.remarks, now, one.running_s).milestone_cost for one in running
-    }
-    return {key: cost for key, cost in costs.items() if cost}

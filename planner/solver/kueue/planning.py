@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
@@ -44,10 +44,10 @@ from planner.solver.kueue.describe import (
     explain_infeasible,
     explain_no_flavor,
     hold_in_words,
+    remarks,
     victims_in_words,
 )
 from planner.solver.kueue.placement import concerns
-from planner.solver.kueue.remarks import remarks
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.state.kueue import State
@@ -91,8 +91,10 @@ class Planning:
         self.decision = self._decide(assignment)
         self.problem = self._build_problem()
         self.eligible, self.candidates = self._who_may_go()
-        self._costs = costs
-        self._fixed = assignment
+        self.costs: Final = costs
+        """What evictions cost, if that was given."""
+        self.fixed: Final = assignment
+        """The flavors that were given, if they were."""
         # `_told` stays as it is: each objective begins from it, and not from what the last one
         # added.
         self.table = self._told = term_table(self.problem, snapshot, self.candidates, costs, ranked)
@@ -103,16 +105,6 @@ class Planning:
             notes=tuple(remarks(self)),
             placement=self.placement,
         )
-
-    @property
-    def costs(self) -> Mapping[str, int] | None:
-        """What evictions cost, if that was given."""
-        return self._costs
-
-    @property
-    def fixed(self) -> Assignment | None:
-        """The flavors that were given, if they were."""
-        return self._fixed
 
     @property
     def going(self) -> list[Admitted]:
@@ -188,9 +180,13 @@ class Planning:
 
     def in_state(self, state: State) -> Self:
         """Return the same preemptor in another state that knows it, at the same clock."""
-        snapshot = self._snapshot_of(state)
+        # Which looks at what this one looks at.
+        topologies = self.snapshot.topologies
+        now, frs = self.snapshot.now, self.snapshot.tree.frs
+        snapshot = take_snapshot(state, now, frs, placing=topologies.looked_at)
+        snapshot = snapshot.at_will() if topologies.at_will else snapshot
         preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
-        return self._as_asked(self._made(state, snapshot, preemptor, self._fixed))
+        return self._as_asked(self._made(state, snapshot, preemptor, self.fixed))
 
     def by_quota_alone(self) -> Self:
         """Return the same preemptor where nobody looks at topologies."""
@@ -198,14 +194,7 @@ class Planning:
             return self
         snapshot = take_snapshot(self.state, self.snapshot.now, self.snapshot.tree.frs)
         preemptor = as_preemptor(self.state, snapshot, self.preemptor.workload)
-        return self._as_asked(self._made(self.state, snapshot, preemptor, self._fixed))
-
-    def _snapshot_of(self, state: State) -> Snapshot:
-        """Return the snapshot of another state, which looks at what this one looks at."""
-        topologies = self.snapshot.topologies
-        now, frs = self.snapshot.now, self.snapshot.tree.frs
-        snapshot = take_snapshot(state, now, frs, placing=topologies.looked_at)
-        return snapshot.at_will() if topologies.at_will else snapshot
+        return self._as_asked(self._made(self.state, snapshot, preemptor, self.fixed))
 
     def _made(
         self,
@@ -215,8 +204,7 @@ class Planning:
         assignment: Assignment | None,
         ranked: BoolArray | None = None,
     ) -> Self:
-        """Make a planning by the same rules."""
-        return type(self)(state, snapshot, preemptor, self._costs, assignment, ranked)
+        return type(self)(state, snapshot, preemptor, self.costs, assignment, ranked)
 
     def _as_asked(self, planning: Self) -> Self:
         planning.certify, planning.deadline = self.certify, self.deadline
@@ -291,7 +279,6 @@ class Planning:
 
     @cached_property
     def _position(self) -> dict[str, int]:
-        """Where each workload stands in the problem, by its key."""
         return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     @property
@@ -305,12 +292,7 @@ class Planning:
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem's workloads by the scheduler's candidate order."""
-        return sorted(positions, key=self._order.__getitem__)
-
-    @cached_property
-    def _order(self) -> list[int]:
-        order: list[int] = self.problem.order.tolist()
-        return order
+        return sorted(positions, key=self.problem.order.item)
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes.
@@ -350,7 +332,10 @@ class Planning:
             borrowing=self.decision.search.borrowing,
             terms=self.table.evaluate(positions),
         )
-        plan = self._with_hold(plan)
+        hold = self.held_back
+        if hold is not None:
+            said = hold_in_words(plan.preemptor, hold)
+            plan = plan.model_copy(update={"held_back": hold, "explanation": said})
         if not positions:
             return plan
         verification = self._verify(plan)
@@ -371,13 +356,6 @@ class Planning:
             return None
         told = {"why": found.why, "message": found.message, "text": found.text}
         return HeldBack.model_validate({**told, "head": found.head or None})
-
-    def _with_hold(self, plan: Plan) -> Plan:
-        reason = self.held_back
-        if reason is None:
-            return plan
-        said = hold_in_words(plan.preemptor, reason)
-        return plan.model_copy(update={"held_back": reason, "explanation": said})
 
     def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
         """Return which of some victims would preempt again under these flavors, in their order.

@@ -13,12 +13,7 @@ from planner.models.shared.classes import Classes, Parts, Row
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
-from planner.solver.bound import (
-    Bound,
-    best_single_row,
-    falls_short,
-    linear_programming_bound,
-)
+from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
 from planner.solver.engine import complete
 
 Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]

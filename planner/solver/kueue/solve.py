@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,25 +11,28 @@ import numpy as np
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
-from planner.models.shared.classes import Classes, Row, told_apart
+from planner.models.shared.classes import Row, told_apart
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, SolverFreeBound, Status
-from planner.plan.kueue import Plan
+from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
+from planner.quota.kueue.placing import Group
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
 from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import victims_in_words
-from planner.solver.kueue.places import with_places
+from planner.solver.kueue.placement import LEFT_OUT
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import KueueRules
+from planner.solver.kueue.rules import Arrangement, KueueRules
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import Answer, LevelResult, solve_levels
 from planner.solver.proving.settle import Settling, say_proved
 from planner.solver.search import Search
+from planner.verifier.kueue_topology import Floor
+from planner.verifier.kueue_topology.leaves import Slots, has_room
 
 
 def solver_free_bounds(
@@ -113,7 +116,20 @@ def set_up(
 ) -> Prepared:
     """Set up a search without caps or wishes; ``greedy`` is where it may start from."""
     rules = planning.rules()
-    return Prepared(rules, _search(planning, rules, deadline, profile, greedy, apart), "")
+    only_borrowing = tuple(rules.attempts) == (True,)
+    # Whom the only attempt spares never goes: no class is made of it.
+    allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
+    costs = planning.table.telling_apart(profile.terms)
+    costs += told_apart(len(planning.problem.workloads), apart)
+    classes = build_classes(planning.problem, allowed, rules.restricted, costs)
+    search = Search(rules, classes, deadline, list(range(len(classes))))
+    if greedy.victims and not greedy.outside_rules:
+        counts = classes.counts(planning.greedy_positions())
+        if counts is None:
+            message = "the model has no candidate for one of Kueue's own victims"
+            raise InternalError(message)
+        search.incumbent = counts
+    return Prepared(rules, search, "")
 
 
 @in_time
@@ -186,40 +202,32 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
-    optimal = proved.outcome == "optimal"
-    counts = _classes_of(search, positions)
+    # There may be room at will where Kueue itself finds none.
+    room = "nobody has to go: there is room"
+    if positions:
+        room = f"evicting {victims_in_words(len(positions))} makes room"
+    # How many each class gives: its members are alike.
+    of_class = {p: k for k, members in enumerate(search.classes.members) for p in members}
+    counts = [0] * len(search.classes)
+    for position in positions:
+        counts[of_class[position]] += 1
     plan = planning.subject.plan(
         "optimum",
-        "optimal" if optimal else "feasible",
-        f"{_making_room(len(positions))}; "
-        + say_proved(proved, search.deadline)
-        + prepared.dropped,
+        "optimal" if proved.outcome == "optimal" else "feasible",
+        f"{room}; {say_proved(proved, search.deadline)}{prepared.dropped}",
         objective=profile.name,
         victims=planning.describe_in_order(positions),
-        borrowing=rules.attempt_of(*counts) if positions else None,
+        borrowing=rules.attempt_of(search.classes, counts) if positions else None,
         terms=terms,
         certificate=certificate,
         greedy=greedy,
     )
     if planning.placement is not None:
-        arrangement = rules.arrangement(*counts) if planning.placement == "any" else {}
+        arrangement = (
+            rules.arrangement(search.classes, counts) if planning.placement == "any" else {}
+        )
         plan = with_places(planning, plan, positions, arrangement)
     return planning.accepted(plan)
-
-
-def _making_room(victims: int) -> str:
-    if not victims:  # there is room at will where Kueue itself finds none
-        return "nobody has to go: there is room"
-    return f"evicting {victims_in_words(victims)} makes room"
-
-
-def _classes_of(search: Search, positions: Sequence[int]) -> tuple[Classes, Sequence[int]]:
-    """Return the classes of a search, and how many victims each gives: members are alike."""
-    of_class = {p: k for k, members in enumerate(search.classes.members) for p in members}
-    counts = [0] * len(search.classes)
-    for position in positions:
-        counts[of_class[position]] += 1
-    return search.classes, counts
 
 
 def settled(planning: Planning) -> tuple[Status, str] | None:
@@ -243,30 +251,55 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
     return None
 
 
-def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
-    planning: Planning,
-    rules: KueueRules,
-    deadline: Deadline,
-    profile: Profile,
-    greedy: Plan,
-    apart: Collection[int],
-) -> Search:
-    """Set up the search: classes, and Kueue's own answer to start from."""
-    only_borrowing = tuple(rules.attempts) == (True,)
-    # Whom the only attempt spares never goes: no class is made of it.
-    allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
-    costs = planning.table.telling_apart(profile.terms)
-    costs += told_apart(len(planning.problem.workloads), apart)
-    classes = build_classes(planning.problem, allowed, rules.restricted, costs)
-    search = Search(rules, classes, deadline, list(range(len(classes))))
-    if greedy.victims and not greedy.outside_rules:
-        search.incumbent = _class_counts(classes, planning.greedy_positions())
-    return search
+def with_places(
+    planning: Planning, plan: Plan, positions: Sequence[int], arrangement: Arrangement
+) -> Plan:
+    """Return a plan that says where the pods go: where Kueue puts them, or where there is room."""
+    found = tuple(_places(planning, positions, arrangement))
+    return plan.model_copy(update={"places": found})
 
 
-def _class_counts(classes: Classes, positions: list[int]) -> list[int]:
-    counts = classes.counts(positions)
-    if counts is None:
-        message = "the model has no candidate for one of Kueue's own victims"
-        raise InternalError(message)
-    return counts
+def _places(
+    planning: Planning, positions: Sequence[int], arrangement: Arrangement
+) -> Iterator[PodSetPlaces]:
+    floor, snapshot = planning.floor, planning.snapshot
+    if not floor.groups or any(snapshot.configuration.gate(gate) for gate in LEFT_OUT):
+        return
+    gone = [planning.problem.workloads[position] for position in positions]
+    placed = floor.placed(gone)
+    for group in floor.groups:
+        tree = floor.nodes.tree(group.flavor)
+        if isinstance(placed, str):
+            workers, leader = arrangement.get(group.name, ({}, {}))
+            leaves = [_needed(floor, group, workers, leader).items(), leader.items()]
+        else:
+            leaves = [dict(placed[one.name]).items() for one in group.members]
+        for pods, some in zip(group.members, leaves, strict=False):
+            # A host says all: its name alone stands for it.
+            told = slice(-1, None) if tree.ends_in_host else slice(None)
+            where = tuple(
+                Place(values=tree.values[-1][leaf][told], count=count)
+                for leaf, count in sorted(some)
+            )
+            levels = tree.levels[told]
+            yield PodSetPlaces(name=pods.name, flavor=pods.flavor, levels=levels, domains=where)
+
+
+def _needed(
+    floor: Floor, group: Group, workers: Mapping[int, int], leader: Mapping[int, int]
+) -> Mapping[int, int]:
+    """Return what is needed of the room that is there, leaf by leaf."""
+    tree = floor.nodes.tree(group.flavor)
+    nothing = [0] * len(tree.values[-1])
+    lead = [int(leaf in leader) for leaf in range(len(nothing))]
+    kept = dict(workers)
+    for leaf in sorted(workers, key=lambda one: (workers[one], one)):
+        for less in range(workers[leaf] + 1):
+            pods = list(nothing)
+            for other, count in kept.items():
+                pods[other] = count
+            pods[leaf] = less
+            if has_room(tree, group, Slots(pods, pods, lead)):
+                kept[leaf] = less
+                break
+    return {leaf: count for leaf, count in kept.items() if count}

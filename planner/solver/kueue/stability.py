@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import wraps
 from typing import Final
 
-from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, Profile
+from planner.objective.terms import CASCADE
 from planner.plan.kueue import Cascade, Plan
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.kueue.aftermath import cascades
@@ -248,27 +248,23 @@ def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: D
     if not least.stability:
         return plan
     what_helps = _relaxation(solve, planning, fewest, least.stability, deadline)
+    shown = [
+        f"{one.victim} would preempt {', '.join(one.targets)}"
+        for one in least.stability[:MAX_NAMED]
+    ]
+    more = "; ..." if len(least.stability) > MAX_NAMED else ""
     bound = "at least " if least.status == "optimal" else ""
     return plan.model_copy(
         update={
             "explanation": f"plans are permitted, but after each of them some victim would preempt "
             f"again: {bound}{len(least.stability)} of {victims_in_words(len(least.victims))}, "
-            f"{_named(least.stability)}; {what_helps}"
+            f"{'; '.join(shown)}{more}; {what_helps}"
         }
     )
 
 
-def _named(found: Sequence[Cascade]) -> str:
-    shown = [f"{one.victim} would preempt {', '.join(one.targets)}" for one in found[:MAX_NAMED]]
-    return "; ".join(shown) + ("; ..." if len(found) > MAX_NAMED else "")
-
-
 def _relaxation(
-    solve: Solve,
-    planning: Planning,
-    profile: Profile,
-    found: Sequence[Cascade],
-    deadline: Deadline,
+    solve: Solve, planning: Planning, profile: Profile, found: Sequence[Cascade], deadline: Deadline
 ) -> str:
     """Say which policies, set to Never, would leave a stable plan: each tried by a solve."""
     policies = list(dict.fromkeys(_policies(planning, found)))
@@ -287,7 +283,6 @@ def _relaxation(
 
 
 def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[Policy]:
-    """Yield the policies by which victims would preempt."""
     snapshot = planning.snapshot
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue

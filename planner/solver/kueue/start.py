@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, get_args
 
-from planner.errors import InputError, SchemaError
+from planner.errors import InputError, PlannerError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
+from planner.plan.base import name_some
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.slices import without_slices
-from planner.quota.kueue.snapshot import take_snapshot
+from planner.quota.kueue.snapshot import Preemptor, build_snapshot, take_snapshot
+from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way
+from planner.reference.kueue.decision import Decision, decide
 from planner.scheduler import Flavors, Placement
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
-from planner.solver.kueue.placement import snapshot_for
+from planner.solver.kueue.placement import not_replayed, snapshot_for
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.recorded import with_recorded
 from planner.solver.kueue.release import under_release, with_release
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
-from planner.solver.kueue.unplaced import with_placement
 from planner.solver.start import Given, Wanted, clock_of, only_pending
 from planner.stage import begin
 from planner.state.kep83 import read_rules
@@ -144,7 +145,10 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
-        state = _as_of_kep83(state)
+        # As KEP-83 finds it: both kinds of fair sharing and slices came later.
+        newer = {"fair_sharing": None, "admission_fair_sharing": None}
+        configuration = state.configuration.model_copy(update=newer)
+        state = without_slices(state.model_copy(update={"configuration": configuration}))
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     extra = flavor_resources(flavors) if flavors else ()
@@ -170,13 +174,6 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
 
         return StrictPlanning(state, snapshot, preemptor, costs, fixed)
     return Planning(state, snapshot, preemptor, costs, fixed)
-
-
-def _as_of_kep83(state: State) -> State:
-    """Return the state as KEP-83 finds it: both kinds of fair sharing and slices came later."""
-    newer = {"fair_sharing": None, "admission_fair_sharing": None}
-    configuration = state.configuration.model_copy(update=newer)
-    return without_slices(state.model_copy(update={"configuration": configuration}))
 
 
 def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:
@@ -212,3 +209,98 @@ def is_outside(greedy: Plan, plans: Sequence[Plan], terms: Sequence[str]) -> boo
     """Say whether Kueue's own plan breaks its own rules, as it can under fair sharing."""
     del plans, terms
     return bool(greedy.outside_rules)
+
+
+MOST_NAMED: Final = 5
+"""So many victims are named of the plan by recorded requests."""
+MOST_TARGETS: Final = 10
+"""So many are named of those whom Kueue itself evicts."""
+
+Solve = Callable[[Planning, Profile, Deadline], Plan]
+
+
+def with_recorded(
+    planning: Planning, plan: Plan, solved: Solve, profile: Profile, deadline: Deadline
+) -> Plan:
+    """Return a plan that says what it would be by the requests that Kueue recorded.
+
+    Nothing is said where these are the same, flavors are given, or time is up (rule E1 of
+    docs/semantics/kueue-features.md §10).
+    """
+    configuration = planning.snapshot.configuration
+    recorded = planning.preemptor.workload.status.resource_requests
+    known = not recorded or configuration.requests_from == "recorded"
+    if known or planning.fixed is not None or deadline.passed:
+        return plan
+    changed = configuration.counting("recorded")
+    state = planning.state.model_copy(update={"configuration": changed})
+    placing = planning.placement is not None
+    snapshot = build_snapshot(state, planning.snapshot.now, placing=placing)
+    preemptor = find_preemptor(state, snapshot, planning.preemptor.key)
+    # They differ in zeros only: the plan would be the same.
+    if _totals(preemptor) == _totals(planning.preemptor):
+        return plan
+    try:
+        other = Planning(state, snapshot, preemptor, planning.costs)
+        found = solved(other, profile, deadline)
+        who = f" ({name_some(found.keys, MOST_NAMED)})" if found.keys else ""
+        said = f"{found.explanation}{who}"
+    except PlannerError as error:
+        said = f"there is no plan: {error}"
+    note = f"by the requests that Kueue recorded: {said}; --requests recorded plans by these"
+    return plan.model_copy(update={"notes": (*plan.notes, note)})
+
+
+def _totals(preemptor: Preemptor) -> list[tuple[str, dict[str, int]]]:
+    """Return what each podset asks for, but for what is 0."""
+    return [
+        (one.name, {name: units for name, units in one.totals.items() if units})
+        for one in preemptor.pod_sets
+    ]
+
+
+def with_placement(planning: Planning, plan: Plan) -> Plan:
+    """Return a plan that looks at no topology with what Kueue itself would do, if one decides.
+
+    Source: docs/semantics/kueue-topology.md §3 and §6.
+    """
+    if planning.placement is not None:
+        return plan
+    said = _without_placement(planning)
+    return plan.model_copy(update={"notes": (*plan.notes, said)}) if said else plan
+
+
+def _without_placement(planning: Planning) -> str:
+    state, preemptor = planning.state, planning.preemptor
+    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
+        return ""
+    queue = planning.snapshot.queues[preemptor.queue]
+    # Not the snapshot of the plan, which counts quota only.
+    snapshot = build_snapshot(
+        state, planning.snapshot.now, planning.snapshot.tree.frs, placing=True
+    )
+    topologies = snapshot.topologies
+    pod_sets = preemptor.workload.spec.pod_sets
+    placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
+    if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
+        return ""
+    why = not_replayed(state, topologies, queue)
+    if why:
+        return f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
+    try:
+        decision = decide(snapshot, preemptor, planning.fixed)
+    except Crash as error:
+        return str(error)
+    return f"with pods placed on nodes, Kueue itself {_in_words(preemptor.key, decision)}"
+
+
+def _in_words(key: str, decision: Decision) -> str:
+    targets = [target.workload.key for target in decision.targets]
+    if decision.assignment.mode == "Fit":
+        return f"admits {key} at once"
+    if targets:
+        return f"evicts {name_some(targets, MOST_TARGETS)} for {key}"
+    why = f": {decision.assigned.message}" if decision.assigned.message else ""
+    if decision.assignment.mode == "NoFit":
+        return f"has no room for {key}, whoever goes{why}"
+    return f"finds nobody to evict for {key}{why}"

@@ -14,7 +14,6 @@ from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPl
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.reference.yunikorn.candidates import Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
@@ -113,10 +112,7 @@ class Subject:
                 after = plus(after, allocation.resource)
         return tuple(
             NodeRoom(
-                resource=t,
-                asked=asked,
-                available=room.available.get(t, 0),
-                after=after.get(t, 0),
+                resource=t, asked=asked, available=room.available.get(t, 0), after=after.get(t, 0)
             )
             for t, asked in sorted(self.asking.ask.resource.items())
         )
@@ -139,23 +135,19 @@ class Subject:
             after: Resource = minus(before, removed.get(path))
             if queue in asking.leaf.lineage:
                 after = plus(after, asking.ask.resource)
-            rows += [_use(queue, t, before, after) for t in self._types(queue)]
+            types = sorted({*asking.ask.resource, *(queue.guaranteed or ())})
+            rows += [
+                QueueUse(
+                    queue=queue.path,
+                    resource=t,
+                    guaranteed=(queue.guaranteed or {}).get(t),
+                    max=(queue.max or {}).get(t),
+                    before=before.get(t, 0),
+                    after=after.get(t, 0),
+                )
+                for t in types
+            ]
         return tuple(rows)
-
-    def _types(self, queue: Queue) -> list[str]:
-        """Return the types to show of a queue: those of the ask and of its guaranteed."""
-        return sorted({*self.asking.ask.resource, *(queue.guaranteed or ())})
-
-
-def _use(queue: Queue, t: str, before: Resource, after: Resource) -> QueueUse:
-    return QueueUse(
-        queue=queue.path,
-        resource=t,
-        guaranteed=(queue.guaranteed or {}).get(t),
-        max=(queue.max or {}).get(t),
-        before=before.get(t, 0),
-        after=after.get(t, 0),
-    )
 
 
 def victims_in_words(count: int) -> str:

@@ -91,7 +91,10 @@ class YuniKornRules:
             mine = rows.classes
             bound, _ = best_single_row(rows.cover, costs[mine], counts[mine].tolist())
             lowest = min(lowest, bound.whole)
-            with_class = [_with_member(bound, reduced) for reduced in bound.reduced]
+            with_class = [
+                max(0, -(-(bound.value + max(0, reduced)) // bound.denominator))
+                for reduced in bound.reduced
+            ]
             least[mine] = np.minimum(least[mine], np.array(with_class, dtype=np.int64))
         # No node will do: that is for the exact model to find.
         if lowest == out_of_reach:
@@ -125,11 +128,6 @@ def _is_short(rows: NodeRows, counts: IntArray) -> bool:
     """Say whether all candidates of a node together are not enough."""
     mine = counts[rows.classes]
     return any(row.value(mine) < row.bound for row in rows.cover)
-
-
-def _with_member(bound: Bound, reduced: int) -> int:
-    """Return what a set for a node costs at least, if it has a member of a class."""
-    return max(0, -(-(bound.value + max(0, reduced)) // bound.denominator))
 
 
 Laws = Literal["design", "written", "code"]
@@ -226,12 +224,11 @@ class YuniKornPlanning:
 
     @cached_property
     def _position(self) -> dict[str, int]:
-        """Where each allocation stands in the problem, by its key."""
         return {key: position for position, key in enumerate(self.keys)}
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem's allocations by the core's candidate order."""
-        return sorted(positions, key=self.problem.order.tolist().__getitem__)
+        return sorted(positions, key=self.problem.order.item)
 
     def greedy_positions(self) -> list[int]:
         """Return the core's own victims as positions of the problem's allocations."""
@@ -274,11 +271,7 @@ class YuniKornPlanning:
         return broken(self._verify(plan).verdicts)
 
     def claims(
-        self,
-        profile: Profile,
-        caps: Sequence[tuple[Measure, int]],
-        *,
-        spare: Spared,
+        self, profile: Profile, caps: Sequence[tuple[Measure, int]], *, spare: Spared
     ) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
         return yunikorn_claims(

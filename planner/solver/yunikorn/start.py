@@ -33,11 +33,7 @@ from planner.solver.levels import Answer, find_any, solve_levels
 from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search
 from planner.solver.start import Given, Wanted, clock_of
-from planner.solver.yunikorn.describe import (
-    explain_infeasible,
-    explain_refusal,
-    victims_in_words,
-)
+from planner.solver.yunikorn.describe import explain_infeasible, explain_refusal, victims_in_words
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, pending_asks, plan_ask
 from planner.stage import begin
 from planner.state.yunikorn import YuniKornState

@@ -19,8 +19,7 @@ from typing import Final
 from planner.laws import Register
 from planner.laws import yunikorn as laws
 from planner.plan import Verdict
-from planner.quota.yunikorn.cluster import Asking, NodeRoom
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import fits, fits_raw, ge_known, plus, share_type
 from planner.quota.yunikorn.snapshot import under

@@ -9,7 +9,7 @@ from typing import Literal
 from planner.errors import InternalError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
-from planner.plan import Certificate, Status
+from planner.plan import Status
 from planner.plan.kueue import GreedyTurn, JointPending, JointPlan, JointStep, OneByOneAnswer
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.solver.answer import broken, certify
@@ -69,21 +69,27 @@ def describe(question: Question, profile: Profile, told: Found, started: float) 
         If it is called optimal, and not every level says what it rests on.
     """
     victims = [key for step in told.steps for key in step.plan.keys]
-    place = {w.key: i for i, w in enumerate(question.forest.workloads)}
-    status = _status(told)
+    place = question.forest.place
+    fit_again: tuple[str, ...] = ()
+    if told.steps:
+        left = after(told.steps[-1].planning, told.steps[-1].plan.keys)
+        fit_again = _keys(refitting(left, _of_state(question.snapshot, victims)))
+    proved = Proved("unknown", None, told.levels, engines=told.engines, corrected=told.corrected)
     plan = JointPlan(
         rules=_rules(question),
         objective=profile.name,
-        status=status,
+        status=_status(told),
         explanation=_explained(question, told, len(victims)),
         now=question.snapshot.now,
         pending=tuple(_pending(question, told)),
         skipped=tuple(question.skipped),
         steps=tuple(_step(step, told.table, place) for step in told.steps),
-        fit_again=_fit_again(question, told.steps, victims),
+        fit_again=fit_again,
         terms=told.table.evaluate([place[key] for key in victims]) if told.steps else {},
         greedy=_greedy(question, told.table),
-        certificate=_certificate(question, told, started),
+        certificate=certify(
+            question.state.digest, told.levels, started, cut_off=told.cut_off, proved=proved
+        ),
         kueue=release_of(question.snapshot.configuration),
         requests=question.snapshot.configuration.requests_from,
         notes=tuple(question.snapshot.notes),
@@ -112,11 +118,6 @@ def describe_none(question: Question, profile: Profile, started: float) -> Joint
         requests=question.snapshot.configuration.requests_from,
         notes=tuple(question.snapshot.notes),
     )
-
-
-def _certificate(question: Question, told: Found, started: float) -> Certificate:
-    proved = Proved("unknown", None, told.levels, engines=told.engines, corrected=told.corrected)
-    return certify(question.state.digest, told.levels, started, cut_off=told.cut_off, proved=proved)
 
 
 def _rules(question: Question) -> Literal["kueue-classical", "kueue-fair"]:
@@ -197,15 +198,6 @@ def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointSt
     )
 
 
-def _fit_again(
-    question: Question, steps: Sequence[Served], victims: Sequence[str]
-) -> tuple[str, ...]:
-    if not steps:
-        return ()
-    left = after(steps[-1].planning, steps[-1].plan.keys)
-    return _keys(refitting(left, _of_state(question.snapshot, victims)))
-
-
 def _greedy(question: Question, table: TermTable | None) -> OneByOneAnswer:
     greedy = question.greedy
     preemptors = {preemptor.key for preemptor in question.preemptors}
@@ -213,7 +205,7 @@ def _greedy(question: Question, table: TermTable | None) -> OneByOneAnswer:
     victims = [key for key in evicted if key not in preemptors]
     terms: dict[str, int] = {}
     if table is not None:
-        place = {w.key: i for i, w in enumerate(question.forest.workloads)}
+        place = question.forest.place
         terms = table.evaluate([place[key] for key in victims if key in place])
     return OneByOneAnswer(
         turns=tuple(

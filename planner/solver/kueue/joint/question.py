@@ -26,8 +26,7 @@ from planner.objective.kueue import term_table
 from planner.objective.terms import TermTable
 from planner.plan.kueue import Demand, JointSkipped
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.kueue import Problem
-from planner.problem.kueue_holders import Holders
+from planner.problem.kueue import Holders, Problem
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
@@ -70,9 +69,24 @@ class Forest:
         """(W,) all workloads."""
         return self.problem.workloads
 
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """The position of each workload, by its key."""
+        return {w.key: i for i, w in enumerate(self.workloads)}
+
     def table(self, costs: Mapping[str, int] | None, counted: Collection[int] = ()) -> TermTable:
         """Return the terms; over-freed is measured against the need of some entrants."""
-        request, available = _asked(self, counted)
+        # What they ask for together, and what is available to the one of them that has most.
+        request, available = [], []
+        for tree, fr in _short_in(self.entrants):
+            asking = [
+                e
+                for e in sorted(counted)
+                if self.entrants[e].tree == tree and self.today[e].get(fr)
+            ]
+            request.append(sum(self.today[e][fr] for e in asking))
+            rooms = (_available(self.entrants[e], fr) for e in asking)
+            available.append(max(rooms, default=0))
         problem = replace(self.problem, request=request, available=available)
         return term_table(problem, self.snapshot, self.allowed, costs, asking=self.asking)
 
@@ -85,7 +99,8 @@ def build_forest(
     Entrants without a way have no tree. There must be one with some.
     """
     trees = {e.tree: e.ways[0].problem for e in entrants if e.ways}
-    offsets = _offsets([len(problem.names) for problem in trees.values()])
+    sizes = [len(problem.names) for problem in trees.values()]
+    offsets = [sum(sizes[:n]) for n in range(len(sizes))]
     workloads = Holders(w for problem in trees.values() for w in problem.workloads)
     allowed = np.zeros(len(workloads), dtype=np.bool_)
     for entrant in entrants:
@@ -100,6 +115,17 @@ def build_forest(
         for w, tree in zip(workloads, tree_of, strict=True)
     ]
     first = next(iter(trees.values()))
+    ranked = sorted(
+        range(len(workloads)),
+        key=lambda i: (
+            not workloads[i].evicted,
+            workloads[i].priority,
+            -workloads[i].reserved_s,
+            workloads[i].uid,
+        ),
+    )
+    order = np.empty(len(workloads), dtype=np.int64)
+    order[ranked] = np.arange(len(workloads))
     problem = replace(
         first,
         frs=[fr for _, fr in frs],
@@ -117,28 +143,13 @@ def build_forest(
         holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
         priority=_joined([p.priority for p in trees.values()]),
         evicted=workloads.evicted,
-        order=_common_order(workloads),
+        order=order,
     )
     offset = dict(zip(trees, offsets, strict=True))
     paths = [(e.tree, e.ways[0].problem.path) for e in entrants if e.ways]
     asking = frozenset(node + offset[tree] for tree, path in paths for node in path)
     same = _alike(problem, entrants)
     return Forest(entrants, today, snapshot, problem, allowed, same, asking)
-
-
-def _asked(forest: Forest, counted: Collection[int]) -> tuple[list[int], list[int]]:
-    """Return what some entrants ask for together, and what is available to one of them."""
-    request, available = [], []
-    for tree, fr in _short_in(forest.entrants):
-        asking = [
-            e
-            for e in sorted(counted)
-            if forest.entrants[e].tree == tree and forest.today[e].get(fr)
-        ]
-        request.append(sum(forest.today[e][fr] for e in asking))
-        rooms = (_available(forest.entrants[e], fr) for e in asking)
-        available.append(max(rooms, default=0))
-    return request, available
 
 
 def _available(entrant: Entrant, fr: FlavorResource) -> int:
@@ -161,21 +172,6 @@ def _short_in(entrants: Sequence[Entrant]) -> list[tuple[int, FlavorResource]]:
     return sorted(found)
 
 
-def _common_order(workloads: Sequence[Admitted]) -> IntArray:
-    ranked = sorted(
-        range(len(workloads)),
-        key=lambda i: (
-            not workloads[i].evicted,
-            workloads[i].priority,
-            -workloads[i].reserved_s,
-            workloads[i].uid,
-        ),
-    )
-    order = np.empty(len(workloads), dtype=np.int64)
-    order[ranked] = np.arange(len(workloads))
-    return order
-
-
 def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
     """Return what the laws of any entrant look at of each workload: (W, X)."""
     _, shape = problem.workloads.alike
@@ -190,10 +186,6 @@ def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
 
 def _joined(parts: Sequence[IntArray]) -> IntArray:
     return np.concatenate(parts).astype(np.int64)
-
-
-def _offsets(sizes: Sequence[int]) -> list[int]:
-    return [sum(sizes[:n]) for n in range(len(sizes))]
 
 
 _Waiting = tuple[Preemptor, Sequence[Flavored]]
@@ -252,27 +244,16 @@ class Question:
     @property
     def determined(self) -> bool:
         """Whether the usage alone decides on flavors and modes, and no candidate order does."""
+        queues = [self.snapshot.queues[preemptor.queue] for preemptor in self.preemptors]
         return all(
-            len({way.flavors for way in entrant.ways}) <= 1 and not self._prefers_less(preemptor)
-            for entrant, preemptor in zip(self.entrants, self.preemptors, strict=True)
+            len({way.flavors for way in entrant.ways}) <= 1
+            and queue.spec.flavor_fungibility.preference != "PreemptionOverBorrowing"
+            for entrant, queue in zip(self.entrants, queues, strict=True)
         )
-
-    def _prefers_less(self, preemptor: Preemptor) -> bool:
-        fungibility = self.snapshot.queues[preemptor.queue].spec.flavor_fungibility
-        return fungibility.preference == "PreemptionOverBorrowing"
-
-
-def _precedence(preemptor: Preemptor) -> tuple[int, datetime, str, str]:
-    uid = preemptor.workload.metadata.uid
-    # Keys last: a dump need not have UIDs, and an answer has to be the same each time.
-    return -preemptor.priority, preemptor.queued_at, uid, preemptor.key
 
 
 def ask(
-    state: State,
-    snapshot: Snapshot,
-    pending: Sequence[str],
-    costs: Mapping[str, int] | None = None,
+    state: State, snapshot: Snapshot, pending: Sequence[str], costs: Mapping[str, int] | None = None
 ) -> Question:
     """Make several pending workloads ready for a joint plan.
 
@@ -342,7 +323,14 @@ def _question(
     skipped: Sequence[JointSkipped] = (),
 ) -> Question:
     """Sort by precedence, and find the ways of each."""
-    waiting = sorted(waiting, key=lambda pair: _precedence(pair[0]))
+
+    def precedence(one: _Waiting) -> tuple[int, datetime, str, str]:
+        preemptor, _ = one
+        uid = preemptor.workload.metadata.uid
+        # Keys last: a dump need not have UIDs, and an answer has to be the same each time.
+        return -preemptor.priority, preemptor.queued_at, uid, preemptor.key
+
+    waiting = sorted(waiting, key=precedence)
     trees: dict[int, int] = {}
     entrants, first = [], 0
     for number, (preemptor, choices) in enumerate(waiting):

@@ -23,20 +23,16 @@ from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.kueue.relaxation import joint_cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
 from planner.models.shared.classes import Classes, Parts, Relaxation, Row
+from planner.models.shared.measure import Measured
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
 from planner.quota.kueue.assignment import contested
-from planner.solver.bound import (
-    Bound,
-    best_single_row,
-    falls_short,
-    linear_programming_bound,
-)
+from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run, within
 from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.sequence import Refused, Served, Step, replay
+from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
 from planner.solver.levels import LevelResult, solve_levels
 from planner.solver.search import Search
@@ -53,7 +49,7 @@ class Freeing:
     alternatives: Sequence[int] = ()
 
 
-@dataclass(frozen=True)
+@dataclass
 class RelaxedRules:
     """The cover rows as rules: what entrants in ``admit`` need, in whatever order."""
 
@@ -66,7 +62,7 @@ class RelaxedRules:
         """(W,) the rank of each workload in the common candidate order."""
         return self.question.forest.problem.order
 
-    def assemble(self, classes: Classes) -> Freeing:
+    def assemble(self, classes: Classes) -> Measured:
         """Build the model in which only these classes give victims."""
         builder = Builder()
         take = [builder.new(0, classes.count(k)) for k in range(len(classes))]
@@ -105,10 +101,7 @@ class RelaxedRules:
 
 
 def bounds_in_any_order(
-    rules: RelaxedRules,
-    unsolved: Search,
-    levels: Sequence[Measure],
-    found: Sequence[LevelResult],
+    rules: RelaxedRules, unsolved: Search, levels: Sequence[Measure], found: Sequence[LevelResult]
 ) -> tuple[LevelResult, ...]:
     """Return levels with the bounds that hold in every order.
 
@@ -147,18 +140,16 @@ HARD: Final = 10.0
 
 
 @dataclass
-class JointRules:
-    """The rules for some pending workloads.
+class JointRules(RelaxedRules):
+    """The rules for some pending workloads; bounds are those of the cover rows.
 
     ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
     ``in_order`` says that they are served in order of precedence only; ``doubtful`` that of some
     victims it was not found out whether they divide into steps.
     """
 
-    question: Question
-    table: TermTable
-    in_order: bool
     admit: frozenset[int] = frozenset()
+    in_order: bool = False
     refuse: frozenset[int] = frozenset()
     cuts: list[Cut] = field(default_factory=list)
     doubtful: bool = False
@@ -172,37 +163,9 @@ class JointRules:
         """The place of each entrant in precedence, by its key."""
         return {preemptor.key: e for e, preemptor in enumerate(self.question.preemptors)}
 
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in the common candidate order."""
-        return self.question.forest.problem.order
-
-    def assemble(self, classes: Classes) -> JointFormulation:
+    def assemble(self, classes: Classes) -> Measured:
         """Build the model in which only these classes give victims."""
         return self._assemble(classes, in_order=self.in_order)
-
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little of some flavor-resource."""
-        return self._relaxed.is_hopeless(classes)
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single cover row."""
-        return self._relaxed.quick_bound(classes, costs)
-
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by all cover rows together."""
-        return self._relaxed.close_bound(classes, costs, limits)
-
-    @property
-    def _relaxed(self) -> RelaxedRules:
-        return RelaxedRules(self.question, self.table, self.admit)
-
-    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
-        """Return nothing: no group is known to hold an answer by itself."""
-        return Parts()
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
-        """Return nothing: of other sets than a refused one nothing is known."""
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether Kueue's own replay accepts the victims, served in some order of steps."""
@@ -216,7 +179,10 @@ class JointRules:
         """
         victims = frozenset(positions)
         for steps in self._found.get(victims, ()):
-            if self._suit(steps):
+            order = [self._number[step.plan.preemptor] for step in steps]
+            served = set(order)
+            suits = self.admit <= served and served.isdisjoint(self.refuse)
+            if suits and (not self.in_order or order == sorted(order)):
                 return steps
         key = victims, self.admit, self.refuse, self.in_order
         if key in self._none:
@@ -250,19 +216,13 @@ class JointRules:
 
     def remember(self, steps: list[Served]) -> None:
         """Note steps that were replayed, for whenever their victims are asked about."""
-        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        place = self.question.forest.place
         victims = frozenset(place[key] for step in steps for key in step.plan.keys)
         self._found.setdefault(victims, []).append(steps)
 
     def served(self, steps: Sequence[Served]) -> set[int]:
         """Return who is served in some steps."""
         return {self._number[step.plan.preemptor] for step in steps}
-
-    def _suit(self, steps: Sequence[Served]) -> bool:
-        order = [self._number[step.plan.preemptor] for step in steps]
-        served = set(order)
-        suits = self.admit <= served and served.isdisjoint(self.refuse)
-        return suits and (not self.in_order or order == sorted(order))
 
     def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
         while True:
@@ -275,7 +235,8 @@ class JointRules:
                 self.doubtful = self.doubtful or result.outcome == "unknown"
                 return None
             chosen = _read(joint, result.solution)
-            steps = [self._step(e, gone) for e, _, gone in chosen]
+            workloads, preemptors = self.question.forest.workloads, self.question.preemptors
+            steps = [(preemptors[e], [workloads[i].key for i in gone]) for e, _, gone in chosen]
             found = replay(self.question.state, self.question.snapshot, steps)
             if not isinstance(found, Refused):
                 return found
@@ -296,12 +257,8 @@ class JointRules:
             joint.builder.add(variable(joint.admitted[e]) >= 1)
         for e in self.refuse:
             joint.builder.add(variable(joint.admitted[e]) <= 0)
-        state_rows(joint.builder, joint.take, self._relaxed.rows(classes))  # for the solver
+        state_rows(joint.builder, joint.take, self.rows(classes))  # for the solver
         return joint
-
-    def _step(self, entrant: int, positions: Sequence[int]) -> Step:
-        workloads = self.question.forest.workloads
-        return self.question.preemptors[entrant], [workloads[i].key for i in positions]
 
     def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Cut:
         """Return what a refused step teaches: the true way there, or that its victims are none."""

@@ -66,7 +66,9 @@ def after(planning: Planning, victims: Iterable[str]) -> Snapshot:
     """Return the snapshot after a step: victims gone, the preemptor admitted."""
     snapshot = planning.snapshot
     holder = admit(snapshot, planning.preemptor, planning.decision.assignment)
-    return snapshot_after(snapshot, holder, _held(snapshot, victims))
+    wanted = set(victims)
+    gone = [one for held in snapshot.admitted.values() for one in held if one.key in wanted]
+    return snapshot_after(snapshot, holder, gone)
 
 
 def _serve(planning: Planning, victims: Sequence[str]) -> Served | None:
@@ -186,8 +188,3 @@ def refitting(left: Snapshot, victims: Iterable[Admitted]) -> list[Admitted]:
             usage.add(victim.queue, victim.usage)
             found.append(victim)
     return found
-
-
-def _held(snapshot: Snapshot, keys: Iterable[str]) -> list[Admitted]:
-    wanted = set(keys)
-    return [one for held in snapshot.admitted.values() for one in held if one.key in wanted]

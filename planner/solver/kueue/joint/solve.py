@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 
 from planner.errors import UnsupportedError
-from planner.models.shared.classes import Classes, group
+from planner.models.shared.classes import group
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
@@ -129,8 +129,17 @@ class _Joint:
         self.modelled = len(self.question.entrants) <= STEPS
         table, self.asked = self._table(()), self.profile
         self.profile = spelled_out(self.asked, table)
-        self.rules = JointRules(self.question, table, self.in_order)
-        classes = _classes(self.question, self.rules.table, self.profile)
+        self.rules = JointRules(self.question, table, in_order=self.in_order)
+        # Those whom some way may take, by all that the laws of any entrant look at.
+        forest = self.question.forest
+        positions = np.flatnonzero(forest.allowed)
+        positions = positions[np.argsort(forest.problem.order[positions], kind="stable")]
+        apart = self.rules.table.telling_apart(self.profile.terms)
+        key = [forest.alike, *(one[:, np.newaxis] for one in apart)]
+        # Where Kueue's choice of flavors may depend on its candidate order, everybody is alone.
+        if not self.question.determined:
+            key.append(np.arange(len(forest.workloads), dtype=np.int64)[:, np.newaxis])
+        classes = group(positions, np.hstack(key)[positions])
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
         self.engines_asked = TwoEngines(self.profile.wishes.most)
@@ -159,7 +168,8 @@ class _Joint:
                 rules.admit |= {e}
                 outcome = self._find(until) if self.modelled else "infeasible"
                 if outcome == "optimal":
-                    served = self._served()
+                    steps = self.rules.steps(self.search.classes.take(self.search.answer)) or ()
+                    served = self.rules.served(steps)
                     continue
                 if outcome == "unknown":
                     self.undecided.add(e)
@@ -225,9 +235,9 @@ class _Joint:
     ) -> tuple[tuple[list[bool], list[int]], list[int], Counts] | None:
         """Return the rank of some steps, who is served, and the class counts; none if not legal.
 
-        The victims become those that stand for their classes.
+        The victims become those that stand for their classes: the first of each go.
         """
-        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        place = self.question.forest.place
         gone = [key for _, keys in steps for key in keys]
         counts = None
         if place.keys() >= {*gone}:
@@ -235,7 +245,10 @@ class _Joint:
         table, classes = self.rules.table, self.search.classes
         if counts is None or not self.profile.wishes.are_kept(table, classes.take(counts)):
             return None
-        chosen = _standing_for(classes, [place[key] for key in gone])
+        chosen: dict[int, int] = {}
+        for members in classes.members:
+            some = [place[key] for key in gone if place[key] in set(members)]
+            chosen |= dict(zip(some, members, strict=False))
         keys = {key: self.question.forest.workloads[chosen[place[key]]].key for key in gone}
         named = [(preemptor, [keys[key] for key in victims]) for preemptor, victims in steps]
         found = replay(self.question.state, self.question.snapshot, named)
@@ -248,13 +261,9 @@ class _Joint:
         missing = [e not in served for e in range(len(self.question.entrants))]
         return (missing, values), sorted(served), counts
 
-    def _served(self) -> set[int]:
-        steps = self.rules.steps(self.search.classes.take(self.search.answer)) or ()
-        return self.rules.served(steps)
-
     def _greedy_positions(self) -> list[int] | None:
         """Return the victims of serving one by one; ``None`` if preemptors are among them."""
-        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        place = self.question.forest.place
         gone = [key for turn in self.question.greedy.turns for key in turn.evicted]
         return [place[key] for key in gone] if place.keys() >= {*gone} else None
 
@@ -270,8 +279,10 @@ class _Joint:
 
     def minimise(self) -> Answer:
         """Minimise the levels, with the caps of the profile; the incumbent is the answer."""
-        if not self.modelled:
-            return self._as_it_is()
+        if not self.modelled:  # serving one by one is the answer
+            if self.asked.caps:
+                self.dropped = "; no caps"
+            return self._bounded(self.search.fork(), self._unproved())
         comparable = self._comparable()
         positions = self._greedy_positions() or []
         greedy = self.rules.table.evaluate(positions)
@@ -279,7 +290,14 @@ class _Joint:
         if self.asked.caps and not comparable:
             self.dropped = "; no caps: served one by one, others are admitted"
         if not self.in_order:
-            self._improve()
+            # Start from the best that is served in order of precedence; mostly nothing is better.
+            ordered = self.search.fork()
+            ordered.cut, ordered.deadline = [], self.deadline.half()
+            self.rules.in_order = True
+            if self.rules.is_lawful(ordered.classes.take(ordered.answer)):
+                solve_levels(ordered, self.profile.levels)
+                self.search.incumbent = ordered.incumbent
+            self.rules.in_order = False
         unsolved = self.search.fork()
         answer = solve_levels(self.search, self.profile.levels)
         if self.in_order:
@@ -341,12 +359,6 @@ class _Joint:
             for measure in with_names(self.profile.levels)
         )
 
-    def _as_it_is(self) -> Answer:
-        """Take serving one by one as the answer, and bound it."""
-        if self.asked.caps:
-            self.dropped = "; no caps"
-        return self._bounded(self.search.fork(), self._unproved())
-
     def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
         """Bound levels by what holds in every order."""
         relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
@@ -356,16 +368,6 @@ class _Joint:
         _, judged = judge(self.engines_asked, relaxation, bounded)
         proved = _all_proved(judged) and not self.search.undecided
         return Answer("optimal" if proved else "feasible", judged)
-
-    def _improve(self) -> None:
-        """Start from the best that is served in order of precedence; mostly nothing is better."""
-        ordered = self.search.fork()
-        ordered.cut, ordered.deadline = [], self.deadline.half()
-        self.rules.in_order = True
-        if self.rules.is_lawful(ordered.classes.take(ordered.answer)):
-            solve_levels(ordered, self.profile.levels)
-            self.search.incumbent = ordered.incumbent
-        self.rules.in_order = False
 
     def told(self, answer: Answer | None) -> Found:
         """Return all that was found."""
@@ -403,26 +405,3 @@ class _Joint:
 
 def _all_proved(levels: Sequence[LevelResult]) -> bool:
     return all(level.proof is not None for level in levels)
-
-
-def _standing_for(classes: Classes, positions: Sequence[int]) -> dict[int, int]:
-    """Return for each victim the one that stands for it: the first of its class go."""
-    found: dict[int, int] = {}
-    for members in classes.members:
-        chosen = [position for position in positions if position in set(members)]
-        found |= dict(zip(chosen, members, strict=False))
-    return found
-
-
-def _classes(question: Question, table: TermTable, profile: Profile) -> Classes:
-    """Group those whom some way may take by all that the laws of any entrant look at.
-
-    Where Kueue's choice of flavors may depend on its candidate order, everybody is alone.
-    """
-    forest = question.forest
-    positions = np.flatnonzero(forest.allowed)
-    positions = positions[np.argsort(forest.problem.order[positions], kind="stable")]
-    key = [forest.alike, *(one[:, np.newaxis] for one in table.telling_apart(profile.terms))]
-    if not question.determined:
-        key.append(np.arange(len(forest.workloads), dtype=np.int64)[:, np.newaxis])
-    return group(positions, np.hstack(key)[positions])

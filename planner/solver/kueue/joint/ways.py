@@ -102,10 +102,7 @@ def asked(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> d
 
 
 def ways_of(
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    choices: Sequence[Flavored],
-    others: Usage,
+    snapshot: Snapshot, preemptor: Preemptor, choices: Sequence[Flavored], others: Usage
 ) -> tuple[Way, ...]:
     """Return the ways to serve a pending workload with some flavors.
 

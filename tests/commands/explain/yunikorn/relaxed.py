@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, is_usable
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import fits, ge_known, plus, share_type
 from planner.reference.yunikorn.candidates import Candidate
