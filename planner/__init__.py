@@ -111,7 +111,8 @@ if TYPE_CHECKING:
     from planner.errors import InputError, PlannerError
     from planner.kueue_verbs import boost, solve_joint
     from planner.objective.profiles import Profile
-    from planner.plan import AnyPlan, Certificate, Front, Verification
+    from planner.plan import AnyPlan, Certificate, Verification
+    from planner.plan.front import Front
     from planner.plan.kueue import JointPlan, Plan, Victim
     from planner.plan.yunikorn import YuniKornPlan, YuniKornVictim
     from planner.reader import read
@@ -165,7 +166,7 @@ else:
         "Changes": "planner.state.kueue",
         "Check": "planner.commands.check.plan",
         "Explanation": "planner.commands.explain.kueue.record",
-        "Front": "planner.plan",
+        "Front": "planner.plan.front",
         "InputError": "planner.errors",
         "JointPlan": "planner.plan.kueue",
         "Lint": "planner.commands.lint.lint",

@@ -13,7 +13,7 @@ from planner.garbage import older_objects_aside
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import AnyPlan, Assume, Front, Verification, qualified
+from planner.plan import AnyPlan, Assume, Verification, qualified
 from planner.scheduler import OWN, Flavors, Part, Placement
 from planner.solver.start import (
     PLANNER,
@@ -31,6 +31,7 @@ from planner.state import AnyState
 if TYPE_CHECKING:
     from planner.commands.explain.record import CommonExplanation
     from planner.commands.whatif.edit import WhatIf
+    from planner.plan.front import Front
 
 __all__ = [
     "AssignmentInput",

@@ -23,7 +23,8 @@ from planner.commands.risk.measure import Risk
 from planner.commands.simulate import Event, Script, Simulation
 from planner.commands.watch.record import Watched
 from planner.commands.whatif.edit import Settings, WhatIf
-from planner.plan import AnyPlan, Front
+from planner.plan import AnyPlan
+from planner.plan.front import Front
 from planner.reader.items import Kind
 from planner.report.catalogue import Catalogue
 from planner.report.checking import Checks

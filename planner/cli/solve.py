@@ -17,7 +17,8 @@ from planner.errors import PlannerError
 from planner.scheduler import Part
 
 if TYPE_CHECKING:
-    from planner.plan import AnyPlan, Front
+    from planner.plan import AnyPlan
+    from planner.plan.front import Front
     from planner.state import AnyState
 
 EPILOG: Final = f"""\b

@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeVar
 
-from planner.plan import AnyPlan, Assume, Front, FrontPoint, Uncovered, qualified
+from planner.plan import AnyPlan, Assume, Uncovered, qualified
 from planner.scheduler import Part, scheduler_of
 from planner.state import AnyState
+
+if TYPE_CHECKING:
+    from planner.plan.front import Front, FrontPoint
 
 Standing = Literal["exact", "left out", "evidence", "harmless"]
 """exact: as the scheduler does it. left out: not modelled, and said of every answer that it may
@@ -110,7 +113,7 @@ class Coverer(Protocol):
         ...
 
 
-PointT = TypeVar("PointT", bound=FrontPoint)
+PointT = TypeVar("PointT", bound="FrontPoint")
 
 COVERAGE: Final = Part[Coverer]("coverage")
 

@@ -12,7 +12,6 @@ front.py     the Pareto front of two measures, of any scheduler
 """
 
 from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered, qualified
-from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.proof import Tree
 from planner.plan.record import (
     MODEL,
@@ -43,10 +42,6 @@ __all__ = [
     "Certificate",
     "Covered",
     "Excess",
-    "Front",
-    "FrontMeasure",
-    "FrontPoint",
-    "GreedyPoint",
     "Level",
     "Multiplier",
     "Proof",

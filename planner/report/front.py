@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
 
-from planner.plan import SCHEMA_VERSION, Front, FrontMeasure, FrontPoint, GreedyPoint, Record
+from planner.plan import SCHEMA_VERSION, Record
+from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.report.covered import answer_in_words, assumed, uncovered_lines
 from planner.report.document import (
     LEAST,

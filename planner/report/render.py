@@ -14,7 +14,8 @@ from planner.commands.risk.measure import Risk
 from planner.commands.simulate.record import Simulation
 from planner.commands.whatif.edit import WhatIf
 from planner.errors import SchemaError
-from planner.plan import MODEL, AnyPlan, Front
+from planner.plan import MODEL, AnyPlan
+from planner.plan.front import Front
 from planner.report import audit, explanation, front, plan, risk, simulation, whatif
 from planner.report.checking import Checks, render_checks, render_lint
 from planner.report.style import OWN, Renderer

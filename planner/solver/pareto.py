@@ -14,7 +14,8 @@ from typing import Final
 from planner.errors import InternalError, UnsupportedError
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
 from planner.objective.wishes import Wishes
-from planner.plan import AnyPlan, Front, FrontMeasure, FrontPoint, GreedyPoint, Status
+from planner.plan import AnyPlan, Status
+from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.solver.start import PLANNER
 from planner.term import value_of
 

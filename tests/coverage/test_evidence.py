@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 import planner
-from planner.plan import AnyPlan, Front
+from planner.plan import AnyPlan
+from planner.plan.front import Front
 from planner.plan.kueue import JointPlan, Plan
 from tests.cluster import PENDING, at, configuration, dump_of, pending, queue, running
 from tests.kueue_state import read_objects

@@ -11,7 +11,8 @@ from planner.cli.exit_code import exit_code
 from planner.errors import SchemaError
 from planner.objective.profile_file import parse_front
 from planner.objective.profiles import Measure, Profile
-from planner.plan import AnyPlan, Front
+from planner.plan import AnyPlan
+from planner.plan.front import Front
 from planner.solver.pareto import sweep
 from planner.solver.yunikorn.planning import Laws
 from tests.cluster import pending, queue, running, state_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from planner.laws.kueue import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.kueue.assignment import Assignment
@@ -16,9 +16,11 @@ from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import PlaceTest
-from planner.reference.kueue.topology.find import Placement
 from planner.reference.laws import keeps
 from planner.state.queues import Preemption
+
+if TYPE_CHECKING:
+    from planner.reference.kueue.topology.find import Placement
 
 
 @dataclass(frozen=True, slots=True)
