@@ -59,12 +59,15 @@ class Compared(Protocol):
 
     def why_not(self, algorithm: Algorithm, own: AnyPlanning) -> str:
         """Say why an algorithm means nothing for a preemptor; empty if it does."""
+        ...
 
     def has_own_flavors(self, own: AnyPlanning, plan: AnyPlan) -> bool:
         """Say whether a plan has the flavors that the scheduler itself assigns."""
+        ...
 
     def outside(self, own: AnyPlanning, plan: AnyPlan) -> tuple[str, ...]:
         """Return the laws of the state as it is that victims found by other rules break."""
+        ...
 
 
 COMPARED: Final = Part[Compared]("comparison")

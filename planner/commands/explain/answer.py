@@ -3,6 +3,9 @@
 Other plans are part of it: the best that spares a victim or takes one, and all that are as good.
 """
 
+# pyright: reportPossiblyUnboundVariable=false
+# There is always one bound to try.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence

@@ -211,6 +211,7 @@ class Ordered(AnyPlanning, Protocol):
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions by the scheduler's candidate order."""
+        ...
 
 
 class Explainer(ABC, Generic[StandingT, ClashT, ExplanationT]):

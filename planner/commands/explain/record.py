@@ -179,10 +179,12 @@ class CommonExplanation(Covered):
         @property
         def standings(self) -> tuple[Any, ...]:
             """What runs and is explained."""
+            ...
 
         @property
         def preemptor_queue(self) -> str:
             """The queue it waits in."""
+            ...
 
     @property
     def preemptor_name(self) -> str:

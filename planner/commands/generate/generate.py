@@ -119,6 +119,7 @@ class Generated(Protocol):
 
     def made(self, knobs: Knobs, seed: int) -> dict[str, Any]:
         """Return what is printed of a cluster."""
+        ...
 
 
 GENERATED: Final = Part[Generated]("generation")
@@ -167,11 +168,11 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
     known = [field.name for field in fields(chosen)]
     for name in knobs:
         if name not in known:
-            what = scheduler_of(chosen).words.name
+            what = scheduler_of(chosen).words.name  # pyright: ignore[reportArgumentType]
             found = f"there is no such knob for {what}"
             raise impossible(name, found, f"one of {', '.join(known)}")
     chosen = replace(chosen, **knobs)
     if not 0 <= seed < MOST_SEEDS:
         raise InputError("--seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
     begin("drawing workloads")
-    return GENERATED.of(chosen).made(chosen, seed)
+    return GENERATED.of(chosen).made(chosen, seed)  # pyright: ignore[reportArgumentType]

@@ -117,20 +117,25 @@ class Trace(Protocol):
     @property
     def name(self) -> str:
         """What to call it."""
+        ...
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
+        ...
 
     @property
     def usual_sampling(self) -> Sampling:
         """How its states are sampled unless somebody says otherwise."""
+        ...
 
     def node_labels(self, flavor: str) -> dict[str, str]:
         """Return the labels of a flavor's nodes, which its pods select; none if there are none."""
+        ...
 
     def capacity(self, flavor: str, gpus: int) -> dict[str, int]:
         """Return how much cpu and memory stands beside so many GPUs; nothing if nobody knows."""
+        ...
 
     def job(self, row: Row) -> Job | None:
         """Return the job of a row, None if it never ran.

@@ -343,6 +343,7 @@ class Simulated(Protocol):
 
         What is not proved of plans is noted.
         """
+        ...
 
 
 SIMULATED: Final = Part[Simulated]("simulation")

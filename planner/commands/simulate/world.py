@@ -221,17 +221,21 @@ class World(Protocol):
     @property
     def start(self) -> datetime:
         """The clock at the start."""
+        ...
 
     @property
     def cycles(self) -> int:
         """How many scheduling cycles there were."""
+        ...
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out of all that is known not to be modelled."""
+        ...
 
     @property
     def names(self) -> Mapping[str, str]:
         """What people call those whose keys are no names."""
+        ...
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
@@ -241,21 +245,28 @@ class World(Protocol):
 
     def happen(self, at_s: int) -> list[Event]:
         """Let everything happen that is due."""
+        ...
 
     def cycle(self, at_s: int) -> Cycle:
         """Let the scheduler run once."""
+        ...
 
     def tree_of(self, event: Event) -> int:
         """Return the tree in which something happened."""
+        ...
 
     def mark(self, tree: int, at_s: int) -> Mark:
         """Say what a tree is like."""
+        ...
 
     def busy(self) -> Collection[int]:
         """Return the trees in which something is to come, or the last cycle did something."""
+        ...
 
     def used(self) -> Sequence[int]:
         """Return how much of each resource is in use, in the order of ``use``."""
+        ...
 
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
         """Return the use of each resource; ``shares`` are the amounts used on average."""
+        ...

@@ -108,11 +108,13 @@ class Submissions(Protocol):
 
     def read_submissions(self, source: str) -> Sequence[Item]:
         """Return the objects that a file holds."""
+        ...
 
     def add_workloads(
         self, state: StateT, items: Iterable[Item], queue: str | None
     ) -> tuple[StateT, tuple[str, ...]]:
         """Return the state with what a scheduler would make of them, and its keys."""
+        ...
 
 
 SUBMISSIONS: Final = Part[Submissions]("hypothetical workloads")
@@ -126,6 +128,7 @@ class Edits(Protocol):
 
     def edited(self, state: StateT, setting: Setting) -> StateT:
         """Return the state with one value set."""
+        ...
 
 
 EDITS: Final = Part[Edits]("edits")
@@ -343,12 +346,15 @@ class Listed(Protocol):
 
     def waiting(self, state: AnyState, pending: Collection[str]) -> Iterator[Waiting]:
         """Yield what is pending, by its keys."""
+        ...
 
     def queues(self, state: AnyState) -> Iterator[Editable]:
         """Yield what has quota, parents before children where the state has them so."""
+        ...
 
     def workloads(self, state: AnyState) -> Iterator[Editable]:
         """Yield what waits, then what runs, each with its priority."""
+        ...
 
 
 LISTED: Final = Part[Listed]("settings")

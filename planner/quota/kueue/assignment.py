@@ -60,7 +60,8 @@ class Assignment(Schema):
 
 def worst(modes: Iterator[Mode]) -> Mode:
     """Return the worst mode; Fit when there is none."""
-    return min(modes, key=MODES.index, default="Fit")
+    found: Mode = min(modes, key=MODES.index, default="Fit")  # pyright: ignore[reportAssignmentType]
+    return found
 
 
 def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # noqa: ANN401

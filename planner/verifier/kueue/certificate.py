@@ -331,7 +331,8 @@ def check_solver_free_bound(
     largest = bound.denominator * max(map(abs, paid), default=0) + max(map(abs, price), default=0)
     kind = np.int64 if largest < _INT64 else np.object_
     worth: NDArray[Any] = np.array(price, dtype=kind)[kinds]
-    reduced: NDArray[Any] = bound.denominator * np.array(paid, dtype=kind) - worth
+    costing: NDArray[Any] = np.array(paid, dtype=kind)
+    reduced: NDArray[Any] = costing * bound.denominator - worth
     # A candidate whose usage is worth more than it costs lowers the bound; the others may as well
     # stay. Nothing else of legality is used, which is why the bound holds for every plan.
     total += sum(reduced[reduced < 0].tolist())

@@ -30,6 +30,7 @@ class Treatment(Protocol):
     @property
     def keys(self) -> tuple[str, ...]:
         """Those that are changed, as namespace/name, in order."""
+        ...
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that changes a workload, or ``None`` if it is as it should be already.

@@ -148,7 +148,7 @@ class JointRules(RelaxedRules):
     victims it was not found out whether they divide into steps.
     """
 
-    admit: frozenset[int] = frozenset()
+    admit: frozenset[int] = frozenset()  # pyright: ignore[reportIncompatibleVariableOverride]
     in_order: bool = False
     refuse: frozenset[int] = frozenset()
     cuts: list[Cut] = field(default_factory=list)
