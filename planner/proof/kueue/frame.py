@@ -16,7 +16,7 @@ from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kep83 import Kep83Setting
 from planner.verifier.kueue.fair_sharing import FairSetting
-from planner.verifier.kueue.setting import Setting, Variant
+from planner.verifier.kueue.setting import Setting, Variant, usages_of
 
 IntArray = NDArray[np.int64]
 
@@ -80,13 +80,10 @@ class Frame:
     @cached_property
     def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:
         """(K,) the number of what a member of each class holds, and that, told once."""
+        kinds, usages = usages_of(self.first)
         numbers: dict[tuple[tuple[int, int], ...], int] = {}
-        usages = [one.usage for one in self.first]
-        # Most that hold the same share the mapping.
-        of: dict[int, int] = {}
-        for key, usage in dict(zip(map(id, usages), usages, strict=True)).items():
-            of[key] = numbers.setdefault(tuple(sorted(usage.items())), len(numbers))
-        alike = np.array([*map(of.__getitem__, map(id, usages))], dtype=np.int64)
+        told = [numbers.setdefault(tuple(sorted(one.items())), len(numbers)) for one in usages]
+        alike = np.array(told, dtype=np.int64)[kinds]
         return alike, [dict(held) for held in numbers]
 
     @cached_property

@@ -32,7 +32,7 @@ from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kep83 import Kep83Setting, remove_kep83
 from planner.verifier.kueue.case import remove_all, usage_with
 from planner.verifier.kueue.fair_sharing import FairSetting, remove_fairly
-from planner.verifier.kueue.setting import Setting
+from planner.verifier.kueue.setting import Setting, usages_of
 
 
 def refusal(frame: Frame, box: Box) -> str:
@@ -316,20 +316,14 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     everything = isinstance(setting, FairSetting)  # shares count all that is held
     plain = isinstance(setting, FairSetting | Kep83Setting)  # without variants
 
-    usages = [one.usage for one in going]
-    # Those that hold alike mostly share the mapping.
-    different = dict(zip(map(id, usages), usages, strict=True))
+    alike, usages = usages_of(going)
     holds = numbered(
         tuple(sorted(usage.items()) if everything else [usage.get(fr, 0) for fr in frs])
-        for usage in different.values()
+        for usage in usages
     )
-    of_usage = dict(zip(different, holds.tolist(), strict=True))
     queue = np.array([one.queue for one in going], dtype=np.int64)
     priority = np.array([one.priority for one in going], dtype=np.int64)
-    parts = [
-        np.array([*map(of_usage.__getitem__, map(id, usages))], dtype=np.int64),
-        np.array([one.evicted for one in going], dtype=np.int64),
-    ]
+    parts = [holds[alike], np.array([one.evicted for one in going], dtype=np.int64)]
     if not plain:
         parts.append(variants(setting, going, queue, priority))
     if setting.floor.groups:

@@ -7,7 +7,7 @@ words here, too: amounts in users' units, queues as kubectl names them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -70,6 +70,21 @@ _REASON = {
     Variant.RECLAIM_WITHOUT_BORROWING: "InCohortReclamation",
     Variant.RECLAIM_WHILE_BORROWING: "InCohortReclaimWhileBorrowing",
 }
+
+
+def usages_of(
+    workloads: Iterable[Admitted],
+) -> tuple[NDArray[np.int64], Sequence[Mapping[int, int]]]:
+    """Return which of some mappings says what each workload holds, (W,), and these mappings.
+
+    By identity: a snapshot mostly shares the mapping among those that hold the same.
+    """
+    usages = [one.usage for one in workloads]
+    identity = [*map(id, usages)]
+    different = dict(zip(identity, usages, strict=True))
+    numbers = dict(zip(different, range(len(different)), strict=True))
+    kinds = np.array([*map(numbers.__getitem__, identity)], dtype=np.int64)
+    return kinds, [*different.values()]
 
 
 @dataclass(frozen=True)
@@ -238,16 +253,8 @@ class Setting:
 
     @cached_property
     def candidate_usages(self) -> tuple[NDArray[np.int64], Sequence[Mapping[int, int]]]:
-        """(C,) which of some mappings says what a candidate holds, and these mappings.
-
-        A snapshot shares the mapping among those that hold the same.
-        """
-        usages = [one.usage for one in self.candidates]
-        identity = [*map(id, usages)]
-        different = dict(zip(identity, usages, strict=True))
-        numbers = dict(zip(different, range(len(different)), strict=True))
-        kinds = np.array([*map(numbers.__getitem__, identity)], dtype=np.int64)
-        return kinds, [*different.values()]
+        """(C,) which of some mappings says what a candidate holds, and these mappings."""
+        return usages_of(self.candidates)
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
