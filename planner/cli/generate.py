@@ -225,5 +225,5 @@ def _states(
 
 def _name(preset: str, seed: int) -> str:
     """Return the name of a state's file, in a folder of its own where it is read from one."""
-    folder = GENERATED.of(PRESETS[preset].knobs).FOLDER  # pyright: ignore[reportArgumentType]
+    folder = GENERATED.of(PRESETS[preset].knobs).FOLDER
     return f"{preset}-{seed}" + (f"/{folder}" if folder else "")

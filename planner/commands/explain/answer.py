@@ -3,9 +3,6 @@
 Other plans are part of it: the best that spares a victim or takes one, and all that are as good.
 """
 
-# pyright: reportPossiblyUnboundVariable=false
-# There is always one bound to try.
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -82,10 +79,7 @@ def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alt
     It keeps to the caps of the objective, and spares the last tier, if any such plan does.
     """
     try:
-        for bounds in inquiry.bounds:  # the strictest that permit a plan, or else the last ones
-            asked, outcome = _solved(inquiry, position, condition, bounds)
-            if outcome != "infeasible":
-                break
+        bounds, asked, outcome = _first_solved(inquiry, position, condition)
     except OutOfTime:  # what the objective counts was not found out
         key = inquiry.key(position)
         return Alternative(condition=condition, victim=key, status="unknown", within_caps=True)
@@ -127,6 +121,18 @@ def differences(inquiry: AnyInquiry, other: AnyPlan) -> tuple[TermDifference, ..
         )
         for term, value in inquiry.plan.terms.items()
     )
+
+
+def _first_solved(
+    inquiry: AnyInquiry, position: int, condition: Condition
+) -> tuple[Bounds, Asked, Outcome]:
+    """Solve within the strictest bounds that permit a plan, or else within the last ones."""
+    *strict, last = inquiry.bounds
+    for bounds in strict:
+        asked, outcome = _solved(inquiry, position, condition, bounds)
+        if outcome != "infeasible":
+            return bounds, asked, outcome
+    return last, *_solved(inquiry, position, condition, last)
 
 
 def _solved(

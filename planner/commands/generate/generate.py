@@ -6,11 +6,11 @@ and the library its keyword arguments.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import (
     Any,
-    ClassVar,
     Final,
     Literal,
     NamedTuple,
@@ -41,11 +41,13 @@ class Knob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knobs:
+class Knobs(ABC):
     """What a scheduler's clusters are like: its own knobs are the fields of a record of its own."""
 
-    scheduler: ClassVar[str]
-    """The id of the scheduler."""
+    @property
+    @abstractmethod
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class Generated(Protocol):
 
 GENERATED: Final = Part[Generated]("generation")
 RECORDS: Final = tuple(
-    (scheduler_of(part.KNOBS).words.name, part.KNOBS) for part in GENERATED.of_all()
+    (scheduler_of(part.KNOBS()).words.name, part.KNOBS) for part in GENERATED.of_all()
 )
 """The name of each scheduler and its knobs."""
 PRESETS: Final[dict[str, Preset]] = {
@@ -168,11 +170,11 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
     known = [field.name for field in fields(chosen)]
     for name in knobs:
         if name not in known:
-            what = scheduler_of(chosen).words.name  # pyright: ignore[reportArgumentType]
+            what = scheduler_of(chosen).words.name
             found = f"there is no such knob for {what}"
             raise impossible(name, found, f"one of {', '.join(known)}")
     chosen = replace(chosen, **knobs)
     if not 0 <= seed < MOST_SEEDS:
         raise InputError("--seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
     begin("drawing workloads")
-    return GENERATED.of(chosen).made(chosen, seed)  # pyright: ignore[reportArgumentType]
+    return GENERATED.of(chosen).made(chosen, seed)

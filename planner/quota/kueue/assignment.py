@@ -60,8 +60,7 @@ class Assignment(Schema):
 
 def worst(modes: Iterator[Mode]) -> Mode:
     """Return the worst mode; Fit when there is none."""
-    found: Mode = min(modes, key=MODES.index, default="Fit")  # pyright: ignore[reportAssignmentType]
-    return found
+    return MODES[min(map(MODES.index, modes), default=-1)]
 
 
 def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # noqa: ANN401

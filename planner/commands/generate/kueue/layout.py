@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import gcd
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
 from planner.commands.generate.generate import (
     WIDEST,
@@ -40,7 +40,10 @@ SCALE_SHAPES: Final = ("kueue-baseline", "kueue-large-scale")
 class KueueKnobs(Knobs):
     """A cluster of Kueue. Shares are in percent; a chance is drawn for each thing by itself."""
 
-    scheduler: ClassVar[str] = "kueue"
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "kueue"
 
     queues: Annotated[int, Knob("ClusterQueues, each with two LocalQueues", 1, 5000)] = 6
     cohorts: Annotated[int, Knob("root cohorts; the queues are dealt out to them", 1, 1000)] = 1
