@@ -165,8 +165,9 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     planner = PLANNER.of(state)
     planner.check(given, wanted)
     with older_objects_aside():
-        planning = planner.start(state, given, checked)
-        plan = covered(state, planner.answer(planning, profile, deadline, wanted), _vouched(assume))
+        # Nothing of the planning is left when the collector looks at what was made.
+        plan = planner.answer(planner.start(state, given, checked), profile, deadline, wanted)
+        plan = covered(state, plan, _vouched(assume))
         add_nodes = PICTURE.find(state)
         return plan if add_nodes is None else add_nodes(state, plan)
 

@@ -33,16 +33,21 @@ def older_objects_aside() -> Iterator[None]:
     A search makes circles, so that the collector has to run beside it; but the state that it is
     about has millions of objects, and one look at them all takes as long as most searches.
     """
-    # Within another of these, or where the program itself has put objects aside, they are so
-    # already; and it is not for us to call those back.
-    mine = gc.get_freeze_count() == 0 and _ASIDE.acquire(blocking=False)
-    if not mine:
+    # Where the program lets the collector run hardly ever there is nothing to gain. Within another
+    # of these, or where it has put objects aside itself, they are so already; and it is not for us
+    # to call those back.
+    seldom = not gc.isenabled() or gc.get_threshold()[0] >= _MANY
+    if seldom or gc.get_freeze_count() or not _ASIDE.acquire(blocking=False):
         yield
         return
+    # What comes back counts as old, and is not looked at for long: circles that nobody needs must
+    # not be among it, neither those of before nor those that were made meanwhile.
+    gc.collect(1)
     gc.freeze()
     try:
         yield
     finally:
+        gc.collect()
         gc.unfreeze()
         _ASIDE.release()
 

@@ -2,10 +2,11 @@
 
 import gc
 from collections.abc import Iterator
+from weakref import ref
 
 import pytest
 
-from planner.garbage import without_garbage_collection
+from planner.garbage import older_objects_aside, without_garbage_collection
 from tests.reader.dumps import cluster_queue, refused, state_of, workload
 
 
@@ -38,3 +39,47 @@ def test_what_the_caller_froze_stays_frozen() -> None:
     frozen = gc.get_freeze_count()
     state_of(cluster_queue())
     assert gc.get_freeze_count() >= frozen - 100  # some were freed meanwhile, none thawed
+
+
+class Ring:
+    """Refers to itself: only the collector of cycles frees it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_older_objects_are_aside_inside_and_back_after() -> None:
+    with older_objects_aside():
+        frozen = gc.get_freeze_count()
+        assert frozen > 0
+        with older_objects_aside():
+            assert gc.get_freeze_count() >= frozen - 100
+        assert gc.get_freeze_count() >= frozen - 100, "the inner one called nothing back"
+    assert gc.get_freeze_count() == 0
+
+
+def test_circles_do_not_come_back_as_old_ones() -> None:
+    """What is called back counts as old: if it had circles, memory would grow plan by plan."""
+    before = ref(Ring())
+    with older_objects_aside():
+        assert before() is None
+        meanwhile = ref(Ring())
+    assert meanwhile() is None
+
+
+def test_nothing_is_put_aside_where_the_collector_runs_hardly_ever() -> None:
+    usual = gc.get_threshold()
+    gc.set_threshold(1_000_000)
+    try:
+        with older_objects_aside():
+            assert gc.get_freeze_count() == 0
+    finally:
+        gc.set_threshold(*usual)
+
+
+def test_what_was_put_aside_before_is_not_called_back() -> None:
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    with older_objects_aside():
+        pass
+    assert gc.get_freeze_count() >= frozen - 100
