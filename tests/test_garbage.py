@@ -11,8 +11,12 @@ from tests.reader.dumps import cluster_queue, refused, state_of, workload
 
 
 @pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
+def as_python_starts() -> Iterator[None]:
+    gc.unfreeze()
+    found = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
     yield
+    gc.set_threshold(*found)
     gc.unfreeze()
     gc.enable()
 
@@ -68,13 +72,9 @@ def test_circles_do_not_come_back_as_old_ones() -> None:
 
 
 def test_nothing_is_put_aside_where_the_collector_runs_hardly_ever() -> None:
-    usual = gc.get_threshold()
     gc.set_threshold(1_000_000)
-    try:
-        with older_objects_aside():
-            assert gc.get_freeze_count() == 0
-    finally:
-        gc.set_threshold(*usual)
+    with older_objects_aside():
+        assert gc.get_freeze_count() == 0
 
 
 def test_what_was_put_aside_before_is_not_called_back() -> None:

@@ -17,7 +17,7 @@ import click
 
 from planner.cli import kueue_snapshot, solve
 from planner.cli.exit_code import epilog
-from planner.cli.main import PlannerCommand
+from planner.cli.main import PlannerCommand, run
 from planner.cli.main import main as planner
 from planner.cli.option import Given
 from planner.state.kueue_workload import API_GROUP
@@ -120,7 +120,7 @@ def build() -> click.Command:
     )
     both = {**of_snapshot, **of_solve, "output": output, "all_namespaces": everywhere}
 
-    def run(**options: Any) -> int:  # noqa: ANN401
+    def solved(**options: Any) -> int:  # noqa: ANN401
         namespace = options["namespace"]
         if options.pop("all_namespaces"):
             if namespace:
@@ -142,7 +142,7 @@ def build() -> click.Command:
     return PlannerCommand(
         "preemption-plan",
         context_settings=planner.context_settings,
-        callback=run,
+        callback=solved,
         params=[*both.values(), *own],
         help=HELP,
         epilog=EPILOG,
@@ -151,10 +151,7 @@ def build() -> click.Command:
 
 def main() -> None:
     """Run the command line; exit with its code. ``apply`` is that of planner."""
-    if sys.argv[1:2] == ["apply"]:
-        planner.main(prog_name=PROGRAM)
-    else:
-        build().main(prog_name=PROGRAM)
+    run(planner if sys.argv[1:2] == ["apply"] else build(), PROGRAM)
 
 
 def _options(context: click.Context, name: str) -> dict[str, click.Parameter]:

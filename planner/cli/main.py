@@ -96,17 +96,6 @@ class PlannerCommand(click.Command):
         **extra: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
         """Run the command line; exit with its code or, where not standalone, return it."""
-        # This program does one thing and ends. Modules and what is read make many objects and few
-        # cycles: to look for these after every thousand takes a tenth of a small plan. Pydantic
-        # would read the metadata of all that is installed to find plugins of its own. NumPy's
-        # OpenBLAS would start a thread for each core, which spins while it waits for products of
-        # matrices that no command makes. Of the hundred libraries of the solver a small plan calls
-        # little: what it calls is looked up when it is called.
-        gc.set_threshold(_OBJECTS)
-        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        if sys.platform != "win32":  # which always does so
-            sys.setdlopenflags(os.RTLD_LAZY)
         try:
             answer = super().main(
                 args, prog_name or PROGRAM, complete_var, standalone_mode=False, **extra
@@ -122,7 +111,6 @@ class PlannerCommand(click.Command):
             say("error", "interrupted")
             code = INTERRUPTED
         if standalone_mode:
-            gc.freeze()  # or the interpreter would look through all there is before it ends
             sys.exit(code)
         return code
 
@@ -262,5 +250,24 @@ def main(*, debug: bool, quiet: bool) -> None:
     del debug, quiet  # read by PlannerCommand, around the command
 
 
+def run(command: click.Command = main, program: str = PROGRAM) -> None:
+    """Be the program: set the process up for one command, and end it with the command's code."""
+    # This program does one thing and ends. Modules and what is read make many objects and few
+    # cycles: to look for these after every thousand takes a tenth of a small plan. Pydantic would
+    # read the metadata of all that is installed to find plugins of its own. NumPy's OpenBLAS would
+    # start a thread for each core, which spins while it waits for products of matrices that no
+    # command makes. Of the hundred libraries of the solver a small plan calls little: what it calls
+    # is looked up when it is called.
+    gc.set_threshold(_OBJECTS)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if sys.platform != "win32":  # which always does so
+        sys.setdlopenflags(os.RTLD_LAZY)
+    try:
+        command.main(prog_name=program)
+    finally:
+        gc.freeze()  # or the interpreter would look through all there is before it ends
+
+
 if __name__ == "__main__":
-    main()
+    run()

@@ -340,7 +340,9 @@ def env(tmp_path: Path) -> dict[str, str]:
     context = {"name": "none", "context": {"cluster": "none", "user": ""}}
     value = {"clusters": [server], "contexts": [context], "current-context": "none"}
     config.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **value}), "utf-8")
-    path = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
+    others = os.environ["PATH"].split(os.pathsep)
+    others = [each for each in others if not Path(each, script.name).exists()]  # kubectl warns
+    path = os.pathsep.join((str(tmp_path), *others))
     return environment({"PATH": path, "KUBECONFIG": str(config), "HOME": str(tmp_path)})
 
 

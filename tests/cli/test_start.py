@@ -1,23 +1,26 @@
 """What a small plan loads, builds and starts: as most of its time is that, only what it needs."""
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import environment
+from tests.cli.running import call, environment
 from tests.conftest import ROOT
 
 PLAN = f"""
+import gc
 import os
 import sys
-from planner.cli.main import main
+from planner.cli.main import run
 
-code = main(
-    ["solve", {str(ROOT / "instances" / "quickstart" / "cluster.json")!r}], standalone_mode=False
-)
-assert code == 0
+sys.argv[1:] = ["solve", {str(ROOT / "instances" / "quickstart" / "cluster.json")!r}]
+try:
+    run()
+except SystemExit as end:
+    assert end.code == 0
 """
 
 UNUSED = {
@@ -77,3 +80,11 @@ def test_a_plan_leaves_no_thread() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="which binds so in any case")
 def test_libraries_are_bound_as_they_are_called() -> None:
     assert after_a_plan("sys.getdlopenflags() == os.RTLD_LAZY") == ["True"]
+
+
+def test_only_a_program_sets_its_process_up() -> None:
+    """Whoever calls a command from Python keeps the collector as it was."""
+    before = (gc.get_threshold(), gc.get_freeze_count())
+    assert call("laws").exit_code == 0
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
+    assert after_a_plan("gc.get_threshold()[0], gc.get_freeze_count() > 0") == ["100000", "True"]
