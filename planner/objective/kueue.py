@@ -60,12 +60,12 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         for name in costs:
             if name not in held:
                 raise LookupFailed("costs", f"there is no workload {name} that holds quota")
-    columns = problem.workloads.columns
+    column = problem.workloads.column
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
-    keys, running_s = columns["key"], columns["running_s"]
+    keys, running_s = column("key"), column("running_s")
     said = {
         place: read_disruption(remarks, snapshot.now, running_s[place])
-        for place, remarks in enumerate(columns["remarks"])
+        for place, remarks in enumerate(column("remarks"))
         if remarks is not None
     }
     disruptions = Disruptions(np.array(running_s, dtype=np.int64), said)
@@ -78,7 +78,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     # The queue, the cohorts above it and the namespace of each.
     found: dict[tuple[int, str], tuple[str, ...]] = {}
     groups = []
-    for place in zip(problem.queue.tolist(), columns["namespace"], strict=True):
+    for place in zip(problem.queue.tolist(), column("namespace"), strict=True):
         if place not in found:
             node, namespace = place
             found[place] = (*_above(problem, node), f"namespace/{namespace}")
@@ -88,7 +88,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
             Losses(
                 keys,
                 sizes,
-                columns["pods"],
+                column("pods"),
                 disruptions,
                 rank,
                 places(problem.order, eligible),

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
-from typing import Any, Final
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -33,46 +33,33 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource
 from planner.state.kueue_configuration import Strategy
 from planner.state.queues import Preemption
 
-_WANTED: Final = frozenset(
-    {
-        "key",
-        "namespace",
-        "uid",
-        "usage",
-        "pods",
-        "priority",
-        "reserved_s",
-        "running_s",
-        "evicted",
-        "remarks",
-        "past",
-    }
-)
-
 
 class Holders(list[Admitted]):
     """W workloads that hold quota in a tree, in the order of its queues; their fields as columns.
 
-    A large state has a hundred thousand of them, each somewhere else in memory: to go through all
-    takes as long for one field as for most of them, so it is done once.
+    A large state has a hundred thousand of them, each somewhere else in memory: each field is read
+    once.
     """
 
     @cached_property
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """(W,) each: fields of all, by name."""
-        columns = zip(*self, strict=True) if self else repeat(())
-        named = zip(Admitted._fields, columns, strict=False)
-        return {name: column for name, column in named if name in _WANTED}
+    def _read(self) -> dict[str, Sequence[Any]]:
+        return {}
+
+    def column(self, name: str) -> Sequence[Any]:
+        """(W,) a field of all."""
+        if name not in self._read:
+            self._read[name] = tuple(map(itemgetter(Admitted._fields.index(name)), self))
+        return self._read[name]
 
     @cached_property
     def priority(self) -> IntArray:
         """(W,) their effective priorities."""
-        return np.array(self.columns["priority"], dtype=np.int64)
+        return np.array(self.column("priority"), dtype=np.int64)
 
     @cached_property
     def evicted(self) -> BoolArray:
         """(W,) whether they are being evicted."""
-        return np.array(self.columns["evicted"], dtype=np.bool_)
+        return np.array(self.column("evicted"), dtype=np.bool_)
 
     @cached_property
     def alike(self) -> tuple[Sequence[Admitted], IntArray]:
@@ -80,7 +67,7 @@ class Holders(list[Admitted]):
 
         A snapshot shares what equal ones hold, so that identity says whether they do.
         """
-        identity = np.fromiter(map(id, self.columns["usage"]), np.int64, len(self))
+        identity = np.fromiter(map(id, self.column("usage")), np.int64, len(self))
         _, first, which = np.unique(identity, return_index=True, return_inverse=True)
         return [self[position] for position in first.tolist()], which.astype(np.int64)
 
@@ -453,7 +440,7 @@ def _candidate_order(
     Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md §3.4.
     """
     places = _scheduler_order(workloads, queue, lca, advantage)
-    if {*workloads.columns["past"]} <= {None}:
+    if {*workloads.column("past")} <= {None}:
         return places
     own_queue = next(iter(advantage))
     groups: dict[tuple[bool, int], list[int]] = {}
@@ -483,12 +470,12 @@ def _scheduler_order(
         ~workloads.evicted,
         np.array(groups, dtype=np.int64)[queue],
         workloads.priority,
-        -np.array(workloads.columns["reserved_s"], dtype=np.float64),
+        -np.array(workloads.column("reserved_s"), dtype=np.float64),
     )
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
     # What is equal in all columns goes by UID.
-    uids = workloads.columns["uid"]
+    uids = workloads.column("uid")
     equal = np.ones(max(0, len(order) - 1), dtype=bool)
     for column in columns:
         equal &= column[order[1:]] == column[order[:-1]]

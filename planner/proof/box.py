@@ -345,6 +345,8 @@ def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
     for row, (end, left, certain) in zip(rows, counts, strict=True):
         if left == row.classes.size:
             found.append(row)
+        elif not left and not certain:
+            found.append(Row(row.classes[:0], row.amounts[:0], row.least, row.extra))
         elif certain:  # what goes in any case is a constant, added up exactly
             found.append(row.within(box).rounded())
         else:
@@ -386,23 +388,32 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
     The left side of the sum is largest where every x with a positive coefficient is at its upper
     bound in the box and every other at its lower bound; further quantities likewise.
     """
-    # Nothing may leave 64 bits on the way: Python's own integers are exact, if slower.
-    largest = sum(abs(m) * max(1, _largest(row.amounts)) for row, m in rows)
-    kind = np.int64 if largest < _INT64 else object
-    total: Numbers = np.zeros(box.most.size, dtype=kind)
-    for row, multiplier in rows:
-        total[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
-    classes = total.nonzero()[0]
-    total = total[classes]
-    needed, extra = 0, dict[str, int]()
-    for row, multiplier in rows:
-        needed += multiplier * row.least
-        for name, coefficient in row.extra.items():
-            extra[name] = extra.get(name, 0) + multiplier * coefficient
+    alone = rows[0][0] if len(rows) == 1 and rows[0][1] == 1 else None
+    if alone is not None and alone.amounts.all():  # mostly: no class is twice in a row
+        classes, total, needed, extra = alone.classes, alone.amounts, alone.least, alone.extra
+    else:
+        classes, total = _weighed(rows, box.most.size)
+        needed, extra = 0, dict[str, int]()
+        for row, multiplier in rows:
+            needed += multiplier * row.least
+            for name, coefficient in row.extra.items():
+                extra[name] = extra.get(name, 0) + multiplier * coefficient
     upper = np.where(total > 0, box.most[classes], box.least[classes])
     # A range is (least, most), so the sign of the coefficient picks the end.
     ends = {name: ranges[name][c > 0] for name, c in extra.items()}
     return Sum(classes, total, upper, extra, ends, needed)
+
+
+def _weighed(rows: Sequence[tuple[Row, int]], size: int) -> tuple[NDArray[np.int64], Numbers]:
+    """Return the classes of rows, times their multipliers, and what they amount to in all."""
+    # Nothing may leave 64 bits on the way: Python's own integers are exact, if slower.
+    largest = sum(abs(m) * max(1, _largest(row.amounts)) for row, m in rows)
+    kind = np.int64 if largest < _INT64 else object
+    total: Numbers = np.zeros(size, dtype=kind)
+    for row, multiplier in rows:
+        total[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
+    classes = total.nonzero()[0]
+    return classes, total[classes]
 
 
 def is_contradiction(
@@ -435,8 +446,11 @@ def narrowed(
 
 def _sum_of_products(amounts: Numbers, counts: NDArray[np.int64]) -> int:
     """Return ``sum(amounts * counts)`` exactly; counts are not negative."""
-    if amounts.dtype == object or int(counts.sum()) >= _HALF:
+    number = int(counts.sum())
+    if amounts.dtype == object or number >= _HALF:
         return sum(map(mul, amounts.tolist(), counts.tolist()))
+    if _largest(amounts) * number < _INT64:
+        return int(amounts @ counts)
     # What either half of the digits adds up to stays within 64 bits.
     high, low = amounts // _HALF, amounts % _HALF
     return int((high * counts).sum()) * _HALF + int((low * counts).sum())

@@ -21,11 +21,11 @@ from planner.quota.kueue.assignment import (
 )
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import Replaced, replaced_by
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.classical import search
-from planner.reference.kueue.context import LAST, Assigned, Context, Search, Tried
+from planner.reference.kueue.context import LAST, Assigned, Context, Recalled, Search, Tried
 from planner.reference.kueue.eligibility import (
     BEST,
     NO_REASON,
@@ -88,7 +88,7 @@ class FlavorAssigner:
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
     _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
-    _permitted: dict[tuple[int, str], list[Admitted]] = field(default_factory=dict, init=False)
+    _recalled: Recalled = field(default_factory=Recalled, init=False)
     _against: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -518,7 +518,7 @@ class FlavorAssigner:
         self, request: Mapping[int, int], frs: frozenset[int], places: PlaceTest | None = None
     ) -> Context:
         told = self.snapshot, self.usage, self.preemptor, request, frs
-        return Context(*told, self.chance, places, self._permitted)
+        return Context(*told, self.chance, places, self._recalled)
 
     def _simulate(self, fr: int, value: int) -> Offer:
         """Run the whole preemption search for this single flavor-resource (§4.7)."""

@@ -85,9 +85,18 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
 @keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
 def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
     """Return what holds quota in a queue, names contested quota, and is permitted by a policy."""
-    contested, named = context.contested, context.permitted.get((queue, policy))
-    if named is None:
-        # What a policy permits of all that holds quota in a queue.
+    contested, known = context.contested, context.recalled.contesting
+    key = queue, policy, contested
+    if key not in known:
+        named = _permitted_by_policy(context, queue, policy)
+        known[key] = [one for one in named if not contested.isdisjoint(one.names)]
+    return known[key]
+
+
+def _permitted_by_policy(context: Context, queue: int, policy: str) -> list[Admitted]:
+    """Return what a policy permits of all that holds quota in a queue."""
+    known = context.recalled.permitted
+    if (queue, policy) not in known:
         preemptor, held = context.preemptor, context.snapshot.admitted[queue]
         own = preemptor.priority
         # Only among those of its own priority more than that decides.
@@ -95,13 +104,13 @@ def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
         wanted = {
             priority for priority, one in other.items() if satisfies_policy(preemptor, one, policy)
         }
-        named = context.permitted[queue, policy] = [
+        known[queue, policy] = [
             one
             for one in held
             if one.priority in wanted
             or (one.priority == own and satisfies_policy(preemptor, one, policy))
         ]
-    return [one for one in named if not contested.isdisjoint(one.names)]
+    return known[queue, policy]
 
 
 def collect_candidates(context: Context) -> CandidateList:
@@ -200,17 +209,7 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
     among the others (docs/semantics/kueue-features.md §3.4).
     """
     key = candidate_order(context)
-    ordered = list(candidates)
-    # The order of `key`, last part first: a sort keeps the order of equals. Of 100 to 100,000
-    # candidates that takes two thirds of the time of one sort by tuples.
-    ordered.sort(key=attrgetter("uid"))
-    ordered.sort(key=attrgetter("reserved_s"), reverse=True)
-    ordered.sort(key=attrgetter("priority"))
-    # With candidates of one side only this key would decide nothing.
-    if {context.queue} < {*map(attrgetter("queue"), ordered)}:
-        own = context.queue
-        ordered.sort(key=lambda one: one.queue == own)
-    ordered.sort(key=_BY_EVICTION, reverse=True)
+    ordered = _without_past_use(context, list(candidates))
     if {*map(attrgetter("past"), ordered)} <= {None}:
         return ordered
     arranged: list[Admitted] = []
@@ -221,3 +220,21 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
         )
         arranged += [group[position] for position in context.chance.arrange(contest)]
     return arranged
+
+
+def _without_past_use(context: Context, candidates: list[Admitted]) -> list[Admitted]:
+    for before, in_order in context.recalled.ordered:
+        if before == candidates:  # mostly: flavors are tried with the same candidates
+            return in_order
+    # The order of `candidate_order`, last part first: a sort keeps the order of equals. Of 100 to
+    # 100,000 candidates that takes two thirds of the time of one sort by tuples.
+    ordered = sorted(candidates, key=attrgetter("uid"))
+    ordered.sort(key=attrgetter("reserved_s"), reverse=True)
+    ordered.sort(key=attrgetter("priority"))
+    # With candidates of one side only this key would decide nothing.
+    if {context.queue} < {*map(attrgetter("queue"), ordered)}:
+        own = context.queue
+        ordered.sort(key=lambda one: one.queue == own)
+    ordered.sort(key=_BY_EVICTION, reverse=True)
+    context.recalled.ordered.append((candidates, ordered))
+    return ordered

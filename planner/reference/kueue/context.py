@@ -24,14 +24,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Recalled:
+    """What one search of a decision found and the next would find again.
+
+    ``permitted`` is whom a policy permits of a queue, ``contesting`` who of them names contested
+    quota; ``ordered`` are lists of candidates, each with the same in Kueue's order, past use left
+    aside.
+    """
+
+    permitted: dict[tuple[int, str], list[Admitted]] = field(default_factory=dict)
+    contesting: dict[tuple[int, str, frozenset[int]], list[Admitted]] = field(default_factory=dict)
+    ordered: list[tuple[list[Admitted], list[Admitted]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """One preemption search: who wants in, with what request, contesting which fr.
 
     ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
     fr; ``contested`` is FRS (docs/semantics/kueue.md §5.1). ``chance`` decides where Kueue's own
     order does not. ``places`` tests whether there is room on the nodes, where that matters.
-    ``permitted`` remembers whom a policy permits of a queue: it is the same for all searches of a
-    decision.
+    ``recalled`` is what all searches of a decision have in common.
     """
 
     snapshot: Snapshot
@@ -41,7 +54,7 @@ class Context:
     contested: frozenset[int]
     chance: Chance = field(default_factory=Chance)
     places: PlaceTest | None = None
-    permitted: dict[tuple[int, str], list[Admitted]] = field(default_factory=dict)
+    recalled: Recalled = field(default_factory=Recalled)
 
     @property
     def queue(self) -> int:

@@ -275,7 +275,7 @@ class Planning:
     @property
     def keys(self) -> Sequence[str]:
         """The workloads of the problem as namespace/name, by their positions: (W,)."""
-        return self.problem.workloads.columns["key"]
+        return self.problem.workloads.column("key")
 
     @cached_property
     def _position(self) -> dict[str, int]:

@@ -321,14 +321,15 @@ def check_solver_free_bound(
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
     keys, (kinds, usages) = setting.candidate_keys, setting.candidate_usages
-    stated = [*map(costs.get, keys)]
-    if None in stated:
-        findings += [f"no cost is known for {key}" for key in keys if key not in costs]
-    paid = [cost or 0 for cost in stated]
+    unknown = [f"no cost is known for {key}" for key in keys if key not in costs]
+    if unknown:
+        return judge(SOLVER_FREE_BOUND, unknown, "")
+    paid = [*map(costs.__getitem__, keys)]
     price = [sum(weight * usage.get(fr, 0) for fr, weight in weights.items()) for usage in usages]
     # Multiplied by the denominator, and never divided by it, all of this stays in integers: of 64
     # bits where these suffice, and Python's own elsewhere.
-    largest = bound.denominator * max(map(abs, paid), default=0) + max(map(abs, price), default=0)
+    dearest = max(max(paid, default=0), -min(paid, default=0))
+    largest = bound.denominator * dearest + max(map(abs, price), default=0)
     kind = np.int64 if largest < _INT64 else np.object_
     worth: NDArray[Any] = np.array(price, dtype=kind)[kinds]
     costing: NDArray[Any] = np.array(paid, dtype=kind)

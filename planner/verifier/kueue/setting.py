@@ -80,11 +80,10 @@ def usages_of(
     By identity: a snapshot mostly shares the mapping among those that hold the same.
     """
     usages = [one.usage for one in workloads]
-    identity = [*map(id, usages)]
-    different = dict(zip(identity, usages, strict=True))
-    numbers = dict(zip(different, range(len(different)), strict=True))
-    kinds = np.array([*map(numbers.__getitem__, identity)], dtype=np.int64)
-    return kinds, [*different.values()]
+    numbers: dict[int, int] = {}
+    kinds = [numbers.setdefault(identity, len(numbers)) for identity in map(id, usages)]
+    different = dict(zip(kinds, usages, strict=True))
+    return np.array(kinds, dtype=np.int64), [*different.values()]
 
 
 @dataclass(frozen=True)
