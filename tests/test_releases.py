@@ -1,9 +1,9 @@
 """The rules of releases of Kueue: the table, and what each release decided."""
 
-import dataclasses
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 import planner
 from planner.commands.replay import replay
@@ -24,7 +24,7 @@ SEEN = ("v0.15.8", "v0.16.9", "v0.17.8", "v0.18.6", "v0.19.2")
 
 
 def test_every_switch_is_a_rule() -> None:
-    assert [one.name for one in dataclasses.fields(Rules)] == [one.name for one in SWITCHES]
+    assert [one.name for one in fields(Rules)] == [one.name for one in SWITCHES]
     assert find_release("main").rules == Rules()
 
 

@@ -21,6 +21,7 @@ from functools import cache, cached_property
 from math import gcd
 
 import numpy as np
+from msgspec import Struct
 
 from planner.models.kueue.places import Standing
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
@@ -31,8 +32,7 @@ from planner.quantity import UNLIMITED
 from planner.quota.kueue.tree import NO_PARENT
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Struct, frozen=True, dict=True):
     """K classes with what the laws ask of them.
 
     ``restricted_workloads`` is (W,): what no attempt with borrowing may take.

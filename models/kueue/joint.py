@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from planner.laws.kueue import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
 from planner.models.kueue.build import state_laws
@@ -42,8 +43,7 @@ _LATER: Final = frozenset({KQ_OVER_QUOTA.id, FS_BORROWS_CONTESTED.id, FS_BORROWI
 """Laws whose masks look at usage, which a step does not know beforehand."""
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(Struct, frozen=True, dict=True):
     """One way to serve a preemptor: its flavors, and what it supposes of the usage it finds.
 
     Attributes
@@ -87,8 +87,7 @@ class Way:
         return restricted_while_borrowing(self.problem)
 
 
-@dataclass(frozen=True)
-class Entrant:
+class Entrant(Struct, frozen=True):
     """A pending workload with all its ways.
 
     ``tree`` tells apart the trees of cohorts; ``first`` is where the workloads of its tree begin
@@ -111,8 +110,7 @@ class Entrant:
         return place is not None and bool(self.ways[way].allowed[place])
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """What the scheduler's own replay said of a step: in one state some ways are none.
 
     In the tree of the entrant those in ``before`` (entrant and number of its flavors) were

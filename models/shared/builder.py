@@ -9,10 +9,10 @@ module ``cp_model`` is left alone: it loads pandas, which takes as long as a sma
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
 from typing import NamedTuple
 
+from msgspec import Struct
 from ortools.sat.python.cp_model_helper import CpModelProto
 
 from planner.errors import UnsupportedError
@@ -29,8 +29,7 @@ _BASE = 2**30
 """The place value of the digits that longer coefficients are divided into."""
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Struct, frozen=True):
     """A linear expression: coefficient per variable, plus a constant."""
 
     terms: Mapping[int, int]

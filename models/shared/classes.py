@@ -8,19 +8,19 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import mul
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from planner.models.shared.builder import Builder
 from planner.problem.array import IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class Classes:
+class Classes(Struct, frozen=True):
     """K classes of interchangeable candidates.
 
     ``members[k]`` are positions among the problem's workloads, in the scheduler's order;

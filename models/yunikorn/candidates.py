@@ -15,10 +15,10 @@ Source: docs/semantics/yunikorn.md §5; yunikorn-core be3bb487 scheduler/objects
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from planner.laws import RULE_SETS, Law, Register
 from planner.laws.yunikorn import (
@@ -35,8 +35,7 @@ from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, share_type
 
 
-@dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(Struct, frozen=True):
     """A guaranteed amount of one type of the ask, at a queue or one above it.
 
     ``type`` is a position in the problem's types; ``left`` is the amount without what is used

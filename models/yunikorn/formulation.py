@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from planner.errors import UnsupportedError
 from planner.laws.yunikorn import Spared
@@ -23,8 +24,7 @@ from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 _LARGEST: Final = 2**61
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Struct, frozen=True, dict=True):
     """K classes with what the laws ask of them."""
 
     problem: YuniKornProblem

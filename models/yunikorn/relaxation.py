@@ -7,9 +7,9 @@ is CP-SAT's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from planner.laws import RULE_SETS
 from planner.laws.yunikorn import (
@@ -32,8 +32,7 @@ from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRows:
+class NodeRows(Struct, frozen=True):
     """What holds for the victims of a plan for one node.
 
     Attributes

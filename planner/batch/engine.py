@@ -22,10 +22,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, get_args
+
+from msgspec import Struct
 
 from planner.batch.cluster import WAIT_S, NobodyWorksError, Notice, Patience, on_cluster
 from planner.batch.pool import (
@@ -57,8 +58,7 @@ class _Place(NamedTuple):
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(Struct, frozen=True):
     """The rows of a finished run in the order of the tasks, read from the file one at a time."""
 
     header: Mapping[str, Any]

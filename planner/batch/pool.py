@@ -18,11 +18,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from planner.errors import InputError, InternalError, UnsupportedError
 from planner.garbage import tidy
@@ -38,8 +39,7 @@ function of an importable module, or a functools.partial of one. What it returns
 the payload alone, and holds no times, or two runs would not give the same file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """One state to work on.
 
     Parameters
@@ -59,8 +59,7 @@ class Task:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What one task may use; ``None`` for no limit.
 
     Parameters
@@ -83,8 +82,7 @@ class Limits:
         return self.seconds is not None or self.memory_bytes is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """What came of one task; ``detail`` says in one line why there is no result."""
 
     key: str
@@ -94,8 +92,7 @@ class Row:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a run is.
 
     ``done`` counts tasks that have a row, those of an earlier run included; ``total`` is ``None``

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, Final, Union
 
+from msgspec import Struct
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
@@ -46,8 +46,7 @@ OWN_SCHEMAS: Final = Part[Mapping[str, tuple[str, type[BaseModel], JsonSchemaMod
 """What only one scheduler has: for each a summary, what it describes, and whether it is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(Struct, frozen=True):
     """A schema: what it describes, and how it is made."""
 
     summary: str

@@ -9,11 +9,12 @@ Source: docs/semantics/kueue.md §1 and §2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
+
+from msgspec import Struct, field
 
 from planner.quantity import UNLIMITED, format_units
 
@@ -27,8 +28,7 @@ _UNLIMITED: Final = "10E"
 """A quantity that Kueue counts as unlimited, of any resource."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(Struct, frozen=True):
     """The quota of one resource in one flavor; a limit that is None is not there."""
 
     nominal: int
@@ -40,8 +40,7 @@ Quotas = Mapping[str, Mapping[str, Quota]]
 """Flavor to resource to quota, in the order in which flavors are tried; one resource group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policies:
+class Policies(Struct, frozen=True):
     """The preemption policies of a ClusterQueue, in Kueue's own words."""
 
     within_cluster_queue: str = "LowerPriority"
@@ -50,8 +49,7 @@ class Policies:
     max_priority_threshold: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PodSet:
+class PodSet(Struct, frozen=True):
     """Pods alike: how many, what each requests, and the labels its node must have.
 
     ``placement`` is its topologyRequest, and ``places`` are the leaves on which its pods run, by
@@ -67,8 +65,7 @@ class PodSet:
     places: Sequence[tuple[Sequence[str], int]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Struct, frozen=True):
     """Where a workload holds quota: the ClusterQueue, the flavor of each resource, since when."""
 
     cluster_queue: str

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, Final
+
+from msgspec import Struct
 
 from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
@@ -97,8 +98,7 @@ Reply = list[dict[str, Any]] | str | Refused
 cluster refuses to tell, and is needed."""
 
 
-@dataclass(frozen=True)
-class Dump:
+class Dump(Struct, frozen=True):
     """The objects of a cluster.
 
     Attributes

@@ -21,10 +21,10 @@ Source: docs/design/objectives.md §6; kueue#477.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from planner.errors import LookupFailed, SchemaError
 from planner.objective.annotation import Disruption

@@ -6,8 +6,9 @@ Source: docs/design/objectives.md §4 and §5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.scheduler import schedulers
@@ -17,8 +18,7 @@ Measure = tuple[str, ...]
 """A sum of terms, such as ("D4", "D5")."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """A named objective: hard caps, then levels minimised one after the other.
 
     ``caps`` bound a measure by its value in the scheduler's own plan, where it found one. After

@@ -6,11 +6,11 @@ Source: docs/design/objectives.md §3.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from planner.errors import UnsupportedError
 from planner.objective.annotation import Disruptions, plain_disruption
@@ -28,8 +28,7 @@ _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST_SIZE: Final = 2**62
 
 
-@dataclass(frozen=True)
-class Losses:
+class Losses(Struct, frozen=True, dict=True):
     """What each of some workloads loses: what the terms add up.
 
     Attributes

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
@@ -82,8 +83,7 @@ class Budget(NamedTuple):
     pods: IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class TermTable:
+class TermTable(Struct, frozen=True):
     """The terms of one problem with W workloads and F kinds of resources.
 
     Attributes

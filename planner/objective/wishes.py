@@ -7,10 +7,10 @@ Source: docs/design/objectives.md §3; docs/design/needs.md §7 and §12; docs/s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct, field
 
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray, IntArray
@@ -22,8 +22,7 @@ Group = str
 """``all``, or a kind and a name: ``queue/team-a``, ``cohort/org``, ``namespace/ml``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(Struct, frozen=True):
     """Conditions of an objective; they bind like rules, and are none of the scheduler's.
 
     ``min_runtime_s`` says for groups how many seconds a workload may run before it may be

@@ -7,9 +7,10 @@ time of waiting are the KEP's. What its text leaves open is decided in `planner.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem, build_problem
@@ -19,8 +20,7 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 
 
-@dataclass(frozen=True, slots=True)
-class Kep83Problem:
+class Kep83Problem(Struct, frozen=True):
     """One preemption decision by KEP-83's rules.
 
     Attributes

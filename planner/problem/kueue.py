@@ -8,12 +8,12 @@ tree's active ClusterQueues: which of them are candidates is for the laws to say
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from planner.errors import UnsupportedError
 from planner.problem.array import BoolArray, IntArray
@@ -72,8 +72,7 @@ class Holders(list[Admitted]):
         return [self[position] for position in first.tolist()], which.astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class FairRules:
+class FairRules(Struct, frozen=True):
     """What fair sharing adds to a problem (docs/semantics/kueue.md §6).
 
     Attributes
@@ -98,8 +97,7 @@ class FairRules:
     lendable: Mapping[int, Mapping[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One preemption decision in integers.
 
     N nodes, F flavor-resources, W workloads. Node tables are Python integers, because quotas may

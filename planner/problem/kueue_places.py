@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from planner.problem.array import IntArray
 from planner.quota.kueue.placing import Aim, Group, Pods
@@ -49,8 +49,7 @@ class Room(NamedTuple):
     leader: Amounts | None
 
 
-@dataclass(frozen=True, slots=True)
-class Domains:
+class Domains(Struct, frozen=True):
     """The domains of a tree: ``above[l][d]`` is the domain of the next higher level over each."""
 
     above: Sequence[Sequence[int]]
@@ -82,8 +81,7 @@ class AsItIs(NamedTuple):
     slices: Sequence[int]
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Struct, frozen=True, dict=True):
     """What is asked of the nodes, and what each workload gives back there.
 
     Attributes

@@ -7,10 +7,10 @@ applications: which of them are candidates is for the laws to say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from planner.problem.array import BoolArray, IntArray
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
@@ -22,8 +22,7 @@ NOWHERE = -1
 """The node of an allocation whose node is not in the partition; the parent of the root."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueFacts:
+class QueueFacts(Struct, frozen=True):
     """A queue as the laws see it; amounts are sparse, ``None`` where nothing is set.
 
     ``allocated`` and ``preempting`` are sums over everything at or below it; ``parent`` is the
@@ -43,8 +42,7 @@ class QueueFacts:
     disabled: bool
 
 
-@dataclass(frozen=True)
-class YuniKornProblem:
+class YuniKornProblem(Struct, frozen=True, dict=True):
     """One decision for one ask.
 
     Q queues, N nodes, A allocations, T resource types.

@@ -14,12 +14,13 @@ own.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import mul
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 HolderT = TypeVar("HolderT")
@@ -35,8 +36,7 @@ def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
     return dict(zip(told[starts].tolist(), np.split(in_order, starts[1:]), strict=False))
 
 
-@dataclass(frozen=True)
-class Members(Generic[HolderT]):
+class Members(Struct, Generic[HolderT], frozen=True, dict=True):
     """K classes; the members of each are in the scheduler's candidate order.
 
     Attributes
@@ -193,8 +193,7 @@ Numbers = NDArray[Any]
 _HALF: Final = 2**31
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """``sum(amounts * x[classes]) + sum(extra) >= least``.
 
     ``extra`` are coefficients of further quantities, such as what a queue passes up, by name:
@@ -246,8 +245,7 @@ class Row:
         return Row(self.classes[open_], self.amounts[open_], self.least - certain, self.extra)
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """All victim sets that have at least ``least`` and at most ``most`` of each class: (K,).
 
     ``attempt`` says whether the attempt may borrow, if that is fixed; ``touched`` are nodes

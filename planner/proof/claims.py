@@ -7,11 +7,13 @@ scheduler's candidate order. An infeasible one claims that there is no legal set
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
@@ -81,7 +83,7 @@ class Claims:
         ``victims`` are the positions of the answer in candidate order. The cases of the split
         ``first`` are the places at which an earlier set can differ for the first time.
         """
-        return replace(self._question(self._bounds(levels)), answer=tuple(victims))
+        return dataclasses.replace(self._question(self._bounds(levels)), answer=tuple(victims))
 
     def canonical(self, levels: Sequence[Stated], victims: Sequence[int]) -> list[int]:
         """Return an answer with the first members of every class that it takes from.

@@ -6,12 +6,13 @@ A level can also be bounded by one sum of inequalities: what a reader can follow
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Final, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id, measure_title

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from planner.errors import SchemaError, UnsupportedError
 from planner.reader.items import Item, items_of
@@ -36,8 +37,7 @@ _DEFAULTS: Final = "yunikorn-defaults"
 """The ConfigMap which the other one, ``yunikorn-configs``, overrides."""
 
 
-@dataclass(frozen=True)
-class YuniKornFiles:
+class YuniKornFiles(Struct, frozen=True):
     """A state dump or recorded instance of YuniKorn, and what stands beside it.
 
     ``queues`` is queues.yaml, also inside its ConfigMap; ``classes`` and ``pods`` are objects of

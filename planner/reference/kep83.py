@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from planner.laws import kep83 as laws
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.assignment import (
@@ -48,8 +50,7 @@ from planner.state.kep83 import Criterion, Kep83
 from planner.state.queues import Preemption, ResourceGroup
 
 
-@dataclass(frozen=True, slots=True)
-class Kep83Context:
+class Kep83Context(Struct, frozen=True):
     """One preemption search: who wants in, with what request, by which options.
 
     ``usage`` is changed by the search and restored at its end. ``request`` is per fr in integer

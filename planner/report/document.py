@@ -7,8 +7,10 @@ on which medium it is shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.report.text import short
 
@@ -30,8 +32,7 @@ LEAST: Final = 12
 Row = TypeVar("Row")
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One value.
 
     ``under`` is the same in another unit, ``is_name`` marks what the state calls something, and
@@ -48,12 +49,15 @@ class Cell:
     aside_tone: Tone = "dim"
 
 
+NO_CELL: Final = Cell("")
+"""Nothing, where something may stand."""
+
+
 NOTHING: Final = "-"
 NONE: Final = Cell(NOTHING, tone="dim")
 
 
-@dataclass(frozen=True, slots=True)
-class Column(Generic[Row]):
+class Column(Struct, Generic[Row], frozen=True):
     """A column of a table: its title, what it shows of a row, and what stands under it.
 
     Where the table is too wide for a screen, a column that ``folds`` gives way, down to its longest
@@ -75,8 +79,7 @@ class Column(Generic[Row]):
     only: Medium | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table: its columns, and what they show of each row. ``notes`` say what codes in it mean.
 
     A screen shows at most ``most`` rows, a page ``most_on_page``.
@@ -130,8 +133,7 @@ def named(keys: Sequence[str], names: Mapping[str, str]) -> str:
     return f"{text} {CUT.format(count=more)}" if more > 0 else text
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """A text of one or more lines."""
 
     kind: ClassVar[str] = "paragraph"
@@ -139,16 +141,14 @@ class Paragraph:
     tone: Tone = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Labels, each with its value."""
 
     kind: ClassVar[str] = "facts"
     rows: tuple[tuple[str, Cell], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """A labelled list of what the state calls things; ``ordered`` says that their order counts."""
 
     kind: ClassVar[str] = "names"
@@ -158,8 +158,7 @@ class Names:
     ordered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """Lines to be copied as they are, such as commands: never broken or folded."""
 
     kind: ClassVar[str] = "listing"
@@ -187,8 +186,7 @@ class Gauge(NamedTuple):
     tone: Tone = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Gauges:
+class Gauges(Struct, frozen=True):
     """Usage before and after as bars, all of the same unit.
 
     ``mark`` and ``limit`` are words for the marks of the gauges; ``show`` writes an amount.
@@ -228,8 +226,7 @@ class SlotRow(NamedTuple):
         return self.stays + self.used + self.freed + self.free
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
+class Slots(Struct, frozen=True):
     """Domains of nodes with their slots as bars; ``notes`` say what a slot is."""
 
     kind: ClassVar[str] = "slots"
@@ -245,8 +242,7 @@ class Series(NamedTuple):
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Struct, frozen=True):
     """How often a number lies in each of some ranges, from the smallest to the largest.
 
     ``notes`` say what is counted, and its mean and extremes.
@@ -259,8 +255,7 @@ class Histogram:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Struct, frozen=True):
     """Blocks that are out of the way until somebody wants them; a screen leaves them out."""
 
     kind: ClassVar[str] = "fold"
@@ -291,8 +286,7 @@ def blocks_on(blocks: Iterable[Block], medium: Medium) -> Iterator[Block]:
             yield from blocks_on(block.blocks, medium)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A part with a title, which a screen shows only where it ``heads`` what follows."""
 
     title: str
@@ -333,8 +327,7 @@ class Fact(NamedTuple):
     only: Medium | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A result: what it is about and the answer, in facts, then numbers and sections.
 
     A screen shows the facts one under the other; a page has title, badge and answer larger.
@@ -383,7 +376,7 @@ class Document:
         )
         return replace(self, head=head, sections=filled(*sections))
 
-    def _last(self, role: str, other: Cell = Cell("")) -> Fact:
+    def _last(self, role: str, other: Cell = NO_CELL) -> Fact:
         alike = {role, "verdict"} if role == "badge" else {role}
         found = (fact for fact in reversed(self.head) if fact.role in alike)
         return next(found, Fact("", other))

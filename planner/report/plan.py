@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from planner.plan import Certificate, Verdict
 from planner.report.covered import answer_in_words, assumed, effects, uncovered_lines

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 from typing import Any, Final, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.report.document import (
     CUT,
@@ -214,8 +216,7 @@ def _words(line: Line, room: int) -> Iterator[tuple[str, str, str]]:
             yield space, word, style
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """A column as it stands on a screen: lines of its title, and of each of its cells."""
 
     column: Column[Any]

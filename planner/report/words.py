@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.plan import (
     AnyPlan,
@@ -93,8 +95,7 @@ ONE_ENGINE: Final = ENGINES[0]
 CORRECTED: Final = "the search for trees found {plans} better than the solver's"
 
 
-@dataclass(frozen=True, slots=True)
-class TermRow:
+class TermRow(Struct, frozen=True):
     """One measure of disruption, for a plan and for the scheduler's own.
 
     ``level`` is its place among the levels of the objective, from 1, and ``bound`` what is

@@ -11,12 +11,12 @@ webservice/state_dump.go; the state dump stands at /debug since YuniKorn 1.7, an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from planner.dump import as_json
@@ -67,8 +67,7 @@ _SHIM: Final[Mapping[str, type[BaseModel]]] = {
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Dump:
+class Dump(Struct, frozen=True):
     """A trimmed state dump, and what is to be said of how it came about."""
 
     value: Json

@@ -11,9 +11,11 @@ others.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property, partial
 from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, Parts, Row
@@ -183,8 +185,7 @@ class WithoutFixing(Search):
         """Do nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unbounded:
+class Unbounded(Struct, frozen=True):
     """Rules that bound no cost from below: neither by single rows nor by a linear program."""
 
     rules: Rules

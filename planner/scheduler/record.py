@@ -9,18 +9,18 @@ and a check no solver.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
+
+from msgspec import Struct, field
 
 from planner.errors import UnsupportedError
 
 T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """What the project of a scheduler calls things.
 
     ``verb`` is taking a victim, ``noun`` a victim, ``queue`` where it runs; ``outside`` is the

@@ -11,7 +11,6 @@ the branches. Each branch is bounded in exact integers from the duals of its pro
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate
@@ -20,6 +19,8 @@ from operator import mul
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import FloatArray, IntArray
@@ -206,8 +207,7 @@ class _Branch(NamedTuple):
     solution: FloatArray | None
 
 
-@dataclass(frozen=True)
-class _Program:
+class _Program(Struct, frozen=True, dict=True):
     """A relaxation as a linear program."""
 
     relaxation: Relaxation

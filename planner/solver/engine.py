@@ -17,11 +17,13 @@ is added up in integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import Final, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
+from msgspec import Struct
+from msgspec.structs import replace
 from ortools import __version__  # type: ignore[attr-defined] # mypy sees no module of its own
 from ortools.sat.python.cp_model_helper import (
     ConstraintProto,
@@ -81,8 +83,7 @@ class Contradiction(InternalError):  # noqa: N818 - says what happened, as the o
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """The result of one run: a value per variable, and a bound on the objective.
 
     ``attempt`` is the last one.

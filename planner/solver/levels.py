@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from planner.errors import InternalError
@@ -41,8 +43,7 @@ CORE_EFFORT = 1.0
 """Effort for a part of the classes: what it cannot answer soon, more classes can."""
 
 
-@dataclass(frozen=True, slots=True)
-class Least:
+class Least(Struct, frozen=True):
     """The least value found, and the proven bound."""
 
     outcome: Outcome
@@ -254,8 +255,7 @@ _SHARE: Final = 3 / 4
 """Of the time that is left, what one level may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelResult:
+class LevelResult(Struct, frozen=True):
     """One level of an answer; ``proof`` says what its bound rests on besides the search."""
 
     measure: Measure
@@ -263,8 +263,7 @@ class LevelResult:
     proof: Proof | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """All levels, and whether everything is proved; the incumbent of the search is the answer."""
 
     outcome: Outcome

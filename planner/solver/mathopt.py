@@ -15,6 +15,7 @@ from math import gcd, inf
 from typing import Final, Literal
 
 import numpy as np
+from msgspec import Struct
 from ortools.math_opt.callback_pb2 import CallbackRegistrationProto
 from ortools.math_opt.core.python import solver
 from ortools.math_opt.model_parameters_pb2 import ModelSolveParametersProto
@@ -74,8 +75,7 @@ Terms = Mapping[int, int]
 Kind = Literal["SCIP", "HiGHS"]
 
 
-@dataclass(frozen=True, slots=True)
-class Milp:
+class Milp(Struct, frozen=True):
     """A program, whose first columns are the variables of the model it says the same as.
 
     ``exact`` tells whether all of its numbers are short enough for doubles, ``short`` whether
@@ -87,8 +87,7 @@ class Milp:
     short: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MipAnswer:
+class MipAnswer(Struct, frozen=True):
     """What an engine says of a program: whether it has no solution, or a value per column.
 
     ``best`` is its word that no other solution has less of the objective.
@@ -357,8 +356,7 @@ _PARAMETERS: Final = SolveParametersProto(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
+class Solved(Struct, frozen=True):
     """What came out, in doubles: nothing is proved by it.
 
     ``duals`` is (rows,), if there are any; ``solution`` (columns,) where an optimum was found.

@@ -8,9 +8,13 @@ second word.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.models.shared.builder import Builder
 from planner.models.shared.measure import express
@@ -28,8 +32,7 @@ PATIENCE_S: Final = 30.0
 """Seconds for one question at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
+class Opinion(Struct, frozen=True):
     """Whether there is an answer, one if there is, and which engines were asked."""
 
     outcome: Literal["none", "found", "unknown"]
@@ -103,7 +106,7 @@ class TwoEngines:
         active
             The classes that give victims; by default all that the wishes permit.
         """
-        asked = replace(
+        asked = dataclasses.replace(
             search.fork(),
             active=list(search.permitted if active is None else active),
             lower={},

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
@@ -26,8 +27,7 @@ RulesInput = Kep83 | str
 documented precedence; ``design``, ``written`` or ``code`` for YuniKorn's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """What a user says of a plan besides its objective: all of it may be left out.
 
     ``pending`` is who wants in, ``assignment`` the flavors to use (Kueue), ``now`` the clock,

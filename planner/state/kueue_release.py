@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 MAIN: Final = "main"
 """The pinned commit ff69552e of August 2026, the code that became 0.20."""
@@ -220,8 +221,7 @@ The others of that table are feature gates, or belong to what is not modelled.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """Which of ``SWITCHES`` hold, by name."""
 
     preference_as_named: bool = True

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, NamedTuple, Self, overload
 
+from msgspec import Struct
 from pydantic import GetCoreSchemaHandler, SerializerFunctionWrapHandler
 from pydantic_core import CoreSchema, core_schema
 
@@ -26,8 +26,7 @@ Text = Any
 """The JSON text of an object: bytes, or a part of them."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Layout:
+class Layout(Struct, frozen=True, eq=False):
     """How an admitted podset writes what it holds; all that write it alike share one object.
 
     ``flavors`` has each resource with a flavor, and that; ``held`` the flavor of each amount, empty

@@ -8,7 +8,6 @@ what its text leaves open is decided in `planner.laws.kep83`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -31,8 +30,7 @@ RECLAIMED: Final = "InCohortReclamation"
 WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
 
 
-@dataclass(frozen=True)
-class Kep83Setting(Setting):
+class Kep83Setting(Setting, frozen=True, dict=True):
     """A preemptor with its flavors assigned, by KEP-83's rules under some options.
 
     ``contested`` are the KEP's involved flavors.
@@ -166,8 +164,7 @@ def _say_below(setting: Kep83Setting, queue: int, victims: Sequence[Admitted]) -
     )
 
 
-@dataclass(frozen=True)
-class Kep83Case(Case):
+class Kep83Case(Case, frozen=True, dict=True):
     """Victims in one setting; ``borrowing`` is what the plan says of the only attempt there is."""
 
     setting: Kep83Setting

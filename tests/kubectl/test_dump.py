@@ -1,9 +1,9 @@
 """What is asked for, in which order, and what comes of it."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.kubectl.call import AT_ONCE, Kubectl

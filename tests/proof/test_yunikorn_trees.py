@@ -7,12 +7,12 @@ legal sets are known. The two kinds of ask and both sides of the laws take part.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from random import Random
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure

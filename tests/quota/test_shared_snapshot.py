@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from importlib import import_module
 from types import MappingProxyType
@@ -12,6 +11,7 @@ from typing import Any
 from weakref import ref
 
 import pytest
+from msgspec.structs import replace
 
 import planner
 from planner.api import pending_workloads

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from planner.report.document import (
     MAX_NAMES,
@@ -74,7 +73,7 @@ def test_a_page_makes_more_of_the_last_of_a_kind() -> None:
 
 
 def test_a_screen_may_end_with_the_answer() -> None:
-    document = dataclasses.replace(made(Paragraph("That is all.")), answer_last=True)
+    document = replace(made(Paragraph("That is all.")), answer_last=True)
     lines = shown(document)
     assert lines[0] == " About  ns/job"
     assert lines[-4:] == [" That is all.", "", " PROVED OPTIMAL: one goes", " and no other"]

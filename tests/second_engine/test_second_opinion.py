@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure

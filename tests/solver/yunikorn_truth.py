@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 import planner
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible

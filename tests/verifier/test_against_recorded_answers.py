@@ -11,9 +11,9 @@ tested in tests/solver/test_pods.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from planner.commands.replay.comparison import Recorded, parse_line, read_lines
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
@@ -26,8 +27,7 @@ RECORDED: Final = Part[Callable[..., Recorded | None]]("recorded")
 """Reads a recorded line, if it is of the scheduler."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """One state as bytes: everything that is read of a dump, or a recorded line."""
 
     name: str
@@ -41,8 +41,7 @@ class Packed:
         return self.content.digest
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """One state, who waits in it, and the flavors that a recorded line fixes."""
 
     name: str

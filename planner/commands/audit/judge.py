@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import (
@@ -74,8 +75,7 @@ AT_WILL: Final = Part[Callable[[AnyPlanning, Instance, Given], AnyPlanning | Non
 """What prepares the same with pods put wherever there is room, where that can make a difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What is asked of every state: objectives, seconds for each optimum, the clock, the rules.
 
     ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import Precedence

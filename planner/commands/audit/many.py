@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 
+import msgspec
+
 from planner.commands.audit.instance import Instance, Reading
 from planner.commands.audit.judge import Question, audit_instance
 from planner.commands.audit.record import (
@@ -208,7 +210,7 @@ def audit_states(
         reading=Reading(question.release, question.requests),
         objectives=[repr(profile) for profile in question.asked],
         time_limit=question.time_limit,
-        limits=asdict(settings.limits),
+        limits=msgspec.structs.asdict(settings.limits),
         rules=question.rules,
         pending=question.pending,
         assume=question.assume,

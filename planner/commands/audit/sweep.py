@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import asdict
 from pydantic import ValidationError
 
 from planner.batch import WAIT_S, Limits, Progress, Results, Task, Work, run
@@ -35,8 +36,7 @@ RecordT = TypeVar("RecordT", bound=Record)
 _VERSION: Final = version("preemption-planner")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """How a batch is run; see `planner.batch.run` for each."""
 
     file: Path | None = None
@@ -53,8 +53,7 @@ class Settings:
         self, tasks: Iterable[Task], work: Work, header: Mapping[str, Any], total: int | None
     ) -> Results:
         """Do the work on every task, as `planner.batch.run` does under these settings."""
-        told = {one.name: getattr(self, one.name) for one in fields(self)}
-        return run(tasks, work, header=header, total=total, **told)
+        return run(tasks, work, header=header, total=total, **asdict(self))
 
 
 HERE: Final = Settings(jobs=1)

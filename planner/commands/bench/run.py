@@ -9,11 +9,12 @@ import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from planner.batch import Task, cores
 from planner.commands.audit import Settings
@@ -40,8 +41,7 @@ from planner.rivals.table import RIVALS, Rival
 _DIGITS: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Heat:
+class Heat(Struct, frozen=True):
     """What a process is given: a case, the line that it may be read from, a rival, its effort."""
 
     case: Case

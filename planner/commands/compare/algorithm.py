@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
+
+from msgspec import Struct
 
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
@@ -17,8 +18,7 @@ StateT = TypeVar("StateT", bound=AnyState)
 OPTIMUM: Final = "optimum:"
 
 
-@dataclass(frozen=True, slots=True)
-class Algorithm:
+class Algorithm(Struct, frozen=True):
     """One way to answer; see measure.py for what there is.
 
     ``scheduler`` is the only one it is for, ``None`` for any. ``profile`` makes it an optimum.

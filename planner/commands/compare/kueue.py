@@ -21,9 +21,10 @@ Source: KEP-83; docs/semantics/kueue.md §5 and §6, and §6.7 for the lists tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.commands.compare.algorithm import OPTIMUM, Algorithm
 from planner.plan.kueue import Plan

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import evicted
@@ -101,8 +103,7 @@ DIGITS: Final = 6
 """Digits of a ratio and of seconds after the point."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What is asked of every state: algorithms, seconds for each answer, the clock, the rules.
 
     ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.

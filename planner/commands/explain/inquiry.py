@@ -12,8 +12,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from planner.commands.explain.record import (
     Alternative,
@@ -80,8 +83,7 @@ def in_words(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """One value set to another: where, and how it reads before and after."""
 
     path: str
@@ -183,8 +185,7 @@ class Bounds(NamedTuple):
     last_resort: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A search that is ready for its levels, and what makes a verified plan of its answer.
 
     ``plan_of`` takes class counts, and whether they are proved to be the best.
@@ -194,8 +195,7 @@ class Asked:
     plan_of: Callable[[Counts, bool], AnyPlan]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[StandingT, ClashT]):
+class Answer(Struct, Generic[StandingT, ClashT], frozen=True):
     """The parts of an explanation."""
 
     question: Question

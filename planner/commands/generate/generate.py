@@ -20,6 +20,8 @@ from typing import (
     get_type_hints,
 )
 
+from msgspec import Struct
+
 from planner.errors import InputError
 from planner.reader import read_objects
 from planner.scheduler import Part, scheduler_of
@@ -31,8 +33,7 @@ WIDEST: Final = 1024
 """How many cohorts or parent queues a level may have at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Knob:
+class Knob(Struct, frozen=True):
     """What a knob does, with its unit; numbers have limits, both included."""
 
     what: str
@@ -50,8 +51,7 @@ class Knobs(ABC):
         """The id of the scheduler."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Struct, frozen=True):
     """A name, what it is in a line, and its knobs."""
 
     name: str

@@ -7,9 +7,10 @@ order of rows, how many states are asked for, and options about other things cha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, Literal, Protocol, TypeVar
+
+from msgspec import Struct
 
 from planner.commands.import_.rows import Row
 
@@ -73,8 +74,7 @@ def step(resource: str) -> int:
     return _STEPS.get(resource, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A job or pod that ran.
 
     Attributes

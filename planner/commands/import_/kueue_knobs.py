@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from planner.commands.import_.job import Sampling, Trace
 from planner.dump.kueue import Policies
 from planner.errors import InputError
@@ -97,8 +99,7 @@ class Knobs:
                 raise InputError(name, f"{values} cannot be used", expected)
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A trace at an instant.
 
     Attributes

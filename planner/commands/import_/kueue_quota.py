@@ -18,7 +18,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from planner.commands.import_.job import GPU, apportion, between, choose, draw, step
 from planner.commands.import_.kueue_knobs import Setting
@@ -29,8 +30,7 @@ Place = tuple[str, str]
 """A flavor and a resource."""
 
 
-@dataclass(frozen=True)
-class Ownership:
+class Ownership(Struct, frozen=True):
     """Usage and quota of every queue by flavor and resource."""
 
     queues: tuple[str, ...]
@@ -132,8 +132,7 @@ def _limited(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Gang:
+class Gang(Struct, frozen=True):
     """A pending workload: its queue, flavor and priority, and what it requests in all."""
 
     queue: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from planner.commands.import_.job import GPU, GPUS_PER_NODE, Job, Trace, between, choose, draw
 from planner.commands.import_.kueue_knobs import Knobs, Setting
@@ -168,8 +169,7 @@ def _annotations(one: Running, now: datetime, setting: Setting) -> dict[str, str
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """A state of a trace.
 
     Attributes

@@ -8,10 +8,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from planner.commands.replay.comparison import read_lines
 from planner.errors import InputError, ParseError, SchemaError
@@ -33,8 +34,7 @@ _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?")
 NAME: Final = "at most 53 small letters, digits and dashes, as in the name of an object"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One row: its file, its line (the header is 1), and the text of each column."""
 
     path: str

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from planner.commands.import_.job import Job, Sampling, Trace, draw
 from planner.commands.import_.rows import OnBad, usable
 from planner.errors import InputError
@@ -23,8 +25,7 @@ MOST_AT_ONCE: Final = 200_000
 """How many jobs of how many instants are kept in one pass over the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(Struct, frozen=True):
     """A job that holds quota, and since how many seconds."""
 
     job: Job

@@ -18,8 +18,9 @@ Source: alibaba/clusterdata @ 7a6c496e, cluster-trace-gpu-v2023 (Weng et al., AT
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from planner.commands.import_.job import GPU, Job, Sampling, choose, draw, weighted
 from planner.commands.import_.rows import OnBad, Row, usable
@@ -37,8 +38,7 @@ PRIORITIES: Final[Mapping[int, float]] = {0: 0.5, 50: 0.3, 100: 0.2}
 """Which priorities jobs have, and how likely: the trace has none."""
 
 
-@dataclass(frozen=True)
-class Philly:
+class Philly(Struct, frozen=True):
     """How rows become jobs.
 
     Attributes
@@ -161,8 +161,7 @@ MOST_MODELS: Final = 100
 QueueBy = Literal["name", "class"]
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """What the nodes with a GPU model have in all: devices, milli-cores, bytes."""
 
     gpus: int
@@ -170,8 +169,7 @@ class Model:
     memory: int
 
 
-@dataclass(frozen=True)
-class Openb:
+class Openb(Struct, frozen=True):
     """How rows become jobs.
 
     Attributes

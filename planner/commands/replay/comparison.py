@@ -10,10 +10,11 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.plan import Record
@@ -114,8 +115,7 @@ MAX_ORDERS: Final = 1000
 Order = TypeVar("Order")
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """One line compared; ``detail`` is the first difference, or why it was not compared."""
 
     id: str
@@ -123,8 +123,7 @@ class Comparison:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FileComparison:
+class FileComparison(Struct, frozen=True):
     """One file compared.
 
     ``different`` holds the comparisons that found a difference, ``uncovered`` the lines that hold

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
 
+from msgspec import Struct
 from pydantic import Field
 
 from planner.coverage.answer import covering
@@ -119,8 +119,7 @@ AGAIN: Final = "-again"
 Thing = TypeVar("Thing")
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothetical:
+class Hypothetical(Struct, frozen=True):
     """A preemptor by its key in the state, and where it comes from.
 
     ``name`` is what people call the one it is like; empty for what is pending itself.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import Trial

@@ -23,10 +23,12 @@ pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.commands.simulate.kueue_flow import (
     Coming,

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
+from msgspec import Struct
+
 from planner.commands.simulate.record import Ended, Event, Feud, Loop, Simulation, Storm
 from planner.commands.simulate.script import MOST_S, NOTHING_SAID, Leaving, Script
 from planner.commands.simulate.world import Mark, Tally, World, totals_of
@@ -73,8 +75,7 @@ OUTSIDE: Final = frozenset({"arrived", "finished"})
 _Step = tuple[str, str, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Visit:
+class _Visit(Struct, frozen=True):
     """When a state was seen: how many events of its tree there were, cycles, and the clock."""
 
     events: int

@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar
 
+from msgspec import Struct
 from pydantic import ConfigDict, Field
 
 from planner.errors import SchemaError
@@ -37,8 +37,7 @@ AnySchema = TypeVar("AnySchema", bound=Schema)
 StateT = TypeVar("StateT", bound=AnyState)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One edit as it was written: what is to be set, and the text of the new value."""
 
     text: str

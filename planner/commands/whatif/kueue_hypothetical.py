@@ -14,10 +14,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
@@ -103,8 +104,7 @@ class JobManifest(KubernetesObject):
     spec: JobSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """What Kueue's job integration takes from a manifest.
 
     ``prefix`` begins the name of its Workload; ``priority_class`` is the PriorityClass that its

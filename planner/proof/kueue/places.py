@@ -22,13 +22,13 @@ Source: docs/semantics/kueue-topology.md §4.1 and §7.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import gcd, prod
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from planner.proof.box import Box, Members, Numbers, Row
@@ -55,8 +55,7 @@ MOST_WAYS: Final = 128
 _INT64: Final = 2**62
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(Struct, frozen=True, dict=True):
     """What classes give back on the leaves of one flavor: a line for each class and leaf.
 
     ``amounts`` are of each resource, in the order of the lines.

@@ -8,10 +8,10 @@ least of it gone.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from msgspec.structs import replace
 
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable

@@ -10,10 +10,10 @@ docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from msgspec.structs import replace
 
 from planner.laws.yunikorn import (
     YK_LEAVES_GUARANTEED,

@@ -8,8 +8,10 @@ count in plain integers of Go instead (docs/semantics/kueue-releases.md §2.1, 1
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED, to_quota, to_units, to_wrapped_units
 from planner.state.kueue_release import Rules
@@ -71,8 +73,7 @@ def _bounded_sum(a: int, b: int) -> int:
     return min(max(a + b, MIN_INT64), MAX_INT64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True, eq=False):
     """How a release of Kueue calculates; a snapshot's tree holds the one that counts for it.
 
     Attributes

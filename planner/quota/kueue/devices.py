@@ -13,9 +13,11 @@ Source: docs/semantics/kueue-features.md §4; kueue ff69552e pkg/dra/claims.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from planner.quantity import MAX_INT64, NANO, to_units
 from planner.quota.kueue.amount import add, multiply
@@ -47,8 +49,7 @@ _CLAIM: Final = "KueueDRAIntegration feature does not support use of resource cl
 _OFF: Final = "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled"
 
 
-@dataclass(frozen=True, slots=True)
-class Charges:
+class Charges(Struct, frozen=True):
     """What the pods of a workload take for devices, per podset.
 
     ``rejection`` says in Kueue's words why it does not queue the workload. ``lacking`` says what
@@ -84,8 +85,7 @@ class _LackingError(Exception):
     """The dump does not hold what is needed; the text says what."""
 
 
-@dataclass(frozen=True, slots=True)
-class Devices:
+class Devices(Struct, frozen=True):
     """What a dump knows of devices, and of what pods of a namespace ask for besides."""
 
     configuration: Configuration

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from planner.quantity import MAX_INT64, MIN_INT64
 from planner.quota.kueue.amount import Arithmetic, arithmetic_of, divide
@@ -31,8 +32,7 @@ _MOVING = frozenset({"Evicted", "Preempted"})
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class PodSetHolding:
+class PodSetHolding(Struct, frozen=True):
     """What the pods of one podset hold: per resource its flavor, where it has one, and amount."""
 
     name: str

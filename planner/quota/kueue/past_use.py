@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from planner.quantity import approximate
 from planner.state.kueue import ClusterQueue, LocalQueue, State
@@ -92,8 +93,7 @@ class Contender(NamedTuple):
         return self.base < other.base
 
 
-@dataclass(frozen=True)
-class Contest:
+class Contest(Struct, frozen=True, dict=True):
     """Contenders, each of which precedes another or is preceded by it.
 
     Kueue sorts by that relation although it need not be transitive: x before y by past use, y

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
@@ -19,8 +20,7 @@ from planner.state.kueue_workload import PodSet, SliceConstraint, TopologyReques
 from planner.state.pods import PodSpec, Toleration
 
 
-@dataclass(frozen=True, slots=True)
-class Pods:
+class Pods(Struct, frozen=True):
     """A podset that is to be placed.
 
     ``amounts`` is what one pod takes on its leaf in Kueue's units, its one of ``pods`` included;

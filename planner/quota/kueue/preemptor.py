@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.quota.kueue.holding import effective_priority, queue_order_time

@@ -7,8 +7,10 @@ Source: docs/semantics/kueue.md §2.2; kueue ff69552e pkg/workload/workload.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from planner.quantity import MIN_INT64, NANO
 from planner.quota.kueue.amount import SATURATING, Arithmetic, arithmetic_of, divide
@@ -21,8 +23,7 @@ from planner.state.pods import Container, PodSpec, Resources
 _POD_LEVEL = ("cpu", "memory")
 
 
-@dataclass(frozen=True, slots=True)
-class PodSetRequest:
+class PodSetRequest(Struct, frozen=True):
     """The requests of one podset, all its pods together, in Kueue's integer units.
 
     ``count`` leaves reclaimable pods out, ``spec_count`` does not. Zero requests stay listed.
@@ -54,16 +55,14 @@ class PodSetRequest:
         return replace(self, count=count, totals=totals)
 
 
-@dataclass(frozen=True, slots=True)
-class Amounts:
+class Amounts(Struct, frozen=True):
     """Requests and limits as exact amounts: what the schema read, or what a namespace adds."""
 
     requests: Mapping[str, int] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(Struct, frozen=True):
     """What a namespace adds to its pods: container and pod defaults, and runtime overheads."""
 
     container: Amounts = field(default_factory=Amounts)
@@ -95,8 +94,7 @@ class Defaults:
         return cls(by_type["Container"], by_type["Pod"], overheads)
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(Struct, frozen=True):
     """What one pod takes for devices: resources that this replaces, and amounts in nano-units."""
 
     replaced: frozenset[str] = frozenset()

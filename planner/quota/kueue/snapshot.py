@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import LookupFailed
 from planner.quota.kueue.activity import Activity, notes_on
@@ -110,8 +112,7 @@ class _ByKey(Mapping[str, Workload]):
         return len(self._places)
 
 
-@dataclass(frozen=True, slots=True)
-class Preemptor:
+class Preemptor(Struct, frozen=True):
     """The pending workload that wants in, and the ClusterQueue it waits for.
 
     ``rejection`` says in Kueue's words why it is not queued at all, for the devices it claims;
@@ -138,8 +139,7 @@ class Preemptor:
         return queued_at - self.queued_at > self.buffer
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """Everything a decision needs, at one moment.
 
     It is shared by all who plan for the state: nobody changes it. ``usage`` is the usage of all

@@ -7,9 +7,10 @@ pkg/cache/scheduler/tas_flavor.go, clusterqueue_snapshot.go ``updateTASUsage``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from planner.quota.kueue.activity import PROVISIONING, leaves_it_to_workers
 from planner.quota.kueue.request import Defaults, pod_request
@@ -103,8 +104,7 @@ class Occupancy:
             self.log[flavor].append(leaf)
 
 
-@dataclass(frozen=True)
-class Topologies:
+class Topologies(Struct, frozen=True, dict=True):
     """The topologies of a state; trees and occupancy are worked out when somebody asks.
 
     Where they are not ``looked_at``, quota alone decides. ``at_will`` says that pods may be placed

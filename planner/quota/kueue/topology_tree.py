@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from planner.quantity import to_units
 from planner.quota.kueue.request import Defaults, pod_request
@@ -24,8 +25,7 @@ Values = tuple[str, ...]
 Units = Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class FlavorTree:
+class FlavorTree(Struct, frozen=True):
     """The domains of one flavor, level by level from the highest, each level by its values.
 
     ``values[l][d]`` are the level values of a domain, ``children[l][d]`` those below it, by their

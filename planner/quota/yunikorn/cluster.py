@@ -7,8 +7,9 @@ scheduler/partition.go and scheduler/objects/node.go.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
@@ -17,8 +18,7 @@ from planner.state.clock import SECOND
 from planner.state.yunikorn import Application, Ask, InstanceExtra, Node, Partition, YuniKornState
 
 
-@dataclass(frozen=True)
-class NodeRoom:
+class NodeRoom(Struct, frozen=True):
     """A node and what is available on it."""
 
     node: Node
@@ -38,8 +38,7 @@ class NodeRoom:
         return bool(self.node.reservations) and not self.reserved_for(key)
 
 
-@dataclass(frozen=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """Everything a decision about one partition needs."""
 
     now: int
@@ -54,8 +53,7 @@ class Cluster:
         return next((room for room in self.nodes if room.node_id == node_id), None)
 
 
-@dataclass(frozen=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """An ask with its application and its leaf."""
 
     ask: Ask

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from planner.state.clock import SECOND, parse_duration
 
@@ -27,8 +28,7 @@ _INT32: Final = re.compile(r"[+-]?[0-9]+")
 _LONGEST: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Properties:
+class Properties(Struct, frozen=True):
     """The effective properties of a queue; delays are in nanoseconds."""
 
     disabled: bool = False

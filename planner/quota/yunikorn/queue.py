@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from msgspec import Struct
+
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.properties import Properties, inherited, read_properties
 from planner.quota.yunikorn.resource import (
@@ -61,8 +63,7 @@ class Queue:
         return room
 
 
-@dataclass(frozen=True)
-class QueueTree:
+class QueueTree(Struct, frozen=True):
     """All queues of a partition, by path and from the root down."""
 
     root: Queue

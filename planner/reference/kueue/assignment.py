@@ -8,8 +8,10 @@ pkg/scheduler/preemption/preemption_oracle.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from planner.quota.kueue.assignment import (
     Assignment,

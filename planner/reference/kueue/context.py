@@ -7,8 +7,9 @@ pkg/scheduler/preemption/preemption.go ``fillBackWorkloads``, ``restoreSnapshot`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct, field
 
 from planner.laws.kueue import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.kueue.assignment import Assignment
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from planner.reference.kueue.topology.find import Placement
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """What one search of a decision found and the next would find again.
 
     ``permitted`` is whom a policy permits of a queue, ``contesting`` who of them names contested
@@ -37,8 +37,7 @@ class Recalled:
     ordered: list[tuple[list[Admitted], list[Admitted]]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """One preemption search: who wants in, with what request, contesting which fr.
 
     ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
@@ -142,8 +141,7 @@ Tried = Sequence[Mapping[str, int]]
 LAST: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Assigned:
+class Assigned(Struct, frozen=True):
     """An assignment with what a scheduling cycle asks of it.
 
     ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``tried``

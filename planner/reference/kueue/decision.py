@@ -7,8 +7,10 @@ Source: docs/semantics/kueue.md §4.8 and §5; kueue ff69552e pkg/scheduler/sche
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.quota.kueue.assignment import Assignment, contested, total_request
 from planner.quota.kueue.slices import Replaced
@@ -24,8 +26,7 @@ TRIES: Final = 40
 """How many orders are tried of candidates that have none in Kueue."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What was assigned, and what the preemption search found for it.
 
     ``undetermined`` says that candidates were put in an order where Kueue itself has none.

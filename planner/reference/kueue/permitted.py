@@ -8,8 +8,10 @@ preferences of §4.5 and §4.6 (flavorFungibility) only choose among what is per
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from planner.laws.kueue import KF_PERMITTED
 from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavors, worst
@@ -26,8 +28,7 @@ MOST: Final = 2000
 _Key = tuple[frozenset[tuple[int, int]], frozenset[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Permitted:
+class Permitted(Struct, frozen=True):
     """Permitted assignments, those first that take flavors listed earlier.
 
     Of several that ask for the same and contest the same only the first is in ``assignments``;
@@ -39,8 +40,7 @@ class Permitted:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """Flavors for the first podsets, and what those ask for and contest.
 
     ``chosen`` is per resource for the podsets at hand, ``pod_sets`` are those before; ``ways``

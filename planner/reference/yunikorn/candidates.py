@@ -12,8 +12,9 @@ PreemptionPredicates).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Protocol
+
+from msgspec import Struct, field
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
@@ -33,8 +34,7 @@ from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation, Ask, InstanceExtra
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(Struct, frozen=True, eq=False):
     """An allocation that may be preempted, its queue and its application."""
 
     allocation: Allocation
@@ -52,8 +52,7 @@ class Candidate:
         return self.allocation.resource
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """The queue beyond which nothing is preempted, and the priorities on the way up to it."""
 
     root: Queue
@@ -181,8 +180,7 @@ class Predicates(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ByResource:
+class ByResource(Struct, frozen=True):
     """Predicates that look at resources, and at vetoes a test may add."""
 
     veto: frozenset[str] = frozenset()
@@ -210,8 +208,7 @@ class ByResource:
         return None
 
 
-@dataclass(frozen=True)
-class ByTable:
+class ByTable(Struct, frozen=True):
     """Predicates with fixed answers, node by node."""
 
     takes: frozenset[str]
@@ -246,8 +243,7 @@ def predicates_of(x: InstanceExtra) -> Predicates | None:
 CHECK_INTERVAL: Final = 15 * SECOND
 
 
-@dataclass(frozen=True, slots=True)
-class Preconditions:
+class Preconditions(Struct, frozen=True):
     """What must hold before an ask may preempt, in the order in which it is checked.
 
     ``fits_headroom`` and ``allocatable_now`` say where in the cycle the ask stands: one that

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cmp_to_key
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
@@ -51,8 +52,7 @@ from planner.reference.yunikorn.candidates import (
 from planner.state.yunikorn import Allocation, Ask
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The plan of a node: its candidates in order, the victims, and how many must go.
 
     The victims up to and including ``index`` make room; -1 means that there is room already.
@@ -170,8 +170,7 @@ class Choice(NamedTuple):
     victims: Sequence[Candidate]
 
 
-@dataclass(frozen=True, slots=True)
-class Success:
+class Success(Struct, frozen=True):
     """The node that was made free, and the victims in the order in which they are released."""
 
     node_id: str
@@ -327,8 +326,7 @@ def _final(snapshot: Snapshot, choice: Choice, victims: Sequence[Candidate]) -> 
     return None if gt_known(ask, total) else Success(room.node_id, tuple(final))
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredNodeConditions:
+class RequiredNodeConditions(Struct, frozen=True):
     """What must hold before the required node is made free."""
 
     reserved: bool
@@ -421,8 +419,7 @@ Kind = Literal["generic", "required-node"]
 NO_TIES: Final[Mapping[str, int]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What is decided for one ask.
 
     A preemption may be triggered without victims; ``node`` is the node it reserves.

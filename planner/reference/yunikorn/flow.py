@@ -8,8 +8,9 @@ node, whether it fits there or not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, minus, plus
@@ -18,8 +19,7 @@ from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import Allocation, Ask, Claim, Partition, YuniKornState
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One ask that found its node, with or without preemption."""
 
     ask: str
@@ -37,8 +37,7 @@ class Look(NamedTuple):
     victims: Sequence[Candidate] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Struct, frozen=True):
     """All steps, and the cluster in which nothing moves any more."""
 
     steps: tuple[Step, ...]

@@ -7,8 +7,9 @@ scheduler/objects/quota_preemptor.go. Here the start time counts as passed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import (
@@ -32,8 +33,7 @@ ORIGINATOR_SCORE: Final = 1 << 33
 OPTED_OUT_SCORE: Final = 1 << 34
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaPreemption:
+class QuotaPreemption(Struct, frozen=True):
     """What quota preemption does to one queue.
 
     ``acquired`` says that the queue is over its maximum; ``amount`` is what should be freed,

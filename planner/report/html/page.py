@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec import Struct
 
 from planner.quantity import UNLIMITED
 from planner.report.document import Document, Gauge, Gauges, Histogram, SlotRow, Slots
@@ -89,8 +89,7 @@ COLUMN: Final = 52
 GAP: Final = 14
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A piece of a bar: where it starts, how long it is, and the class that colours it."""
 
     x: float
@@ -98,8 +97,7 @@ class Part:
     style: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """One gauge as a picture: the pieces of its two bars, and where its marks stand.
 
     ``mark`` and ``limit`` are ``None`` if there is none to draw, ``kept`` is how far what does not
@@ -117,8 +115,7 @@ class Bar:
     change: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Struct, frozen=True):
     """Gauges as pictures, and what there is to say of their scales.
 
     ``keys`` are the classes that occur, each with its meaning; ``changes`` says whether anything
@@ -229,8 +226,7 @@ def _change(gauges: Gauges, gauge: Gauge) -> str:
     return f"{'+' if change > 0 else '−'}{gauges.show(abs(change))}"  # noqa: RUF001 - a minus sign
 
 
-@dataclass(frozen=True, slots=True)
-class SlotBar:
+class SlotBar(Struct, frozen=True):
     """One domain as a picture: its pieces, how long it is, and the same in words."""
 
     row: SlotRow
@@ -268,8 +264,7 @@ def _slot_bar(row: SlotRow, top: int) -> SlotBar:
     return SlotBar(row, tuple(parts), round(row.slots / top * WIDTH, 1), said)
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """One column of a histogram."""
 
     x: float
@@ -279,8 +274,7 @@ class Box:
     style: str
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """A histogram as a picture; ``labels`` stand at the middle of their bins."""
 
     width: float

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from planner.objective.terms import TermTable
 from planner.plan import Certificate, Status
@@ -106,8 +106,7 @@ class TouchedTree(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(Struct, frozen=True, dict=True):
     """What every plan for one preemptor has in common; ``kep83`` are options of those rules.
 
     ``notes`` are remarks about this preemptor, beside those on the state; ``placement`` says who

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from msgspec import Struct
+
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
@@ -395,8 +397,7 @@ def _contrast(race: _Race) -> FlavorChoices:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """The permitted assignments: Kueue's own if it is complete, and the others in order."""
 
     permitted: Permitted

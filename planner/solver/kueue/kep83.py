@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 import numpy as np
@@ -30,8 +29,7 @@ from planner.state.kep83 import Kep83
 from planner.state.kueue import State
 
 
-@dataclass(frozen=True)
-class Kep83Rules(KueueRules):
+class Kep83Rules(KueueRules, frozen=True):
     """The rules for one problem; the only attempt is that of the options.
 
     ``kep83`` is the problem with its policies; ``restricted`` is False everywhere.

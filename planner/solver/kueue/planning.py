@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import compress
 from typing import ClassVar, Final, Self
 
 import numpy as np
+from msgspec.structs import replace
 
 from planner.laws import Law
 from planner.laws.kueue import FS_BORROWING

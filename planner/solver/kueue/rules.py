@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from planner.errors import InternalError
 from planner.models.kueue.build import assemble
@@ -20,8 +21,7 @@ Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
 """By group, room for pods of workers on leaves, and where the leader may be."""
 
 
-@dataclass(frozen=True)
-class KueueRules:
+class KueueRules(Struct, frozen=True):
     """The rules for one problem.
 
     ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
@@ -82,8 +83,7 @@ def _solver_free_bound(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A search that is ready for its levels, and what was said about its caps."""
 
     rules: KueueRules

@@ -9,9 +9,10 @@ without the term, and says so; a demand for D11 that nobody could check makes an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import wraps
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import CASCADE

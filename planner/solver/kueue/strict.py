@@ -8,9 +8,10 @@ judgement reaches its bound, or time is up, the plan is feasible only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.plan.kueue import Plan
 from planner.solver.answer import broken

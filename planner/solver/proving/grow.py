@@ -8,11 +8,13 @@ the checker does not find true: a leaf is written only after ``Question`` accept
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import gcd
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.plan.proof import (
     ByLaws,
@@ -65,8 +67,7 @@ NOTHING: Final = 1e-12
 """What a part counts in which nothing is gained."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(Struct, frozen=True):
     """How much a tree may take: steps, and entries of all linear programs asked for it.
 
     A program counts ``ASKED`` entries besides its own, for what it takes to ask at all. So many

@@ -8,7 +8,6 @@ prove nothing: whoever uses them rounds them to integers and checks the sum exac
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress
@@ -16,6 +15,7 @@ from math import inf, lcm
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from planner.proof.box import Box, Row, is_contradiction
@@ -219,8 +219,7 @@ GUIDE: Final = 1e-4
 """What the measure counts beside a row that is missed: it only chooses among points."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """Multipliers per row, in doubles; what is missed in all; a point where that is least: (K,).
 
     ``least`` is what the program minimises: what is missed, and a little of the measure;

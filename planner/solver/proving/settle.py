@@ -7,13 +7,16 @@ none. A plan is called optimal only if every level rests on a tree or on two eng
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, with_names
@@ -206,8 +209,7 @@ Limits = Sequence[tuple[Measure, int]]
 """Measures that are bounded above."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proved:
+class Proved(Struct, frozen=True):
     """An answer, by positions of workloads, and what it rests on."""
 
     outcome: Outcome
@@ -269,7 +271,9 @@ class Settling:
                 break
             # Another engine knows better: from there all begins anew.
             again = self._certified(found)
-            certified = replace(again, corrected=certified.corrected + again.corrected + 1)
+            certified = dataclasses.replace(
+                again, corrected=certified.corrected + again.corrected + 1
+            )
         # The engine's word on ties is about its own answer, if that came first at all.
         same = {*(victims or ())} == {*(certified.victims or ())}
         by_solver = answer.outcome == "optimal" and not certified.corrected and same

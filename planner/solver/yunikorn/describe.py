@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.relaxation import node_rows
@@ -22,8 +23,7 @@ from planner.state.yunikorn import Ask, format_yunikorn_quantity
 RuleSet = Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """What every plan for one ask has in common.
 
     ``adjusted`` is (A,): priorities after offsets; ``place`` maps the position of a candidate to

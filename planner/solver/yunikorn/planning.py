@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import unkept
@@ -47,8 +48,7 @@ from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
 
 
-@dataclass(frozen=True)
-class YuniKornRules:
+class YuniKornRules(Struct, frozen=True):
     """The laws for one problem.
 
     ``rules`` names the rule set; ``spare`` says whom YK-01 spares.

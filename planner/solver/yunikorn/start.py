@@ -7,12 +7,14 @@ up for trade.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import InputError
 from planner.laws.yunikorn import Spared
@@ -41,8 +43,7 @@ from planner.state.yunikorn import YuniKornState
 LAST_TIER: Final[Measure] = ("D0",)
 
 
-@dataclass(frozen=True, slots=True)
-class Sparing:
+class Sparing(Struct, frozen=True):
     """A search that spares as many as law 1 asks for.
 
     ``settled`` says whether it is known that nobody more can be spared.
@@ -53,8 +54,7 @@ class Sparing:
     settled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class LastResort:
+class LastResort(Struct, frozen=True):
     """Why no legal set spares who opted out, or the positions of one that does."""
 
     proof: Proof | None
@@ -93,7 +93,7 @@ def sparing(
         if not spared_by(rules.problem, spare)[list(candidates)].any():
             continue  # there is nobody to spare
         # Without caps or wishes: whom law 1 spares does not depend on what the user asks for.
-        search = replace(free.fork(), rules=replace(rules, spare=spare))
+        search = dataclasses.replace(free.fork(), rules=replace(rules, spare=spare))
         if known is not None and spare == "opted-out":
             search.incumbent = free.classes.counts(known)
         elif find_any(search, search.active) == "unknown" and spare == "opted-out":
@@ -128,8 +128,7 @@ def why_last_resort(
     return LastResort("certified" if trees else "solver", trees, found.engines)
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedAsk:
+class PreparedAsk(Struct, frozen=True):
     """A search that is ready for its levels.
 
     ``free`` is the same search before law 1 and caps, ``rules`` are its rules; ``spare`` says whom

@@ -27,8 +27,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from planner.errors import LookupFailed
 from planner.laws.kueue import KQ_FITS, KQ_HOLDS_CONTESTED
@@ -54,8 +55,7 @@ LastVictims = Mapping[int, Sequence[int]]
 """Per touched node off the preemptor's path: positions of the victims that can be last there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """What comes of removing the victims.
 
     ``order`` is a legal order, empty if there is none (or no victim); ``obstacle`` says in words
@@ -203,8 +203,7 @@ def say_within(setting: Setting, node: int, used: Mapping[int, int], victims: Se
     return f"not over its quota{detail}, so Kueue would not take {say_some(victims)}"
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True, dict=True):
     """Victims of one attempt in one setting.
 
     ``borrowing`` names the attempt, ``None`` when nothing is evicted. ``victims`` are in plan

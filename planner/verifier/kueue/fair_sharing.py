@@ -36,7 +36,6 @@ Shares are doubles and compared exactly, as Kueue does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -77,8 +76,7 @@ FINAL_SHARE: Final[Strategy] = "LessThanOrEqualToFinalShare"
 INITIAL_SHARE: Final[Strategy] = "LessThanInitialShare"
 
 
-@dataclass(frozen=True)
-class FairSetting(Setting):
+class FairSetting(Setting, frozen=True, dict=True):
     """A preemptor with its flavors assigned, under fair sharing."""
 
     @cached_property
@@ -151,8 +149,7 @@ class FairSetting(Setting):
         return final or (INITIAL_SHARE in self.strategies and mine.order < before.order)
 
 
-@dataclass(frozen=True, slots=True)
-class FairRemoval(Removal):
+class FairRemoval(Removal, frozen=True):
     """What comes of removing the victims under fair sharing.
 
     ``obstacle`` is split: ``stuck`` says who no longer borrows (FS-06), ``unfair`` which shares
@@ -310,8 +307,7 @@ def _say_unfair(
     )
 
 
-@dataclass(frozen=True)
-class FairCase(Case):
+class FairCase(Case, frozen=True, dict=True):
     """Victims in one setting; the only attempt of fair sharing permits borrowing."""
 
     setting: FairSetting

@@ -8,11 +8,11 @@ words here, too: amounts in users' units, queues as kubectl names them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from planner.quantity import format_units
@@ -86,8 +86,7 @@ def usages_of(
     return np.array(kinds, dtype=np.int64), [*different.values()]
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True, dict=True):
     """A preemptor with its flavors assigned, on the snapshot as it was.
 
     ``request`` is what must be available in the end, per fr in integer units: REQ, and the pods

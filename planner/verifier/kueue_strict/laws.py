@@ -7,8 +7,9 @@ that hold already, as orders must keep to all of them, and how many states a sea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from planner.laws import Law, Register, of_precedence
 from planner.laws.kueue import (
@@ -31,8 +32,7 @@ from planner.verifier.kueue_strict.orders import (
 from planner.verifier.wording import judge, say_some
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Whether a law holds, ``None`` if a search ended at its bound; ``detail`` says why.
 
     ``order`` is an order of removals that shows it, by position in the plan.
@@ -151,8 +151,7 @@ def _in_order(case: Case, laws: Sequence[Law], most: int) -> Answer:
     return Answer(found, f"in the order {say_some(keys)}", order)
 
 
-@dataclass(frozen=True, slots=True)
-class Strict:
+class Strict(Struct, frozen=True):
     """What the laws of precedence say of victims that today's laws accept.
 
     ``legal`` is ``None`` where it is not decided: a search ended at its bound. ``verdicts`` are

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from msgspec import Struct
+
 from planner.laws import Register
 from planner.laws.kueue import KT_PLACEMENT, KT_ROOM
 from planner.plan import Verdict
@@ -295,8 +297,7 @@ CHECKS: Final[Register[Check]] = Register()
 """The check of every law, by the law's id."""
 
 
-@dataclass(frozen=True)
-class Floor:
+class Floor(Struct, frozen=True, dict=True):
     """What has to be placed on the nodes of a snapshot; nothing where there are no groups."""
 
     snapshot: Snapshot

@@ -22,9 +22,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct, field
 
 from planner.laws.yunikorn import YK_FITS_NODE, YK_PREEMPTABLE, Spared
 from planner.plan import Proof
@@ -59,8 +60,7 @@ def say_queue(queue: Queue) -> str:
     return f"queue {queue.path}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Victim:
+class Victim(Struct, frozen=True, eq=False):
     """An allocation with the queue and the application that it belongs to."""
 
     allocation: Allocation
@@ -91,8 +91,7 @@ class Victim:
         return self.allocation.opted_out or self.allocation.originator
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """What comes of removing the victims.
 
     ``order`` is a legal order, empty if there is none (or no victim); ``obstacle`` says in words
@@ -174,8 +173,7 @@ LAST_TIER: Final = "D0"
 """The term that counts opted-out and originator victims."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastTier:
+class LastTier(Struct, frozen=True):
     """What a plan says of its last-tier victims: the level that counts them, where it has one.
 
     ``by_core`` says that the core chose them; ``value`` and ``bound`` are those of the level;
@@ -191,8 +189,7 @@ class LastTier:
     proved: bool = False
 
 
-@dataclass(frozen=True)
-class YuniKornCase:
+class YuniKornCase(Struct, frozen=True, dict=True):
     """Victims for one ask on one node, under a rule set.
 
     ``victims`` are in plan order, each once. ``faults`` is what the plan says that does not

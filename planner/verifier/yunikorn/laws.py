@@ -13,8 +13,9 @@ scheduler/objects.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from planner.laws import Register
 from planner.laws import yunikorn as laws
@@ -35,8 +36,7 @@ from planner.verifier.yunikorn.case import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """The queue beyond which nothing is preempted for an ask, and why it stops there."""
 
     queue: Queue

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from os import environ
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from planner.commands.generate import generate
 from planner.commands.simulate import Script, Simulation, simulate

@@ -21,11 +21,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush, merge
 from itertools import chain, combinations, groupby, product, takewhile
 from math import factorial, inf, prod
+
+from msgspec import Struct
 
 from planner.commands.boost.kueue.trial import Trial
 from planner.quota.kueue.assignment import Assignment, contested, total_request
@@ -50,8 +51,7 @@ _LISTS: Mapping[str, int] = {
 _FAIR_OTHER, _FAIR_OWN = "fair, other queue", "fair, own queue"
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A workload that Kueue may take.
 
     ``list_number`` says in which list it stands; lists are looked at one after the other,
@@ -242,8 +242,7 @@ Choice = Mapping[str, int]
 """Effective priorities of the workloads that are touched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What a search found.
 
     ``choice`` is ``None`` if nothing was found; ``proved`` says that there is nothing smaller

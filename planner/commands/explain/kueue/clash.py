@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice
 from math import gcd
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.commands.explain.inquiry import Edit, Trial, first, in_words, minimal
 from planner.commands.explain.kueue.record import Shortfall

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.commands.explain.inquiry import Answer, Asked, Bounds, Explainer, capped
 from planner.commands.explain.kueue.clash import (

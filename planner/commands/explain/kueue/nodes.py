@@ -11,6 +11,8 @@ from functools import cached_property, partial
 from itertools import permutations
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
@@ -91,8 +93,7 @@ _Freed = tuple[str, Mapping[int, Mapping[int, int]]]
 """The key of a workload, and what it frees on leaves: amounts by columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Domain:
+class _Domain(Struct, frozen=True):
     """One domain: what is wanted of it alone, its level values, what it holds now and empty."""
 
     wanted: Wanted

@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from planner.reference.kueue.topology.room import Wanted
 from planner.reference.kueue.topology.slots import Gauge, columns
 
@@ -36,8 +38,7 @@ class Movable(NamedTuple):
     freed: Freed
 
 
-@dataclass(frozen=True, slots=True)
-class Smallest:
+class Smallest(Struct, frozen=True):
     """Keys of workloads without which there is room; ``None`` if no set is enough.
 
     ``proved`` says that there is no smaller one.

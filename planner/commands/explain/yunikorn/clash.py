@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final, Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from planner.commands.explain.inquiry import in_words, minimal
 from planner.commands.explain.record import LawInWords

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import gcd
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.commands.explain.inquiry import (
     Answer,

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
+
+from msgspec import Struct
 
 from planner.commands.generate.kueue.layout import (
     CPU,
@@ -82,8 +83,7 @@ def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
         layout.pools.append(pool)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
+class _Sums(Struct, frozen=True):
     """Of one resource in a tree: what there is, what the root cohort owns, what is asked for."""
 
     total: int

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Annotated, Final, Literal
 
+from msgspec import Struct
+
 from planner.commands.generate.generate import (
     WIDEST,
     Knob,
@@ -215,8 +217,7 @@ _GIB: Final = 1024
 _CATALOGUE: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What all pods together ask for, and how many there are.
 
     Amounts are cores of ``cpu``, MiB of ``memory``, and GPUs; each is a multiple of ``pods``.
@@ -230,8 +231,7 @@ class Shape:
         return {resource: amount // self.pods for resource, amount in self.total.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
+class Sized(Struct, frozen=True):
     """A shape of Kueue's scalability test with the place of its class among the priorities."""
 
     cores: int
@@ -301,8 +301,7 @@ Place = tuple[int, str]
 """A flavor by its number, and a resource."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A workload: what it asks for, and since when; ``level`` is the place of its class.
 
     Times are whole seconds before the clock: ``age_s`` when it got its quota, ``waited_s`` how
@@ -323,8 +322,7 @@ class Run:
     last_tier: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(Struct, frozen=True):
     """What a queue or cohort has of a resource in a flavor, in the units of shapes."""
 
     nominal: int

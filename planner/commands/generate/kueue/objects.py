@@ -11,9 +11,11 @@ Source: docs/semantics/kueue-topology.md §5.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.commands.generate import names
 from planner.commands.generate.kueue.draw import lay_out
@@ -62,8 +64,7 @@ _ONE_RACK: Final[Request] = {"required": RACK}
 _RATHER_ONE_RACK: Final[Request] = {"preferred": RACK}
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """The topology with its nodes, what each workload asked for, and where those run that do."""
 
     objects: Sequence[dump.Object]

@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import count, islice, product
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.commands.lint.kueue.search import (
     ASKS,
@@ -159,8 +161,7 @@ def _budget(each: int) -> Callable[[], bool]:
     return lambda: next(done) > MAX_WORK
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(Struct, frozen=True):
     """A tree of a state in which some workloads are before others in every cycle."""
 
     facts: Facts

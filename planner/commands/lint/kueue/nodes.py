@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object
 from planner.commands.lint.lint import Example, Finding, finding
@@ -74,8 +75,7 @@ def never_any_room(facts: Facts) -> Iterator[Finding]:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _TooMuch:
+class _TooMuch(Struct, frozen=True):
     """What pods want in one domain of a flavor, and the domain that comes closest."""
 
     tree: FlavorTree

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby, product
 from typing import Any, Final, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from planner.commands.lint.kueue.world import Change, Facts, Job, World
 from planner.commands.lint.lint import Example

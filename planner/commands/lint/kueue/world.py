@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.dump import kueue as objects
 from planner.dump import listed
@@ -24,8 +26,7 @@ _UNCOUNTED: Final = "pods"
 """The one resource that preemption does not count (docs/semantics/kueue.md §4.1)."""
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True, dict=True):
     """A state of Kueue, and what follows from its configuration."""
 
     state: State
@@ -164,8 +165,7 @@ _MISSING: Final = "example.com/other"
 _GIBIBYTE: Final = 2**30
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A workload of a dump: one pod that asks for an amount.
 
     It runs, or was made, since so many minutes after noon; ``created`` is when it was made if
@@ -187,8 +187,7 @@ class Job:
         return f"{NAMESPACE}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """Some ClusterQueues, their cohorts, and one flavor-resource of theirs."""
 
     facts: Facts

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from planner.commands.lint.lint import Example
 from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
@@ -16,8 +17,7 @@ from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import Partition, QueueConfig, YuniKornState
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True, dict=True):
     """One partition of a state of YuniKorn."""
 
     state: YuniKornState
@@ -100,8 +100,7 @@ class Decided(NamedTuple):
     victims: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """A cluster of one node that ``runs`` fills, and an ask for ``amount`` in ``leaf``."""
 
     facts: Facts

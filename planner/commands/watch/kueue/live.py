@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
+
+from msgspec import Struct
 
 from planner.commands.audit.judge import Question
 from planner.commands.watch.kueue.judge import Judge, compared
@@ -32,8 +33,7 @@ process is set up to look for such hardly ever, as suits a command that ends soo
 MISSED: Final = "it happened while the cluster could not be watched"
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """How often things are done, and by which clocks.
 
     ``interval_s`` lies between two looks at the decisions to come, ``resync_s`` between two times

@@ -8,7 +8,9 @@ pkg/scheduler/scheduler.go ``processEntry``, ``updateAssignmentIfNeeded``,
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from planner.quota.kueue.holding import is_concurrent
 from planner.quota.kueue.slices import names_replaced

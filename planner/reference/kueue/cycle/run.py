@@ -8,9 +8,10 @@ pkg/cache/queue/cluster_queue.go ``RequeueIfNotPresent``, ``handleInadmissibleHa
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of

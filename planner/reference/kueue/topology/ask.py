@@ -7,10 +7,11 @@ pkg/scheduler/flavorassigner/tas_flavorassigner.go, pkg/cache/scheduler/tas_flav
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from planner.quota.kueue.topology_tree import PODS, FlavorTree
 from planner.state.kueue import Workload
@@ -26,8 +27,7 @@ class Manner(Enum):
     UNCONSTRAINED = "unconstrained"
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """A podset that is to be placed on the nodes of one flavor.
 
     ``own`` is what one pod asks for in Kueue's units, ``amounts`` with its one of ``pods``.

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
@@ -20,8 +22,7 @@ from planner.reference.kueue.topology.slots import LeafCounts, Qualification
 from planner.state.pods import Toleration
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What a podset, or a group of workers and their leader, wants of the nodes of a flavor."""
 
     tree: FlavorTree

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from planner.errors import InternalError
 from planner.objective.profiles import Profile
@@ -28,8 +29,7 @@ ONE_BY_ONE = "not admitted: not when served one by one; there are too many to ex
 UNDECIDED = "not admitted: nothing found in time, and not proved by two engines"
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """What a search found: the steps, the terms, and what is proved of them.
 
     ``undecided`` are entrants of which it is not proved whether they can be admitted;

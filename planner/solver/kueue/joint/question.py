@@ -13,12 +13,13 @@ Source: docs/design/objectives.md §3; docs/semantics/kueue.md §5.4 for the ord
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
@@ -39,8 +40,7 @@ from planner.solver.start import pending_workloads
 from planner.state.kueue import State
 
 
-@dataclass(frozen=True)
-class Forest:
+class Forest(Struct, frozen=True, dict=True):
     """The workloads of all trees that some entrant is in, one tree after the other.
 
     Attributes
@@ -194,8 +194,7 @@ MOST: Final = 200
 """Pending workloads that are planned for together at most: each is decided on several times."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True, dict=True):
     """Pending workloads that want in together, in order of precedence.
 
     Attributes

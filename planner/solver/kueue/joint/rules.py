@@ -12,12 +12,15 @@ excluded, whatever its order.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.kueue.relaxation import joint_cover_rows
@@ -39,8 +42,7 @@ from planner.solver.search import Search
 from planner.solver.second_opinion import is_impossible, soon
 
 
-@dataclass(frozen=True)
-class Freeing:
+class Freeing(Struct, frozen=True):
     """A model that only says how much must be freed: ``take[k]`` are victims of class k."""
 
     builder: Builder
@@ -114,7 +116,7 @@ def bounds_in_any_order(
     found
         The levels of the answer.
     """
-    search = replace(unsolved, rules=rules, cut=[])
+    search = dataclasses.replace(unsolved, rules=rules, cut=[])
     free = solve_levels(search, levels).levels
     closed, bounded = True, []
     for number, level in enumerate(found):
@@ -208,7 +210,7 @@ class JointRules(RelaxedRules):
         for victims, admit, refuse, in_order in self._none:
             if in_order:
                 continue
-            rules = replace(self, admit=admit, refuse=refuse)
+            rules = dataclasses.replace(self, admit=admit, refuse=refuse)
             joint = rules._of_all(sorted(victims), in_order=False)  # noqa: SLF001 - of this class
             if until.passed or not is_impossible(joint.builder, until):
                 return False

@@ -11,7 +11,8 @@ Source: docs/semantics/kueue.md §4 to §6; docs/design/theory.md §2.2 and §2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from planner.models.kueue.laws import attempts
 from planner.objective.profiles import Profile
@@ -32,8 +33,7 @@ CODE = "joint"
 """The objective that the plan of a single step names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """A step that was replayed: what Kueue decides there, and the verified plan."""
 
     planning: Planning
@@ -41,8 +41,7 @@ class Served:
     verification: Verification
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """The step, by its number from 0, that a replay refuses, and what Kueue decides there."""
 
     step: int
@@ -109,8 +108,7 @@ def _verified(
     return Served(planning, plan, verification) if verification.accepted else None
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One turn of serving greedily: Kueue's own decision, and who is evicted for it.
 
     ``evicted`` includes preemptors that an earlier turn admitted.
@@ -121,8 +119,7 @@ class Turn:
     evicted: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OneByOne:
+class OneByOne(Struct, frozen=True):
     """All turns of serving greedily, and the snapshot that they leave."""
 
     turns: tuple[Turn, ...]

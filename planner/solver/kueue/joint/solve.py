@@ -13,12 +13,14 @@ on no term being below that.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from planner.errors import UnsupportedError
 from planner.models.shared.classes import group
@@ -195,7 +197,7 @@ class _Joint:
         self.rules.in_order = self.in_order
         if outcome != "infeasible" or self.in_order or self._is_hopeless:
             return outcome
-        outcome, found = self._confirmed(replace(trial, deadline=until))
+        outcome, found = self._confirmed(dataclasses.replace(trial, deadline=until))
         if found is not None:
             self.search.incumbent = found
         return outcome
@@ -322,7 +324,7 @@ class _Joint:
                 outcome = "unknown"  # in another order it might be possible
             elif outcome == "infeasible":
                 outcome, found = self._confirmed(
-                    replace(trial, caps=[*search.caps, (measure, value)])
+                    dataclasses.replace(trial, caps=[*search.caps, (measure, value)])
                 )
             if outcome == "optimal":
                 search.limit(measure, value)
@@ -341,7 +343,7 @@ class _Joint:
             if better is None:
                 break
             self.corrected += 1
-            self.search = replace(unsolved.fork(), incumbent=better)
+            self.search = dataclasses.replace(unsolved.fork(), incumbent=better)
             answer = solve_levels(self.search, self.profile.levels)
             better, levels = judge(self.engines_asked, self.search, answer.levels)
         if better is not None:
@@ -364,7 +366,7 @@ class _Joint:
         relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
-        relaxation = replace(unsolved, rules=relaxed, cut=[])
+        relaxation = dataclasses.replace(unsolved, rules=relaxed, cut=[])
         _, judged = judge(self.engines_asked, relaxation, bounded)
         proved = _all_proved(judged) and not self.search.undecided
         return Answer("optimal" if proved else "feasible", judged)

@@ -11,11 +11,12 @@ Source: docs/semantics/kueue.md §4.3, §5.3 and §6.3.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import UnsupportedError
 from planner.models.kueue.joint import Way
@@ -33,8 +34,7 @@ MOST_SHORT: Final = 6
 """Flavor-resources of one workload that may be short; every combination of them is a way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flavored:
+class Flavored(Struct, frozen=True):
     """Flavors that a pending workload may get: what it asks for and holds with them, per fr."""
 
     assignment: Assignment
