@@ -321,10 +321,10 @@ def check_solver_free_bound(
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
     keys, (kinds, usages) = setting.candidate_keys, setting.candidate_usages
-    unknown = [f"no cost is known for {key}" for key in keys if key not in costs]
-    if unknown:
+    paid = [cost for cost in map(costs.get, keys) if cost is not None]
+    if len(paid) < len(keys):
+        unknown = [f"no cost is known for {key}" for key in keys if key not in costs]
         return judge(SOLVER_FREE_BOUND, unknown, "")
-    paid = [*map(costs.__getitem__, keys)]
     price = [sum(weight * usage.get(fr, 0) for fr, weight in weights.items()) for usage in usages]
     # Multiplied by the denominator, and never divided by it, all of this stays in integers: of 64
     # bits where these suffice, and Python's own elsewhere.
