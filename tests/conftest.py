@@ -1,5 +1,6 @@
 """What all tests share: the folder of recorded answers, how many to try, hypothesis's profiles."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -15,6 +16,10 @@ TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
 
 FOR_EVER_S = 900
 """Seconds that nothing takes, however busy the machine is: who waits longer waits in vain."""
+
+# Tests keep much for long, such as recorded states: the collector looks through it as seldom as in
+# the program itself (planner/cli/main.py).
+gc.set_threshold(100_000)
 
 # A shell without job control ignores Ctrl-C for what it starts in the background, and what that
 # starts inherits it: tests that press it would wait in vain.
