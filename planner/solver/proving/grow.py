@@ -215,7 +215,7 @@ class _Growth:
         closing = _contradiction(look, found)
         if closing is not None:
             return closing
-        multipliers = _exact(found)
+        multipliers = _exact(look, found)
         if _is_narrower(look, multipliers, NARROWER * _width(box)):
             return Narrowing(narrow=multipliers)
         proposed = splits(self.question, box, found)
@@ -257,7 +257,7 @@ class _Growth:
             if _width(box) <= FEW or bounded.name not in look.rows:
                 continue
             found = self._suggest(look, bounded.name)
-            multipliers = {} if found is None else _exact(found)
+            multipliers = {} if found is None else _exact(look, found)
             if _is_narrower(look, multipliers, _width(box) - 1):
                 yield Narrowing(narrow=multipliers)
                 (part,) = self.question.parts(box, Narrowing(narrow=multipliers))
@@ -306,24 +306,25 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
     return None, doubtful
 
 
-def _whole(found: Suggestion) -> Iterator[dict[str, int]]:
+def _whole(look: BoxRows, found: Suggestion) -> Iterator[dict[str, int]]:
     """Yield multipliers as integers, the most readable first."""
     names = list(found.multipliers)
-    for whole in integers([found.multipliers[name] for name in names]):
+    largest = [look.largest(name) for name in names]
+    for whole in integers([found.multipliers[name] for name in names], largest):
         yield {name: m for name, m in zip(names, whole, strict=True) if m > 0}
 
 
 def _contradiction(look: BoxRows, found: Suggestion) -> ByRows | None:
     """Return the most readable multipliers that make rows contradict one another, if any do."""
-    for multipliers in _whole(found) if found.missed > 0 else ():
+    for multipliers in _whole(look, found) if found.missed > 0 else ():
         if look.contradict(multipliers):
             return ByRows(rows=multipliers)
     return None
 
 
-def _exact(found: Suggestion) -> dict[str, int]:
+def _exact(look: BoxRows, found: Suggestion) -> dict[str, int]:
     """Return multipliers as integers that are next to the doubles."""
-    whole = list(_whole(found))
+    whole = list(_whole(look, found))
     return whole[-1] if whole else {}
 
 

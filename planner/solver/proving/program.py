@@ -209,6 +209,10 @@ class BoxRows:
         found: list[int] = np.searchsorted(self.row_of, np.arange(len(self.names) + 1)).tolist()
         return found
 
+    def largest(self, name: str) -> int:
+        """Return the largest amount of a row, at least 1."""
+        return max(1, int(np.abs(self.rows[name].amounts).max(initial=1)))
+
     def contradict(self, multipliers: Mapping[str, int]) -> bool:
         """Say whether rows contradict one another with these multipliers, exactly."""
         pairs = [(self.rows[name], m) for name, m in multipliers.items()]
@@ -373,19 +377,22 @@ class _Program:
         return model
 
 
-def integers(multipliers: Sequence[float]) -> list[list[int]]:
-    """Return integers in about the proportions of doubles: readable ones, then exact ones."""
-    largest = max(multipliers, default=0.0)
-    if largest <= 0:
+def integers(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[int]]:
+    """Return integers in about the proportions of doubles: readable ones, then precise ones.
+
+    ``largest`` is the largest amount of the row of each.
+    """
+    most = max(multipliers, default=0.0)
+    if most <= 0:
         return []
-    parts = [Fraction(m / largest).limit_denominator(1000) for m in multipliers]
+    parts = [Fraction(m / most).limit_denominator(1000) for m in multipliers]
     common = lcm(*(part.denominator for part in parts))
-    smallest = Fraction(min(m for m in multipliers if m > 0))
-    return [
-        [int(part * common) for part in parts],
-        # The smallest becomes 2^30: rounding then moves none by more than one part in 2^31.
-        [round(Fraction(m) / smallest * 2**30) for m in multipliers],
-    ]
+    # The smallest becomes 2^30: rounding then moves none by more than one part in 2^31. But sums of
+    # rows stay within 64 bits, in which they are added up ten times faster: a multiplier that is
+    # rounded to nothing there is the noise of a linear program.
+    in_all = sum(m * amount for m, amount in zip(multipliers, largest, strict=True))
+    scale = min(2**30 / min(m for m in multipliers if m > 0), 2**61 / in_all)
+    return [[int(part * common) for part in parts], [round(m * scale) for m in multipliers]]
 
 
 SIZES: Final = (1, 2, 3, 4, 6, 10, 30, 100, 300, 1000)
