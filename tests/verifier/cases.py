@@ -7,14 +7,17 @@ is too strict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from planner.plan import Verdict
 from planner.plan.kueue import Plan, Victim
 from planner.quota.kueue.assignment import Assignment
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
+from planner.verifier.kueue.certificate import Costs
 from planner.verifier.kueue.plan import match_plan, verify_plan
 from planner.verifier.kueue_strict.laws import judge_strictly
 from tests.cluster import PENDING, preempt
@@ -156,6 +159,13 @@ def assigned(mode: str = "Preempt", flavor: str = "h200") -> Assignment:
     choice = {"flavor": flavor, "mode": mode}
     pods = {"name": "main", "count": 1, "flavors": {GPU: choice}}
     return Assignment.model_validate({"mode": mode, "podSets": [pods]})
+
+
+def costs_of(**terms: Mapping[str, int]) -> Costs:
+    """Return what workloads cost, by terms, all of the same workloads."""
+    keys = next(iter(terms.values()), dict[str, int]())
+    arrays = {term: np.array([*told.values()], dtype=np.int64) for term, told in terms.items()}
+    return Costs({key: place for place, key in enumerate(keys)}, arrays)
 
 
 def plan_of(

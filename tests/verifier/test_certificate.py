@@ -12,7 +12,7 @@ from planner.plan.kueue import Amount, Demand, Plan
 from planner.verifier.kueue.certificate import (
     check_certificate,
     check_levels,
-    check_solver_free_bound,
+    check_solver_free_bounds,
     check_status,
 )
 from planner.verifier.kueue.plan import match_plan
@@ -23,6 +23,7 @@ from tests.verifier.cases import (
     broken,
     cluster,
     cohort,
+    costs_of,
     plan_of,
     policies,
     queue,
@@ -120,7 +121,7 @@ def with_demand(**fields: Any) -> Plan:
 
 
 def refused(plan: Plan, costs: Mapping[str, int] = COSTS) -> list[str]:
-    verdicts = check_certificate(match_plan(STATE, plan), plan, TERMS, {"cost": costs})
+    verdicts = check_certificate(match_plan(STATE, plan), plan, TERMS, costs_of(cost=costs))
     return [verdict.law for verdict in verdicts if not verdict.holds]
 
 
@@ -238,7 +239,7 @@ def test_evicting_nothing_is_optimal_without_proof() -> None:
 def test_a_plan_without_certificate_claims_nothing() -> None:
     plan = honest().model_copy(update={"status": "feasible", "certificate": None})
     verdicts: list[Verdict] = list(
-        check_certificate(match_plan(STATE, plan), plan, TERMS, {"cost": COSTS})
+        check_certificate(match_plan(STATE, plan), plan, TERMS, costs_of(cost=COSTS))
     )
     assert all(verdict.holds for verdict in verdicts)
 
@@ -269,7 +270,8 @@ def test_no_bound_holds_where_usage_is_beyond_64_bits() -> None:
         term="cost", denominator=1, multipliers=(multiplier,), bound=0, statement=""
     )
     setting = match_plan(state, plan_of(state, ("a", OWN))).setting
-    verdict = check_solver_free_bound(setting, bound, {"team/a": most, "team/b": most})
+    costs = costs_of(cost={"team/a": most, "team/b": most})
+    (verdict,) = check_solver_free_bounds(setting, [bound], costs)
     assert "beyond 64 bits" in verdict.detail
     assert not verdict.holds
 
@@ -293,5 +295,5 @@ def test_nothing_bounds_what_is_not_asked_for() -> None:
         state, ("a", OWN), certificate=Certificate(digest="", levels=(), bounds=(bound,))
     )
     case = match_plan(state, plan)
-    verdicts = check_certificate(case, plan, {}, {"cost": {"team/a": 9, "team/b": 9}})
+    verdicts = check_certificate(case, plan, {}, costs_of(cost={"team/a": 9, "team/b": 9}))
     assert "CT-03" in [verdict.law for verdict in verdicts if not verdict.holds]

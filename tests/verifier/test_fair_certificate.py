@@ -19,6 +19,7 @@ from tests.verifier.cases import (
     broken,
     cluster,
     cohort,
+    costs_of,
     fair_plan,
     fair_sharing,
     plan_of,
@@ -64,7 +65,7 @@ SHARES = (
 
 
 def refused(plan: Plan, costs: Mapping[str, int] | None = None) -> list[str]:
-    verdicts = check_certificate(match_plan(STATE, plan), plan, {}, {"cost": costs or {}})
+    verdicts = check_certificate(match_plan(STATE, plan), plan, {}, costs_of(cost=costs or {}))
     return [verdict.law for verdict in verdicts if not verdict.holds]
 
 
@@ -124,7 +125,7 @@ def test_the_removal_order_is_replayed_with_shares(
     certificate = Certificate(digest="", levels=(), removal_order=order)
     plan = fair_plan(state, ("a", BY_SHARE), ("b", BY_SHARE), certificate=certificate)
     assert not broken(state, plan)
-    verdicts = check_certificate(match_plan(state, plan), plan, {}, {})
+    verdicts = check_certificate(match_plan(state, plan), plan, {}, costs_of())
     failed = [verdict.law for verdict in verdicts if not verdict.holds]
     assert failed == ([] if permitted else ["CT-04"])
 

@@ -31,7 +31,7 @@ from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.cycle.nomination import in_the_way, why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.state.kueue import State
-from planner.verifier.kueue.certificate import check_certificate, check_facts
+from planner.verifier.kueue.certificate import Costs, check_certificate, check_facts
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
@@ -116,13 +116,13 @@ class _Checking:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
         plan, certificate = self.plan, self.plan.certificate
         bounds = certificate.bounds if certificate else ()
-        separable, costs = self.table.separable, {}
+        separable, of_term = self.table.separable, {}
         for bound in bounds:
             parts = bound.term.split("+")
             if not separable.keys() >= set(parts):
                 continue  # no sum of what workloads cost: CT-03 says so
-            total = np.sum([separable[each] for each in parts], axis=0).tolist()
-            costs[bound.term] = {key: total[at] for key, at in self.position.items()}
+            of_term[bound.term] = np.sum([separable[each] for each in parts], axis=0)
+        costs = Costs(self.position, of_term)
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
         profile = spelled_out(self.profile, self.table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import compress
 from typing import ClassVar, Final, Self
 
 import numpy as np
@@ -51,7 +50,7 @@ from planner.solver.kueue.placement import concerns
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.state.kueue import State
-from planner.verifier.kueue.certificate import check_certificate
+from planner.verifier.kueue.certificate import Costs, check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
@@ -447,19 +446,14 @@ class Planning:
         """Check values, bounds and facts of a plan, recomputed from its victims."""
         terms = self.table.evaluate([self._position[key] for key in plan.keys])
         bounds = plan.certificate.bounds if plan.certificate else ()
-        costs = {bound.term: self._costs_by_key(bound.term.split("+")) for bound in bounds}
+        of_term = {bound.term: self._costs(bound.term.split("+")) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
-        return check_certificate(case, plan, terms, costs)
+        return check_certificate(case, plan, terms, Costs(self._position, of_term))
 
-    def _costs_by_key(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return what each candidate costs: nobody else's cost is in a bound."""
-        positions = self.candidates.nonzero()[0]
-        totals = np.sum([self.table.separable[term][positions] for term in terms], axis=0)
-        return dict(zip(self._candidate_keys, totals.tolist(), strict=True))
-
-    @cached_property
-    def _candidate_keys(self) -> Sequence[str]:
-        return [*compress(self.keys, self.candidates.tolist())]
+    def _costs(self, terms: Sequence[str]) -> IntArray:
+        """(W,) what each workload costs in the sum of some terms."""
+        costs: IntArray = np.sum([self.table.separable[term] for term in terms], axis=0)
+        return costs
 
     def _verify(self, plan: Plan) -> Verification:
         return verify_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,11 +211,21 @@ REMOVAL_ORDER: Final = Law(
 )
 
 
+class Costs(NamedTuple):
+    """What workloads cost, by the terms in which each of them costs something of its own.
+
+    ``position`` is the place of a workload, by ``namespace/name``, in the costs of each term: (W,).
+    """
+
+    position: Mapping[str, int]
+    of_term: Mapping[str, NDArray[np.int64]]
+
+
 def check_certificate(
     case: Case,
     plan: Plan,
     terms: Mapping[str, int],
-    costs: Mapping[str, Mapping[str, int]],
+    costs: Costs,
     levels: Sequence[str] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check all claims of a plan with a certificate.
@@ -225,7 +235,7 @@ def check_certificate(
     terms
         Every term, recomputed from the plan's victims.
     costs
-        Per term with a solver-free bound, what each workload costs, by ``namespace/name``.
+        Of the terms with a solver-free bound.
     levels
         The levels the plan's objective asks for, in order; not compared when absent.
     """
@@ -233,10 +243,7 @@ def check_certificate(
     certificate = plan.certificate
     if certificate is not None:
         verdicts.append(check_removal_order(case, certificate.removal_order))
-        verdicts += [
-            check_solver_free_bound(case.setting, bound, costs.get(bound.term))
-            for bound in certificate.bounds
-        ]
+        verdicts += check_solver_free_bounds(case.setting, certificate.bounds, costs)
     return tuple(verdicts)
 
 
@@ -292,8 +299,21 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
     return judge(STATUS, findings, f"{len(certificate.levels)} levels, status {plan.claim}")
 
 
+def check_solver_free_bounds(
+    setting: Setting, bounds: Sequence[SolverFreeBound], costs: Costs
+) -> Iterator[Verdict]:
+    """CT-03 of each bound: the candidates are looked up once for all."""
+    keys = setting.candidate_keys if bounds else ()
+    places = [*map(costs.position.get, keys)]
+    for bound in bounds:
+        yield check_solver_free_bound(setting, bound, costs.of_term.get(bound.term), places)
+
+
 def check_solver_free_bound(
-    setting: Setting, bound: SolverFreeBound, costs: Mapping[str, int] | None
+    setting: Setting,
+    bound: SolverFreeBound,
+    costs: NDArray[np.int64] | None,
+    places: Sequence[int | None],
 ) -> Verdict:
     """CT-03: the bound is what its multipliers give, in exact integers.
 
@@ -307,7 +327,8 @@ def check_solver_free_bound(
 
     where the candidates are what Kueue would collect: by docs/semantics/kueue.md §5.3 what passes
     KQ-03 to KQ-05 and whose side is over quota now (no other workload passes KQ-07 with any
-    victims), and under fair sharing, by §6.2, what passes FS-02 to FS-05.
+    victims), and under fair sharing, by §6.2, what passes FS-02 to FS-05. ``places`` are theirs in
+    the costs, ``None`` of one that has none.
     """
     findings = list(_multiplier_faults(setting, bound))
     if costs is None:
@@ -320,19 +341,20 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    keys, (kinds, usages) = setting.candidate_keys, setting.candidate_usages
-    paid = [cost for cost in map(costs.get, keys) if cost is not None]
-    if len(paid) < len(keys):
-        unknown = [f"no cost is known for {key}" for key in keys if key not in costs]
+    at = [place for place in places if place is not None]
+    if len(at) < len(places):
+        told = zip(setting.candidate_keys, places, strict=True)
+        unknown = [f"no cost is known for {key}" for key, place in told if place is None]
         return judge(SOLVER_FREE_BOUND, unknown, "")
+    paid, (kinds, usages) = costs[at], setting.candidate_usages
     price = [sum(weight * usage.get(fr, 0) for fr, weight in weights.items()) for usage in usages]
     # Multiplied by the denominator, and never divided by it, all of this stays in integers: of 64
     # bits where these suffice, and Python's own elsewhere.
-    dearest = max(max(paid, default=0), -min(paid, default=0))
+    dearest = max(int(paid.max(initial=0)), -int(paid.min(initial=0)))
     largest = bound.denominator * dearest + max(map(abs, price), default=0)
     kind = np.int64 if largest < _INT64 else np.object_
     worth: NDArray[Any] = np.array(price, dtype=kind)[kinds]
-    costing: NDArray[Any] = np.array(paid, dtype=kind)
+    costing: NDArray[Any] = paid.astype(kind, copy=False)
     reduced: NDArray[Any] = costing * bound.denominator - worth
     # A candidate whose usage is worth more than it costs lowers the bound; the others may as well
     # stay. Nothing else of legality is used, which is why the bound holds for every plan.
