@@ -482,8 +482,9 @@ def _scheduler_order(
     # Only what ties is sorted by Python: UIDs are strings, and few workloads tie.
     in_run[1:] |= equal
     in_run[:-1] |= equal
-    tied = zip(run[in_run].tolist(), order[in_run].tolist(), strict=True)
-    order[in_run] = [position for _, position in sorted(tied, key=lambda t: (t[0], uids[t[1]]))]
+    positions = order[in_run].tolist()
+    tied = zip(run[in_run].tolist(), map(uids.__getitem__, positions), positions, strict=True)
+    order[in_run] = [position for _, _, position in sorted(tied)]
     places = np.empty(len(workloads), dtype=np.int64)
     places[order] = np.arange(len(workloads))
     return places

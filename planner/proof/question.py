@@ -145,11 +145,11 @@ class Question:
 
     def _always(self, box: Box) -> Mapping[str, Row]:
         """Return the rows that do not depend on a box, as they are within the one around it."""
-        always = {**self._fixed, **self._measured(box)}
-        if not box.known:
-            return always
         key = id(box.known), self._need(box)
+        if not box.known:
+            return {**self._fixed, **self._measured(box)}
         if key not in self._written:
+            always = {**self._fixed, **self._measured(box)}
             for name, (row, within) in box.known.items():
                 # By identity: rows of measures depend on the node, and those of another one do
                 # not count.

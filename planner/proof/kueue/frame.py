@@ -217,8 +217,8 @@ class Frame:
     def remove(self, counts: IntArray, before: Usage) -> Usage:
         """Return some usage without so many members of each class."""
         usage, cells = before.copy(), self._cells
-        sums = np.zeros(len(cells.where), dtype=np.int64)
-        np.add.at(sums, cells.number, cells.amounts * counts[cells.classes])
+        held = cells.amounts * counts[cells.classes]
+        sums = np.add.reduceat(held, cells.begins) if held.size else held
         gone: dict[int, dict[int, int]] = {}
         changed = sums.nonzero()[0]
         for cell, amount in zip(changed.tolist(), sums[changed].tolist(), strict=True):
@@ -240,9 +240,11 @@ class Frame:
         within = np.arange(classes.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         entry = ends[alike][classes] + within
         told = np.array(amounts, dtype=np.int64).reshape(len(amounts), 2)[entry]
-        pairs, number = np.unique(self.queue[classes] * size + told[:, 0], return_inverse=True)
+        pairs, numbers = np.unique(self.queue[classes] * size + told[:, 0], return_inverse=True)
         where = [divmod(pair, size) for pair in pairs.tolist()]
-        return _Cells(classes, number, told[:, 1], where)
+        by_cell = np.argsort(numbers, kind="stable")
+        begins = np.searchsorted(numbers[by_cell], np.arange(pairs.size))
+        return _Cells(classes[by_cell], told[by_cell, 1], begins, where)
 
 
 def variants(
@@ -257,13 +259,13 @@ def variants(
 
 
 class _Cells(NamedTuple):
-    """What one member of each class holds, entry by entry.
+    """What one member of each class holds, entry by entry, cell after cell.
 
-    ``classes`` and ``amounts`` are those of each entry, ``number`` that of its cell; ``where`` has
-    the queue and the flavor-resource of each cell.
+    ``classes`` and ``amounts`` are those of each entry, ``begins`` is the first entry of each cell;
+    ``where`` has the queue and the flavor-resource of each cell.
     """
 
     classes: IntArray
-    number: IntArray
     amounts: IntArray
+    begins: IntArray
     where: Sequence[tuple[int, int]]

@@ -105,9 +105,9 @@ class _Passing:
         if kept == UNLIMITED or used <= kept:
             return
         below, is_queue = frame.below[node], frame.tree.nodes[node].is_queue
-        held = sum((frame.held(fr)[below] * frame.members.sizes[below]).tolist())
         # Unless it binds, the part that is kept takes nothing: what is freed passes up in full.
-        binds = kept != 0 and held > used - kept
+        held = frame.held(fr)[below] * frame.members.sizes[below] if kept else _NOBODY
+        binds = sum(held.tolist()) > used - kept
         here = Freed([], {}) if binds else freed
         if is_queue:
             here.classes.append(below)

@@ -512,7 +512,8 @@ def _of_a_name(planning: Planning) -> Iterator[str]:
 
 
 def _of_past_use(planning: Planning) -> Iterator[str]:
-    if all(one.past is None for one in planning.going):
+    past = planning.problem.workloads.column("past")
+    if all(past[place] is None for place in planning.eligible.nonzero()[0].tolist()):
         return
     samples = [
         queue.status.fair_sharing.admission.last_update for queue in planning.state.local_queues
