@@ -128,13 +128,14 @@ def best_single_row(
     fractional cover, cheapest first, is complete.
     """
     best, position = trivial_bound(costs), -1
+    sizes = np.array(counts, dtype=np.int64)
     for index, row in enumerate(rows):
         useful = np.flatnonzero(row.amounts > 0)
         if row.slack or row.bound <= 0 or useful.size == 0:
             continue
         order = np.argsort(costs[row.classes[useful]] / row.amounts[useful], kind="stable")
         cheapest_first, held = row.classes[useful[order]], row.amounts[useful[order]]
-        members = np.array(counts, dtype=np.int64)[cheapest_first]
+        members = sizes[cheapest_first]
         if _largest(held) * int(members.sum()) <= _INT64:
             complete = int(np.searchsorted(np.cumsum(held * members), row.bound))
         else:

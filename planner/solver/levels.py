@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -222,8 +223,9 @@ def _most_doubtful(doubt: NDArray[np.float64], use: NDArray[np.float64]) -> list
     chosen: list[int] = []
     # Where a few sizes are all there are, thousands are equally doubtful. Those that use least
     # leave room for others; and some of the next size, as those of one size seldom add up.
-    for alike in np.split(order, np.flatnonzero(np.diff(doubt[order])) + 1):
-        chosen += alike[: max(1, (CORE - len(chosen)) // 2)].tolist()
+    begins = [0, *(np.flatnonzero(np.diff(doubt[order])) + 1).tolist(), order.size]
+    for first, behind in pairwise(begins):
+        chosen += order[first:behind][: max(1, (CORE - len(chosen)) // 2)].tolist()
         if len(chosen) >= CORE:
             break
     return chosen

@@ -207,10 +207,8 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     if positions:
         room = f"evicting {victims_in_words(len(positions))} makes room"
     # How many each class gives: its members are alike.
-    of_class = {p: k for k, members in enumerate(search.classes.members) for p in members}
-    counts = [0] * len(search.classes)
-    for position in positions:
-        counts[of_class[position]] += 1
+    going = {*positions}
+    counts = [len(going.intersection(members)) for members in search.classes.members]
     plan = planning.subject.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",

@@ -257,7 +257,8 @@ class Setting(Struct, frozen=True, dict=True):
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
-        others = {(w.queue, w.priority): w for w in self.candidates if w.queue != self.queue}
+        own = self.queue
+        others = {(w.queue, w.priority): w for w in self.candidates if w.queue != own}
         variants = {self.variant(w) for w in others.values()}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
