@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import planner
-from planner.proof.box import Box, Row, add_up
+from planner.proof.box import Box, Row, add_up, narrowed
 from planner.state.kueue import State
 from tests.cluster import pending, queue, running, state_of
 
@@ -73,3 +73,11 @@ def test_sums_beyond_64_bits_are_exact(seed: int) -> None:
         3 * amount * count for amount, count in zip(amounts, most, strict=True) if amount > 0
     )
     assert (added.reached, added.spare) == (reached, reached - 3 * 2**61)
+
+
+def test_a_class_of_which_a_row_counts_nothing_is_left_as_it_is() -> None:
+    row = Row(np.arange(2), np.array([0, 2]), 7)
+    box = Box(np.zeros(2, dtype=np.int64), np.array([5, 4]))
+    part = narrowed([(row, 1)], box, {})
+    assert part.least.tolist() == [0, 4]
+    assert part.most.tolist() == [5, 4]

@@ -385,14 +385,15 @@ def integers(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[
     most = max(multipliers, default=0.0)
     if most <= 0:
         return []
-    parts = [Fraction(m / most).limit_denominator(1000) for m in multipliers]
+    relative = [m / most for m in multipliers]
+    parts = [Fraction(m).limit_denominator(1000) for m in relative]
     common = lcm(*(part.denominator for part in parts))
     # The smallest becomes 2^30: rounding then moves none by more than one part in 2^31. But sums of
     # rows stay within 64 bits, in which they are added up ten times faster: a multiplier that is
     # rounded to nothing there is the noise of a linear program.
-    in_all = sum(m * amount for m, amount in zip(multipliers, largest, strict=True))
-    scale = min(2**30 / min(m for m in multipliers if m > 0), 2**61 / in_all)
-    return [[int(part * common) for part in parts], [round(m * scale) for m in multipliers]]
+    in_all = sum(m * amount for m, amount in zip(relative, largest, strict=True))
+    scale = min(2**30 / min(m for m in relative if m > 0), 2**61 / in_all)
+    return [[int(part * common) for part in parts], [round(m * scale) for m in relative]]
 
 
 SIZES: Final = (1, 2, 3, 4, 6, 10, 30, 100, 300, 1000)
