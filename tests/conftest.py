@@ -17,8 +17,7 @@ TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
 FOR_EVER_S = 900
 """Seconds that nothing takes, however busy the machine is: who waits longer waits in vain."""
 
-# Tests keep much for long, such as recorded states: the collector looks through it as seldom as in
-# the program itself (planner/cli/main.py).
+# As in the program itself (planner/cli/main.py).
 gc.set_threshold(100_000)
 
 # A shell without job control ignores Ctrl-C for what it starts in the background, and what that
@@ -49,6 +48,15 @@ def recorded_root() -> Path | None:
         message = f"PLANNER_CONFORMANCE is not a folder: {named}"
         raise NotADirectoryError(message)
     return None
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _little_to_collect() -> None:
+    """Spare the collector what tests of other files keep, such as recorded states.
+
+    Some code under test collects again and again, and one look through it all takes half a second.
+    """
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,6 +1,5 @@
 """Rows are the same whoever does the work, and every task gets one."""
 
-import gc
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -136,15 +135,6 @@ def test_large_payloads_and_partial_functions() -> None:
     assert [row.result for row in found] == [{"length": 3_000_000}] * 4
 
 
-@pytest.fixture
-def little_to_collect() -> Iterator[None]:
-    """Spare every hundredth row a look through all that other tests have left."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@pytest.mark.usefixtures("little_to_collect")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_tasks_are_read_when_there_is_room_for_them(jobs: int) -> None:
     """10,000 tasks, never more of them in memory than there are processes."""
