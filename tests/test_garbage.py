@@ -6,7 +6,9 @@ from weakref import ref
 
 import pytest
 
+import planner
 from planner.garbage import older_objects_aside, without_garbage_collection
+from tests.conftest import ROOT
 from tests.reader.dumps import cluster_queue, refused, state_of, workload
 
 
@@ -83,3 +85,29 @@ def test_what_was_put_aside_before_is_not_called_back() -> None:
     with older_objects_aside():
         pass
     assert gc.get_freeze_count() >= frozen - 100
+
+
+def test_the_state_is_aside_while_a_plan_is_looked_for() -> None:
+    state = planner.read(ROOT / "instances" / "quickstart")
+    aside: list[int] = []
+
+    def look(phase: str, told: dict[str, int]) -> None:
+        del phase, told
+        aside.append(gc.get_freeze_count())
+
+    gc.callbacks.append(look)
+    try:
+        assert planner.solve(state).victims
+    finally:
+        gc.callbacks.remove(look)
+    assert max(aside) > 1000
+    assert gc.get_freeze_count() == 0
+
+
+def test_plans_leave_nothing_behind() -> None:
+    state = planner.read(ROOT / "instances" / "quickstart")
+    counts = []
+    for _ in range(4):
+        planner.solve(state)
+        counts.append(len(gc.get_objects()))
+    assert counts[-1] - counts[1] < 100, counts

@@ -185,6 +185,23 @@ class TermTable(Struct, frozen=True):
             others["D11"] = np.arange(len(self.rank), dtype=np.int64)
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
 
+    def is_separable(self, terms: Iterable[str]) -> bool:
+        """Say whether some terms together are a sum over victims."""
+        return all(term in self.separable for term in terms)
+
+    def in_sum(self, terms: Iterable[str], of: IntArray | slice = slice(None)) -> IntArray:
+        """Return what each workload adds to separable terms together: all, or those at positions.
+
+        Raises
+        ------
+        KeyError
+            If one of the terms is not separable.
+        """
+        total = np.zeros_like(self.rank[of])
+        for term in terms:
+            total += self.separable[term][of]
+        return total
+
     def rated(self, objective: str, rates: Mapping[str, int]) -> TermTable:
         """Return these terms with ``rated`` among them; rates are positive whole numbers.
 

@@ -219,6 +219,11 @@ class Row(Struct, frozen=True):
         return Row(self.classes, self.amounts // unit, -(-self.least // unit))
 
     @property
+    def largest(self) -> int:
+        """The largest of its amounts, at least 1."""
+        return max(1, _largest(self.amounts))
+
+    @property
     def says_something(self) -> bool:
         """Whether a set may break it at all."""
         return bool(self.classes.size or self.extra) or self.least > 0
@@ -405,7 +410,7 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
 def _weighed(rows: Sequence[tuple[Row, int]], size: int) -> tuple[NDArray[np.int64], Numbers]:
     """Return the classes of rows, times their multipliers, and what they amount to in all."""
     # Nothing may leave 64 bits on the way: Python's own integers are exact, if slower.
-    largest = sum(abs(m) * max(1, _largest(row.amounts)) for row, m in rows)
+    largest = sum(abs(m) * row.largest for row, m in rows)
     kind = np.int64 if largest < _INT64 else object
     total: Numbers = np.zeros(size, dtype=kind)
     for row, multiplier in rows:

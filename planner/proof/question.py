@@ -145,11 +145,11 @@ class Question:
 
     def _always(self, box: Box) -> Mapping[str, Row]:
         """Return the rows that do not depend on a box, as they are within the one around it."""
-        key = id(box.known), self._need(box)
         if not box.known:
-            return {**self._fixed, **self._measured(box)}
+            return self._anywhere(box)
+        key = id(box.known), self._need(box)
         if key not in self._written:
-            always = {**self._fixed, **self._measured(box)}
+            always = self._anywhere(box)
             for name, (row, within) in box.known.items():
                 # By identity: rows of measures depend on the node, and those of another one do
                 # not count.
@@ -161,12 +161,16 @@ class Question:
             self._written[key] = box.known, told  # as long as it is kept, no other has its id
         return self._written[key][1]
 
+    def _anywhere(self, box: Box) -> dict[str, Row]:
+        """Return the rows that do not depend on a box, as they were written first."""
+        return {**self._fixed, **self._measured(box)}
+
     def _within(self, box: Box) -> Box:
         """Return a box that knows its rows over the classes which it leaves open.
 
         Quantities that can only be 0 there are left out.
         """
-        now = {**self._fixed, **self._measured(box)}
+        now = self._anywhere(box)
         wider = {}
         for name, row in now.items():
             before = box.known.get(name)

@@ -165,14 +165,11 @@ class Search:
 
     def is_separable(self, measure: Measure) -> bool:
         """Say whether a measure is a sum over victims."""
-        return all(term in self.rules.table.separable for term in measure)
+        return self.rules.table.is_separable(measure)
 
     def costs(self, measure: Measure, classes: Classes) -> IntArray:
         """Return what one member of each class adds to a separable measure."""
-        total = np.zeros(len(classes), dtype=np.int64)
-        for term in measure:
-            total += self.rules.table.separable[term][classes.first]
-        return total
+        return self.rules.table.in_sum(measure, classes.first)
 
     def limit(self, measure: Measure, most: int) -> None:
         """Bound a measure above from now on; the highest rank by leaving classes out.

@@ -116,12 +116,13 @@ class _Checking:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
         plan, certificate = self.plan, self.plan.certificate
         bounds = certificate.bounds if certificate else ()
-        separable, of_term = self.table.separable, {}
-        for bound in bounds:
-            parts = bound.term.split("+")
-            if not separable.keys() >= set(parts):
-                continue  # no sum of what workloads cost: CT-03 says so
-            of_term[bound.term] = np.sum([separable[each] for each in parts], axis=0)
+        sums = {bound.term: bound.term.split("+") for bound in bounds}
+        # CT-03 says so of a term that is no sum of what workloads cost.
+        of_term = {
+            name: self.table.in_sum(terms)
+            for name, terms in sums.items()
+            if self.table.is_separable(terms)
+        }
         costs = Costs(self.position, of_term)
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
         terms = self.table.evaluate(self.facts.positions(plan.keys))

@@ -446,14 +446,9 @@ class Planning:
         """Check values, bounds and facts of a plan, recomputed from its victims."""
         terms = self.table.evaluate([self._position[key] for key in plan.keys])
         bounds = plan.certificate.bounds if plan.certificate else ()
-        of_term = {bound.term: self._costs(bound.term.split("+")) for bound in bounds}
+        of_term = {bound.term: self.table.in_sum(bound.term.split("+")) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
         return check_certificate(case, plan, terms, Costs(self._position, of_term))
-
-    def _costs(self, terms: Sequence[str]) -> IntArray:
-        """(W,) what each workload costs in the sum of some terms."""
-        costs: IntArray = np.sum([self.table.separable[term] for term in terms], axis=0)
-        return costs
 
     def _verify(self, plan: Plan) -> Verification:
         return verify_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)

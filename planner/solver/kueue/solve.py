@@ -17,7 +17,7 @@ from planner.objective.profiles import Measure, Profile, measure_id, measure_tit
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, SolverFreeBound, Status
 from planner.plan.kueue import Place, Plan, PodSetPlaces
-from planner.problem.array import BoolArray, IntArray
+from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.kueue.placing import Group
@@ -52,7 +52,7 @@ def _solver_free_bound(
     Removing a workload frees at most what it holds, so every legal set holds at least the
     request minus what is available.
     """
-    if not all(term in table.separable for term in measure):
+    if not table.is_separable(measure):
         return None
     candidates = np.flatnonzero(eligible)
     frs = [fr for fr in problem.needed if problem.request[fr] > problem.available[fr]]
@@ -60,9 +60,7 @@ def _solver_free_bound(
         Row.of("", problem.holding[candidates, fr], problem.request[fr] - problem.available[fr])
         for fr in frs
     ]
-    costs: IntArray = np.zeros(len(candidates), dtype=np.int64)
-    for term in measure:
-        costs += table.separable[term][candidates]
+    costs = table.in_sum(measure, candidates)
     bound, position = best_single_row(rows, costs, [1] * len(candidates))
     if position < 0:
         return None

@@ -309,7 +309,7 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
 def _whole(look: BoxRows, found: Suggestion) -> Iterator[dict[str, int]]:
     """Yield multipliers as integers, the most readable first."""
     names = list(found.multipliers)
-    largest = [look.largest(name) for name in names]
+    largest = [look.rows[name].largest for name in names]
     for whole in integers([found.multipliers[name] for name in names], largest):
         yield {name: m for name, m in zip(names, whole, strict=True) if m > 0}
 

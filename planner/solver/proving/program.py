@@ -209,10 +209,6 @@ class BoxRows:
         found: list[int] = np.searchsorted(self.row_of, np.arange(len(self.names) + 1)).tolist()
         return found
 
-    def largest(self, name: str) -> int:
-        """Return the largest amount of a row, at least 1."""
-        return max(1, int(np.abs(self.rows[name].amounts).max(initial=1)))
-
     def contradict(self, multipliers: Mapping[str, int]) -> bool:
         """Say whether rows contradict one another with these multipliers, exactly."""
         pairs = [(self.rows[name], m) for name, m in multipliers.items()]

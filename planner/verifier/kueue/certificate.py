@@ -303,8 +303,8 @@ def check_solver_free_bounds(
     setting: Setting, bounds: Sequence[SolverFreeBound], costs: Costs
 ) -> Iterator[Verdict]:
     """CT-03 of each bound: the candidates are looked up once for all."""
-    keys = setting.candidate_keys if bounds else ()
-    places = [*map(costs.position.get, keys)]
+    candidates = setting.candidates if bounds else ()
+    places = [costs.position.get(one.key) for one in candidates]
     for bound in bounds:
         yield check_solver_free_bound(setting, bound, costs.of_term.get(bound.term), places)
 
@@ -343,8 +343,8 @@ def check_solver_free_bound(
         total += multiplier.numerator * multiplier.need
     at = [place for place in places if place is not None]
     if len(at) < len(places):
-        told = zip(setting.candidate_keys, places, strict=True)
-        unknown = [f"no cost is known for {key}" for key, place in told if place is None]
+        told = zip(setting.candidates, places, strict=True)
+        unknown = [f"no cost is known for {one.key}" for one, place in told if place is None]
         return judge(SOLVER_FREE_BOUND, unknown, "")
     paid, (kinds, usages) = costs[at], setting.candidate_usages
     price = [sum(weight * usage.get(fr, 0) for fr, weight in weights.items()) for usage in usages]

@@ -245,11 +245,6 @@ class Setting(Struct, frozen=True, dict=True):
         return found
 
     @cached_property
-    def candidate_keys(self) -> Sequence[str]:
-        """The candidates by key: bounds of several levels are asked of all of them."""
-        return [one.key for one in self.candidates]
-
-    @cached_property
     def candidate_usages(self) -> tuple[NDArray[np.int64], Sequence[Mapping[int, int]]]:
         """(C,) which of some mappings says what a candidate holds, and these mappings."""
         return usages_of(self.candidates)
