@@ -65,6 +65,7 @@ class Measures:
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     _known: dict[Bounded, Mapping[str, Row]] = field(default_factory=dict)
     touched: dict[str, dict[str, NDArray[np.int64]]] = field(default_factory=dict)
+    _rows_of_touched: dict[str, list[tuple[str, Row]]] = field(default_factory=dict)
 
     def most_of(self, bounded: Bounded) -> NDArray[np.int64]:
         """Return the most victims of each class that a bound on priorities permits: (K,)."""
@@ -109,10 +110,8 @@ class Measures:
                 yield from self._over_freed(extra, rate)
             elif term == "pdb":
                 yield from self._beyond_budgets(extra, rate)
-            elif term == "D8":
-                yield from self._queues_touched(extra, rate)
-            elif term == "D8t":
-                yield from self._tenants_touched(extra, rate)
+            elif term in {"D8", "D8t"}:
+                yield from self._touched(term, extra, rate)
             # D1, D9 and D11 within a sum add nothing less than 0: leaving them out is valid.
         classes = np.flatnonzero(costs)
         negated = {name: -rate for name, rate in extra.items()}
@@ -162,28 +161,34 @@ class Measures:
             extra[name] = extra.get(name, 0) + rate
             yield name, Row(classes, -pods[classes], -budget.allowed, {name: 1})
 
-    def _queues_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
-        """D8: a queue is touched, from 0 to 1, at least as much as any class of it goes."""
-        queues, going = self.table.queue[self.first], self._going()
-        for queue, classes in by_value(queues, np.flatnonzero(going)).items():
-            name = f"touched {queue}"
+    def _touched(self, term: str, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
+        """D8, D8t: each is touched, from 0 to 1, at least as much as any class of it goes."""
+        if term not in self.touched:
+            told = self._queues() if term == "D8" else self._tenants()
+            self.touched[term] = {f"touched {name}": classes for name, classes in told}
+            self._rows_of_touched[term] = [
+                row
+                for name, classes in self.touched[term].items()
+                for row in self._at_least(name, classes)
+            ]
+        for name in self.touched[term]:
             extra[name] = extra.get(name, 0) + rate
-            self.touched.setdefault("D8", {})[name] = classes
-            yield from self._touched(name, classes)
+        yield from self._rows_of_touched[term]
 
-    def _tenants_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
-        """D8t: a namespace is touched, from 0 to 1, at least as much as any class of it goes."""
+    def _queues(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield the classes of each queue that are not being evicted already."""
+        queues = self.table.queue[self.first]
+        yield from by_value(queues, np.flatnonzero(self._going())).items()
+
+    def _tenants(self) -> Iterator[tuple[str, NDArray[np.int64]]]:
+        """Yield the classes of each namespace that are not being evicted already."""
         going = self._going()
         tenants = np.array([self.table.tenant(position) for position in self.first.tolist()])
         for tenant in dict.fromkeys(tenants[going].tolist()):
             if tenant:
-                name = f"touched {tenant}"
-                extra[name] = extra.get(name, 0) + rate
-                classes = np.flatnonzero((tenants == tenant) & going)
-                self.touched.setdefault("D8t", {})[name] = classes
-                yield from self._touched(name, classes)
+                yield tenant, np.flatnonzero((tenants == tenant) & going)
 
-    def _touched(self, name: str, classes: NDArray[np.int64]) -> Iterator[tuple[str, Row]]:
+    def _at_least(self, name: str, classes: NDArray[np.int64]) -> Iterator[tuple[str, Row]]:
         """Yield the rows by which a quantity is at least as much as any of some classes goes."""
         self.ranges[name] = 0, 1
         groups = [classes[i : i + 1] for i in range(classes.size)]
@@ -193,6 +198,16 @@ class Measures:
             all_of_it = {name: int(self.sizes[part].sum())}
             row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
             yield f"{name} by {part[0]}", row
+
+    def touched_by(self, classes: NDArray[np.int64]) -> Iterator[str]:
+        """Yield the quantities of D8 and D8t that are 1 if every one of some classes goes."""
+        those = self.first[classes]
+        those = those[~self.table.evicted[those]]
+        if "D8" in self.touched:
+            yield from (f"touched {queue}" for queue in {*self.table.queue[those].tolist()})
+        if "D8t" in self.touched:
+            tenants = (self.table.tenant(position) for position in those.tolist())
+            yield from (f"touched {tenant}" for tenant in tenants if tenant)
 
     def queue_of(self, classes: NDArray[np.int64]) -> str:
         """Return the quantity of D8 that is 1 if some of these classes go; empty if none is."""

@@ -199,6 +199,9 @@ class Question:
             if name in ranges:
                 # A group of which somebody goes for certain touches its queue.
                 ranges[name] = 1, 1
+        if measures.touched:
+            going = box.least.nonzero()[0]
+            ranges.update(dict.fromkeys(measures.touched_by(going), (1, 1)))
         return ranges
 
     def touched(self, box: Box) -> Mapping[str, Mapping[str, IntArray]]:

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 from pydantic import TypeAdapter
 
 import planner
@@ -193,6 +195,26 @@ def test_touched_or_not_satisfies_the_rows() -> None:
                         number = sum(term in terms for term, _ in hit)
                         assert holds == (number <= -row.least), (seed, name, counts)
                     looked[" by " in name] += 1
+    assert min(looked[True], looked[False]) > 1000
+
+
+def test_of_whom_somebody_goes_for_certain_is_touched() -> None:
+    """In a box that requires victims their queues and namespaces count in full, no others do."""
+    looked = Counter[bool]()
+    for seed in range(STATES):
+        state = scattered(seed)
+        found = asked(state)
+        for _, question in questions(claims_of(state, found[0]), found[1]) if found else ():
+            root, first = question.root, question.rules.members.representatives
+            owner_by = owners(question)
+            for counts in islice(points(root), 50):
+                least = np.array(counts, dtype=np.int64)
+                ranges = question.ranges(replace(root, least=least))
+                gone = [first[k] for k, n in enumerate(counts) if n and not first[k].evicted]
+                hit = {(term, owner_of(term, one)) for one in gone for term in ("D8t", "D8")}
+                for name, owner in owner_by.items():
+                    assert ranges[name] == ((1, 1) if owner in hit else (0, 1)), (seed, name)
+                    looked[owner in hit] += 1
     assert min(looked[True], looked[False]) > 1000
 
 

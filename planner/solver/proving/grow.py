@@ -31,6 +31,7 @@ from planner.proof.claims import BETTER
 from planner.proof.question import IntArray, Question, Rules
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
+from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.program import (
     FRACTION,
     BoxRows,
@@ -99,17 +100,25 @@ def grow(
     deadline: Deadline,
     effort: Effort,
     known: Sequence[Mapping[str, int]] = (),
+    earlier: EarlierTree | None = None,
 ) -> Grown:
     """Search a tree with so much effort at most.
 
-    ``known`` are multipliers that narrowed the boxes of like questions.
+    ``known`` are multipliers that narrowed the boxes of like questions, ``earlier`` is a tree of
+    one. It is followed where a box is not closed at once, unless its classes are others.
     """
+    if earlier is not None and (
+        earlier.rules is not question.rules
+        # What is left of the effort has to do where it does not hold.
+        or len(earlier.steps) > effort.steps // 2
+    ):
+        earlier = None
     if FEW < _width(question.root) <= SOME:
-        steps = min(QUICK_STEPS, effort.steps)
-        quick = _Growth(question, deadline, replace(effort, steps=steps), (), some=SOME).run()
+        brief = replace(effort, steps=min(QUICK_STEPS, effort.steps))
+        quick = _Growth(question, deadline, brief, (), earlier, some=SOME).run()
         if quick.steps is not None or quick.better is not None:
             return quick
-    return _Growth(question, deadline, effort, known).run()
+    return _Growth(question, deadline, effort, known, earlier).run()
 
 
 @dataclass
@@ -118,9 +127,11 @@ class _Growth:
     deadline: Deadline
     effort: Effort
     known: Sequence[Mapping[str, int]]
+    earlier: EarlierTree | None
     some: int = FEW
     guide: str = BETTER
     steps: list[Step] = field(default_factory=list)
+    begun: bool = False
     part: Entries | None = None
     doubtful: int | None = None
     entries: int = 0
@@ -128,12 +139,17 @@ class _Growth:
 
     def run(self) -> Grown:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
-        ahead = [self.question.root]
+        ahead: list[Ahead] = [(self.question.root, None)]
         while ahead:
             going_on()
             if self._is_too_much:
                 return Grown()
-            box = ahead.pop()
+            box, number = ahead.pop()
+            followed = self._followed(box, number)
+            if followed is not None:
+                self.steps.append(followed[0])
+                ahead.extend(reversed(followed[1]))
+                continue
             leaf = self._leaf(box)
             # An answer alone in its box is not one that comes before itself.
             if leaf is None and box.is_single and self.question.is_asked(box):
@@ -141,12 +157,15 @@ class _Growth:
             if leaf is None and not self.steps and _width(box) > self.some:
                 box = self._narrowed_root(box)
                 if self.steps:
-                    ahead.append(box)
+                    ahead.append((box, None))
                     continue
             step = leaf or self._inner(box)
+            if step is None:
+                ahead.append((box, 0))
+                continue
             self.steps.append(step)
             if not isinstance(step, ByRows | ByLaws):
-                ahead.extend(reversed(self.question.parts(box, step)))
+                ahead.extend((part, None) for part in reversed(self.question.parts(box, step)))
         used = (step.narrow for step in self.steps if isinstance(step, Narrowing))
         return Grown(steps=tuple(self.steps), narrowed_by=list(used))
 
@@ -160,6 +179,12 @@ class _Growth:
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
         return suggest(look, guide)
+
+    def _followed(self, box: Box, number: int | None) -> tuple[Step, list[Ahead]] | None:
+        """Return the step of the earlier tree that belongs to a box, if it does something there."""
+        if self.earlier is None or number is None:
+            return None
+        return self.earlier.step(self.question, box, number)
 
     def _narrowed_root(self, box: Box) -> Box:
         """Narrow the box of the whole question, and write down the rows of what is left."""
@@ -202,22 +227,29 @@ class _Growth:
         closing = None if found is None else _contradiction(look, found)
         return None if closing is None else ByRows(rows=readable(look, closing.rows))
 
-    def _inner(self, box: Box) -> Step:
-        """Return what closes, narrows or splits a box that is not closed yet."""
+    def _inner(self, box: Box) -> Step | None:
+        """Return what closes, narrows or splits a box that is not closed yet.
+
+        ``None`` the first time that it would be split, if there is an earlier tree to follow.
+        """
         if box.is_single:
             return splits(self.question, box, None)[0]
-        if len(self.steps) < WITHOUT_PROGRAM and _width(box) <= self.some:
-            return splits(self.question, box, None, self.doubtful)[0]
-        look = BoxRows(self.question, box, self.part)
-        found = self._suggest(look, self.guide)
+        found = None
+        if len(self.steps) >= WITHOUT_PROGRAM or _width(box) > self.some:
+            look = BoxRows(self.question, box, self.part)
+            found = self._suggest(look, self.guide)
+            if found is not None:
+                closing = _contradiction(look, found)
+                if closing is not None:
+                    return closing
+                multipliers = _exact(look, found)
+                if _is_narrower(look, multipliers, NARROWER * _width(box)):
+                    return Narrowing(narrow=multipliers)
+        if self.earlier is not None and not self.begun:
+            self.begun = True
+            return None
         if found is None:
-            return splits(self.question, box, None)[0]
-        closing = _contradiction(look, found)
-        if closing is not None:
-            return closing
-        multipliers = _exact(look, found)
-        if _is_narrower(look, multipliers, NARROWER * _width(box)):
-            return Narrowing(narrow=multipliers)
+            return splits(self.question, box, None, self.doubtful)[0]
         proposed = splits(self.question, box, found)
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
 
@@ -424,10 +456,10 @@ def _too_many_touched(
             of = question.touched(box).get(term, {})
             taken = {name: point[of[name]].sum() for name in of if name in found.quantities}
             taken = {name: amount for name, amount in taken.items() if amount > FRACTION}
-            # Whoever is touched for certain is so by one part alone: the other one is empty.
-            certain = {name for name in taken if box.least[of[name]].any()}
-            ahead = sorted(taken, key=lambda name: (name not in certain, -taken[name]))
+            ahead = sorted(taken, key=lambda name: -taken[name])
             for name in ahead if len(taken) > bounded.most else ():
+                if box.least[of[name]].any():
+                    continue  # it is touched for certain: the other part would be empty
                 split = _touched_or_not(question.rules, box, term, name, of[name])
                 if split is not None:
                     return split

@@ -34,6 +34,7 @@ from planner.proof.question import Question, bound_by_rows
 from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult
+from planner.solver.proving.earlier import EarlierTree
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search
 from planner.stage import begin
@@ -72,7 +73,7 @@ class Certifier:
 
     ``later`` is the effort after a level for which none was found. ``is_allowed`` says of a set
     whether it keeps to bounds that no claim knows. ``measure`` is that of the level in question,
-    ``known`` what narrowed the boxes of levels before.
+    ``known`` what narrowed the boxes of levels before, and ``earlier`` the tree of one of them.
     """
 
     claims: Claims
@@ -82,6 +83,7 @@ class Certifier:
     is_allowed: Callable[[Sequence[int], Certified], bool]
     measure: Measure | None = None
     known: list[Mapping[str, int]] = field(default_factory=list)
+    earlier: EarlierTree | None = None
 
     def certify(self, measures: Sequence[Measure], victims: Sequence[int] | None) -> Certified:
         """Prove an answer, or that there is none; ``measures`` are all levels, names included."""
@@ -114,7 +116,7 @@ class Certifier:
         self, question: Question, done: Certified, effort: Effort | None = None
     ) -> tuple[Grown, list[int] | None]:
         """Return what grew, and the positions of a better set if that was one."""
-        grown = grow(question, self.deadline, effort or self.effort, self.known)
+        grown = grow(question, self.deadline, effort or self.effort, self.known, self.earlier)
         self._remember(grown, done)
         if grown.better is None:
             return grown, None
@@ -162,6 +164,8 @@ class Certifier:
             done.victims, done.corrected = found, done.corrected + 1
         if grown.steps is not None:
             done.trees.append(Tree(claim=level_claim(measure), steps=grown.steps))
+            bound = at_most(measure, value)
+            self.earlier = EarlierTree.of(question.rules, grown.steps, bound) or self.earlier
             sum_ = bound_by_rows(question, grown.steps, measure, value)
             done.sums += [] if sum_ is None else [sum_]
         done.levels.append(Stated(measure, value, proved=grown.steps is not None))
