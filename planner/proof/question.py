@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from msgspec.structs import replace
@@ -111,14 +111,45 @@ class Open(Exception):  # noqa: N818 - not an error of the program
     """A tree does not show what it claims; the text says where."""
 
 
+class Seen(NamedTuple):
+    """The ends of a box, and the rows that were written over the classes which it leaves open.
+
+    They are kept by identity, each with what it was before: as long as that is kept, no other row
+    has its id.
+    """
+
+    least: IntArray
+    most: IntArray
+    within: dict[int, tuple[Row, Row]]
+
+
+@dataclass
+class Shared:
+    """What questions about the same rules share.
+
+    ``measured`` has the measures of the classes by what victims must free, ``boxes`` those that
+    were narrowed last: the levels of an answer narrow the box of all sets alike.
+    """
+
+    measured: dict[tuple[int, ...], Measures] = field(default_factory=dict)
+    boxes: dict[bytes, Seen] = field(default_factory=dict)
+
+    def seen(self, least: IntArray, most: IntArray) -> Seen:
+        """Return a box with these ends, the same arrays for equal ones: much is kept by these."""
+        key = least.tobytes() + most.tobytes()
+        if key not in self.boxes:
+            if len(self.boxes) >= _REMEMBERED:
+                self.boxes.pop(next(iter(self.boxes)))
+            self.boxes[key] = Seen(least, most, {})
+        return self.boxes[key]
+
+
 @dataclass
 class Question:
     """Whether any legal set keeps to some bounds; a tree answers that none does.
 
     ``start`` is the box to look in. ``besides`` are rows that hold for the sets in question. Where
     an ``answer`` is given, by positions in candidate order, only sets are that come before it.
-    ``measured`` has the measures of these classes by what victims must free; questions about the
-    same rules share it.
     """
 
     rules: Rules
@@ -127,7 +158,7 @@ class Question:
     start: Box
     besides: Mapping[str, Row] = field(default_factory=dict)
     answer: Sequence[int] = ()
-    measured: dict[tuple[int, ...], Measures] = field(default_factory=dict)
+    shared: Shared = field(default_factory=Shared)
     _judged: tuple[IntArray, str] | None = field(default=None, init=False, repr=False)
 
     @cached_property
@@ -136,7 +167,8 @@ class Question:
         most = self.start.most
         for bounded in self.bounds:
             most = np.minimum(most, self._measures(()).most_of(bounded))
-        return Box(self.start.least, most)
+        seen = self.shared.seen(self.start.least, most)
+        return Box(seen.least, seen.most)
 
     def rows(self, box: Box) -> dict[str, Row]:
         """Return all rows of the sets in question in a box, by name."""
@@ -170,12 +202,17 @@ class Question:
 
         Quantities that can only be 0 there are left out.
         """
+        seen = self.shared.seen(box.least, box.most)
+        box = replace(box, least=seen.least, most=seen.most)
         now = self._anywhere(box)
         wider = {}
         for name, row in now.items():
             before = box.known.get(name)
             wider[name] = before[1] if before is not None and before[0] is row else row
-        found = dict(zip(now, all_within([*wider.values()], box), strict=True))
+        new = [row for row in wider.values() if id(row) not in seen.within]
+        for row, within in zip(new, all_within(new, box), strict=True):
+            seen.within[id(row)] = row, within
+        found = {name: seen.within[id(row)][1] for name, row in wider.items()}
         ranges = self.ranges(box)
         while True:
             nothing = {
@@ -260,10 +297,11 @@ class Question:
         return self._rows_by_need[need]
 
     def _measures(self, need: tuple[int, ...]) -> Measures:
-        if need not in self.measured:
+        measured = self.shared.measured
+        if need not in measured:
             members = self.rules.members
-            self.measured[need] = Measures(self.table, members.first, members.sizes, need)
-        return self.measured[need]
+            measured[need] = Measures(self.table, members.first, members.sizes, need)
+        return measured[need]
 
     @cached_property
     def _written(
