@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import planner
-from planner.plan.proof import ByRows, CountSplit
+from planner.plan.proof import ByRows, CountSplit, Narrowing
+from planner.proof.box import Box
 from planner.proof.claims import BETTER
-from planner.proof.question import Question
+from planner.proof.question import Question, Shared
 from planner.solver.deadline import Deadline
 from planner.solver.proving import grow as growing
 from planner.solver.proving.earlier import EarlierTree
@@ -115,3 +117,27 @@ def test_the_measure_in_question_has_a_bound_of_its_own_later() -> None:
             renamed = {name for s in earlier.steps if isinstance(s, ByRows) for name in s.rows}
             assert renamed == {f"{term} <= {value}" if n == BETTER else n for n in used}
             assert earlier.bounds == (BETTER, f"{term} <= {value}")
+
+
+def test_what_questions_share_changes_no_row() -> None:
+    """A box that an earlier question narrowed alike has the rows that a question alone gives it."""
+    compared = 0
+    for _, of_state in levels():
+        for _, _, question in of_state:
+            alone = replace(question, shared=Shared())
+            grown = grow(question, NEVER, EFFORT)
+            rows = question.rows(question.root).keys()
+            for one in (one for one in grown.narrowed_by if one.keys() <= rows):
+                step = Narrowing(narrow=dict(one))
+                (shared,) = question.parts(question.root, step)
+                (own,) = alone.parts(alone.root, step)
+                assert plain(question, shared) == plain(alone, own)
+                compared += 1
+    assert compared > 10
+
+
+def plain(question: Question, box: Box) -> dict[str, object]:
+    """Return the rows and the ends of a box, to compare."""
+    rows = question.rows(box).items()
+    told = {n: (r.classes.tolist(), r.amounts.tolist(), r.least, dict(r.extra)) for n, r in rows}
+    return {**told, "ends": (box.least.tolist(), box.most.tolist())}
