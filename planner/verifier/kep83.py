@@ -9,21 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
+
+from msgspec.structs import asdict, replace
 
 from planner.laws import Law, Register
 from planner.laws import kep83 as laws
 from planner.plan import Verdict
-from planner.plan.kueue import Plan
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.preemptor import seconds_waiting
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
-from planner.verifier.kueue.case import Case, Removal, match_victims
+from planner.verifier.kueue.case import Case, Removal
 from planner.verifier.kueue.classical import judge_fit, judge_holdings, say_reason, say_refused
 from planner.verifier.kueue.setting import Setting, say_amount, say_node
-from planner.verifier.wording import judge, say_count, say_some
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 OWN_QUEUE: Final = "InClusterQueue"
 RECLAIMED: Final = "InCohortReclamation"
@@ -73,35 +74,15 @@ class Kep83Setting(Setting, frozen=True, dict=True):
         # The KEP has no reason codes; these are what Kueue says today of a removal of that kind.
         return WHILE_BORROWING if self.options.borrows else RECLAIMED
 
-    def borrows_contested(self, queue: int) -> bool:
-        """Say whether a queue uses more than its min of some involved flavor."""
-        used = self.snapshot.usage.amount[queue]
-        return any(used[fr] > self.snapshot.tree.nominal(queue, fr) for fr in self.contested)
-
     @cached_property
     def candidates(self) -> Sequence[Admitted]:
         """What the KEP would collect: what passes K83-03 to K83-06 and K83-08."""
-        if not self.may_preempt:
-            return ()
-        return [
-            workload
-            for queue in self.snapshot.admitted
-            if queue == self.queue or self.borrows_contested(queue)
-            for workload in self.permitted(queue)
-        ]
+        return self.permitted_where_borrowed() if self.may_preempt else ()
 
 
 def kep83_setting_of(setting: Setting, options: Kep83) -> Kep83Setting:
     """Return the same preemptor and state, by KEP-83's rules."""
-    return Kep83Setting(
-        setting.snapshot,
-        setting.preemptor,
-        setting.searched,
-        setting.contested,
-        setting.searched,
-        setting.floor,
-        options,
-    )
+    return Kep83Setting(**asdict(replace(setting, request=setting.searched)), options=options)
 
 
 def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
@@ -154,10 +135,8 @@ def _may_be_last(setting: Kep83Setting, after: Usage, victim: Admitted) -> bool:
 
 def _say_below(setting: Kep83Setting, queue: int, victims: Sequence[Admitted]) -> str:
     snapshot = setting.snapshot
-    minima = [
-        say_amount(snapshot, fr, snapshot.tree.nominal(queue, fr))
-        for fr in sorted(setting.contested)
-    ]
+    nominal = snapshot.tree.nominal
+    minima = [say_amount(snapshot, fr, nominal(queue, fr)) for fr in sorted(setting.contested)]
     return (
         f"{say_node(snapshot, queue)} is below its min ({say_some(minima)}) in all involved "
         f"flavors, so KEP-83 would skip {say_some([victim.key for victim in victims])}"
@@ -167,12 +146,9 @@ def _say_below(setting: Kep83Setting, queue: int, victims: Sequence[Admitted]) -
 class Kep83Case(Case, frozen=True, dict=True):
     """Victims in one setting; ``borrowing`` is what the plan says of the only attempt there is."""
 
-    setting: Kep83Setting
+    rules: ClassVar = "kep83"
 
-    @property
-    def rules(self) -> str:
-        """The rule set that judges this case."""
-        return "kep83"
+    setting: Kep83Setting
 
     @cached_property
     def removal(self) -> Removal:
@@ -182,12 +158,6 @@ class Kep83Case(Case, frozen=True, dict=True):
     def obstacle(self, order: Sequence[Admitted]) -> str:
         """Say what is in the way of removing the victims in this order, if anything is."""
         return replay_kep83(self.setting, order).obstacle
-
-
-def kep83_case_of(setting: Kep83Setting, plan: Plan) -> Kep83Case:
-    """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
-    known, reasons, faults = match_victims(setting, plan)
-    return Kep83Case(setting, plan.borrowing, known, reasons, faults)
 
 
 Check = Callable[[Kep83Case], Verdict]
@@ -293,9 +263,8 @@ def at_min_until_last_victim(case: Kep83Case) -> Verdict:
     involved fr: that queue is not below its min in all of them. The order is constructed and
     then replayed, see ``removal``. Source: Preemption, step 4.
     """
-    obstacle = [case.removal.obstacle] if case.removal.obstacle else []
-    order = say_some([victim.key for victim in case.removal.order])
-    return judge(laws.K83_AT_MIN, obstacle, f"in the order {order}" if order else "no victims")
+    order = [victim.key for victim in case.removal.order]
+    return judge_order(laws.K83_AT_MIN, case.removal.obstacle, order)
 
 
 @CHECKS.of(laws.K83_WAITED)

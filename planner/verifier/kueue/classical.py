@@ -18,7 +18,7 @@ from planner.quota.kueue.amount import add
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue.case import Case, rules_fault
 from planner.verifier.kueue.setting import Variant, say_amount, say_node
-from planner.verifier.wording import judge, say_count, say_some
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 
 def judge_fit(case: Case, law: Law) -> Verdict:
@@ -52,8 +52,7 @@ def judge_holdings(case: Case, law: Law) -> Verdict:
                 f"{victim.key} holds its quota in {say_node(snapshot, victim.queue)}, which is "
                 f"inactive: {snapshot.inactive.get(snapshot.queue_name(victim.queue), '')}"
             )
-        # By name, not by amount: an assignment that names the flavor for 0 makes a candidate
-        # (§5.2).
+        # By name, not amount: an assignment that names the flavor for 0 makes a candidate (§5.2).
         if not setting.names_contested(victim):
             findings.append(f"{victim.key} holds nothing of what is contested")
     contested = [str(snapshot.tree.frs[fr]) for fr in sorted(setting.contested)]
@@ -79,8 +78,7 @@ def say_refused(case: Case, victim: Admitted, policy: str, when: str = "") -> st
     preemptor = case.setting.preemptor
     mine, its = f"priority {preemptor.priority}", f"priority {victim.priority}"
     if preemptor.priority == victim.priority:
-        # With equal priorities the timestamps decide (LowerOrNewerEqualPriority), so they are
-        # shown.
+        # With equal priorities the timestamps decide (LowerOrNewerEqualPriority).
         mine += f", queued {preemptor.queued_at.isoformat()}"
         its += f", queued {victim.queued_at.isoformat()}"
     return f"{victim.key} ({its}) may not go{when} for {preemptor.key} ({mine}): {policy}"
@@ -210,10 +208,8 @@ def over_quota_until_last_victim(case: Case) -> Verdict:
     The order is constructed and then replayed, see ``removal``; victims of the own queue are
     unconditional, those of other trees are judged by KQ-03. Source: docs/semantics/kueue.md §5.6.
     """
-    removal = case.removal
-    obstacle = [removal.obstacle] if removal.obstacle else []
-    order = say_some([victim.key for victim in removal.order])
-    return judge(laws.KQ_OVER_QUOTA, obstacle, f"in the order {order}" if order else "no victims")
+    order = [victim.key for victim in case.removal.order]
+    return judge_order(laws.KQ_OVER_QUOTA, case.removal.obstacle, order)
 
 
 @CHECKS.of(laws.KQ_ATTEMPT)

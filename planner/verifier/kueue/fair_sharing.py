@@ -37,12 +37,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
+
+from msgspec.structs import astuple
 
 from planner.laws import Register
 from planner.laws import kueue as laws
 from planner.plan import Verdict
-from planner.plan.kueue import Plan
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
@@ -53,9 +54,9 @@ from planner.verifier.kueue.case import (
     Removal,
     arrange,
     lowest_stuck,
-    match_victims,
     rules_fault,
     say_stuck,
+    say_uses,
     say_within,
 )
 from planner.verifier.kueue.classical import (
@@ -65,8 +66,8 @@ from planner.verifier.kueue.classical import (
     say_reason,
     say_refused,
 )
-from planner.verifier.kueue.setting import Setting, say_amount, say_node, say_shares
-from planner.verifier.wording import judge, say_count, say_some
+from planner.verifier.kueue.setting import Setting, say_node, say_shares
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 OWN_QUEUE: Final = "InClusterQueue"
 WITHIN_NOMINAL: Final = "InCohortReclamation"
@@ -104,8 +105,7 @@ class FairSetting(Setting, frozen=True, dict=True):
         """
         used = self.with_request(self.snapshot.usage).amount[self.queue]
         nominal = self.snapshot.tree.nominal
-        # Evaluated once, before the first removal: victims of the own queue do not change it
-        # (§6.3).
+        # Once, before the first removal: victims of the own queue do not change it (§6.3).
         within = all(used[fr] <= nominal(self.queue, fr) for fr in self.contested)
         return within and self.snapshot.configuration.gate("FairSharingPreemptWithinNominal")
 
@@ -115,20 +115,10 @@ class FairSetting(Setting, frozen=True, dict=True):
             return OWN_QUEUE
         return WITHIN_NOMINAL if self.stays_within_nominal else BY_SHARE
 
-    def borrows_contested(self, queue: int) -> bool:
-        """Say whether a queue uses more than its nominal quota in a contested fr (§6.2)."""
-        tree, used = self.snapshot.tree, self.snapshot.usage.amount[queue]
-        return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
-
     @cached_property
     def candidates(self) -> Sequence[Admitted]:
         """What Kueue would collect (§6.2): what passes FS-02 to FS-05."""
-        return [
-            workload
-            for queue in self.snapshot.admitted
-            if queue == self.queue or self.borrows_contested(queue)
-            for workload in self.permitted(queue)
-        ]
+        return self.permitted_where_borrowed()
 
     def rival(self, top: int) -> int:
         """Return the sibling of a node, just below the common ancestor, on the preemptor's path."""
@@ -180,14 +170,8 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
     sides = look_at_sides(setting, victims, end)
     choice = {top: fair_last_victims(setting, sides, top, end) for top in sides.before}
     stuck = _say_who_is_stuck(setting, victims, sides, end)
-    unfair = next(
-        (
-            _say_unfair_side(setting, victims, sides, top, end)
-            for top, positions in choice.items()
-            if not positions
-        ),
-        "",
-    )
+    top = next((top for top, positions in choice.items() if not positions), None)
+    unfair = "" if top is None else _say_unfair_side(setting, victims, sides, top, end)
     order: list[Admitted] = []
     if not (stuck or unfair):
         # From fair(a) where there is one: a choice that only borrows may fail by its shares.
@@ -233,8 +217,7 @@ def look_at_sides(setting: FairSetting, victims: Sequence[Admitted], end: Usage)
     before: dict[int, dict[int, Share]] = {}
     for position, victim in enumerate(victims):
         path = setting.snapshot.tree.path(victim.queue)
-        # Put back by the rows kept, not by a removal: where a sum saturated that would not be the
-        # same.
+        # Put back by the rows kept: by a removal, a sum that saturated would not be the same.
         kept = [end.amount[node].copy() for node in path]
         end.add(victim.queue, victim.usage)
         borrows = True
@@ -310,17 +293,9 @@ def _say_unfair(
 class FairCase(Case, frozen=True, dict=True):
     """Victims in one setting; the only attempt of fair sharing permits borrowing."""
 
+    rules: ClassVar = "kueue-fair"
+
     setting: FairSetting
-
-    @property
-    def rules(self) -> str:
-        """The rule set that judges this case."""
-        return "kueue-fair"
-
-    @property
-    def preemptor(self) -> str:
-        """The preemptor, as ``namespace/name``."""
-        return self.setting.preemptor.key
 
     @cached_property
     def removal(self) -> FairRemoval:
@@ -334,20 +309,7 @@ class FairCase(Case, frozen=True, dict=True):
 
 def fair_setting_of(setting: Setting) -> FairSetting:
     """Return the same preemptor and state, under fair sharing."""
-    return FairSetting(
-        setting.snapshot,
-        setting.preemptor,
-        setting.request,
-        setting.contested,
-        setting.searched,
-        setting.floor,
-    )
-
-
-def fair_case_of(setting: FairSetting, plan: Plan) -> FairCase:
-    """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
-    known, reasons, faults = match_victims(setting, plan)
-    return FairCase(setting, plan.borrowing, known, reasons, faults)
+    return FairSetting(*astuple(setting))
 
 
 Check = Callable[[FairCase], Verdict]
@@ -417,16 +379,14 @@ def borrows_contested_quota(case: FairCase) -> Verdict:
     ``usage(c, fr) > nominal(c, fr)`` for some contested fr, with c the victim's queue, unless it
     is the preemptor's own. Source: docs/semantics/kueue.md §6.2.
     """
-    snapshot, contested = case.snapshot, sorted(case.setting.contested)
+    snapshot = case.snapshot
     queues = {victim.queue: victim for victim, _ in case.others}
     findings = []
     for queue, victim in queues.items():
         if not case.setting.borrows_contested(queue):
-            amounts = [
-                f"uses {say_amount(snapshot, fr, snapshot.usage.amount[queue][fr])} of nominal "
-                f"quota {say_amount(snapshot, fr, snapshot.tree.nominal(queue, fr), named=False)}"
-                for fr in contested
-            ]
+            used = {fr: snapshot.usage.amount[queue][fr] for fr in case.setting.contested}
+            quota = {fr: snapshot.tree.nominal(queue, fr) for fr in used}
+            amounts = say_uses(snapshot, "nominal", used, quota)
             findings.append(
                 f"{victim.key} may not go: {say_node(snapshot, queue)} borrows nothing contested"
                 + (f" ({say_some(amounts)})" if amounts else "")
@@ -444,11 +404,9 @@ def borrowing_until_last_victim(case: FairCase) -> Verdict:
     flavor-resource of their quotas, contested or not. The order is constructed and replayed, see
     ``fair_removal``. Source: docs/semantics/kueue.md §6.1 and §6.4.
     """
-    removal = case.removal
-    stuck = [removal.stuck] if removal.stuck else []
-    order = say_some([victim.key for victim in removal.order])
+    order = [victim.key for victim in case.removal.order]
     some = "some order" if case.victims else "no victims"
-    return judge(laws.FS_BORROWING, stuck, f"in the order {order}" if order else some)
+    return judge_order(laws.FS_BORROWING, case.removal.stuck, order, some)
 
 
 @CHECKS.of(laws.FS_SHARES)
@@ -477,6 +435,6 @@ def shares(case: FairCase) -> Verdict:
     if not case.others:
         return judge(laws.FS_SHARES, findings, "no victims of other queues")
     if setting.stays_within_nominal:
-        entitled = f"does not apply: {queue} stays within nominal quota with {case.preemptor}"
-        return judge(laws.FS_SHARES, findings, entitled)
+        entitled = f"{queue} stays within nominal quota with {setting.preemptor.key}"
+        return judge(laws.FS_SHARES, findings, f"does not apply: {entitled}")
     return judge(laws.FS_SHARES, findings, f"permitted by {' or '.join(setting.strategies)}")

@@ -135,8 +135,7 @@ class Setting(Struct, frozen=True, dict=True):
         sides: dict[int, tuple[int, ...] | None] = {}
         for node in self.snapshot.admitted:
             climbed = tree.path(node)
-            # The first node that is on the path is the lowest common ancestor; None is another
-            # tree.
+            # The first node on the path is the lowest common ancestor; None is another tree.
             below = next((i for i, at in enumerate(climbed) if at in on_path), None)
             sides[node] = None if below is None else climbed[:below]
         return sides
@@ -168,8 +167,7 @@ class Setting(Struct, frozen=True, dict=True):
         fits, remaining = usage.fits_in_quota(self.queue, self.searched)
         advantage = {}
         for cohort in self.path[1:]:
-            # Before its own test: what fits in a cohort's quota is an advantage over those further
-            # up.
+            # Before its own test: what fits in a quota is an advantage over those further up.
             advantage[cohort] = fits
             fits_here, remaining = usage.fits_in_quota(cohort, remaining)
             fits = fits or fits_here
@@ -233,6 +231,20 @@ class Setting(Struct, frozen=True, dict=True):
             fits = one.priority in permitted or (one.priority == mine and self.permits(one))
             if fits and self.names_contested(one):
                 yield one
+
+    def borrows_contested(self, queue: int) -> bool:
+        """Say whether a queue uses more than its nominal quota in a contested fr (§6.2)."""
+        tree, used = self.snapshot.tree, self.snapshot.usage.amount[queue]
+        return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
+
+    def permitted_where_borrowed(self) -> list[Admitted]:
+        """Return the permitted workloads of the own queue and of those that borrow contested fr."""
+        return [
+            workload
+            for queue in self.snapshot.admitted
+            if queue == self.queue or self.borrows_contested(queue)
+            for workload in self.permitted(queue)
+        ]
 
     @cached_property
     def candidates(self) -> Sequence[Admitted]:

@@ -22,13 +22,8 @@ from planner.laws.kueue import (
 from planner.plan import Verdict
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_sharing import FairCase
-from planner.verifier.kueue.setting import Setting
-from planner.verifier.kueue_strict.orders import (
-    MOST_STATES,
-    AttemptOrders,
-    FairOrders,
-    candidates_of,
-)
+from planner.verifier.kueue.setting import Setting, Variant
+from planner.verifier.kueue_strict.orders import MOST_STATES, AttemptOrders, FairOrders
 from planner.verifier.wording import judge, say_some
 
 
@@ -72,7 +67,12 @@ def attempts_due(setting: Setting, most: int = MOST_STATES) -> tuple[tuple[bool,
     whether it finds any counts as if it did.
     """
     for borrowing in setting.attempts[:-1]:
-        candidates = candidates_of(setting, borrowing=borrowing)
+        # Who may go in an attempt at all (docs/semantics/kueue.md §5.3 and §5.6).
+        candidates = [
+            one
+            for one in setting.candidates
+            if not borrowing or setting.variant(one) is not Variant.RECLAIM_WITHOUT_BORROWING
+        ]
         enough = AttemptOrders(setting, candidates, borrowing).enough(most)
         if enough is not False:
             return (borrowing,), enough is not None
@@ -179,7 +179,11 @@ def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
     if not case.victims:
         return Strict(legal=True)
     # All at once first: that is the answer nearly always, and one search in place of one each.
-    answer = _all_of(case, laws, most)
+    answer = Answer(holds=True, detail="")
+    if laws[0] is ST_ATTEMPTS:
+        answer = CHECKS[laws[0].id](case, (), most)
+    if answer.holds:
+        answer = CHECKS[laws[-1].id](case, laws[:-1], most)
     if answer.holds:
         verdicts = tuple(judge(law, (), answer.detail) for law in laws)
         return Strict(answer.holds, verdicts, tuple(case.victims[p].key for p in answer.order))
@@ -194,13 +198,3 @@ def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
         if one.holds:
             kept.append(law)
     return Strict(answer.holds, verdicts)
-
-
-def _all_of(case: Case, laws: tuple[Law, ...], most: int) -> Answer:
-    """Ask for all laws at once: where they hold together, that is found soonest."""
-    first, last = laws[0], laws[-1]
-    if first is ST_ATTEMPTS:
-        answer = CHECKS[first.id](case, (), most)
-        if not answer.holds:
-            return answer
-    return CHECKS[last.id](case, laws[:-1], most)

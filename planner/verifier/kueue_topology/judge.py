@@ -50,46 +50,6 @@ class _Domain:
         return self.pods_beside if beside else self.pods
 
 
-def find(
-    nodes: Nodes, groups: Sequence[Group], victims: Iterable[Admitted]
-) -> dict[str, Leaves] | str:
-    """Place all groups in turn, with victims gone; say which group finds no place.
-
-    Returned are the leaves of every podset, by its name.
-    """
-    gate = nodes.snapshot.configuration.gate
-    given = nodes.given_back(victims)
-    shared: dict[str, dict[str, int]] = {}
-    alone: dict[str, dict[str, dict[str, int]]] = {}
-    found: dict[str, Leaves] = {}
-    for group in groups:
-        tree = nodes.tree(group.flavor)
-        together = tree.ends_in_host and gate(OVERLAPPING)
-        # Flavors of the same hosts see what the podsets before took; other trees have leaves of
-        # their own, by ids that may be the same.
-        assumed = shared if together else alone.setdefault(group.flavor, {})
-        slots = nodes.slots(group, given.get(group.flavor, {}), assumed)
-        placed = place(tree, group, slots, mixed=gate(MIXED))
-        if placed is None:
-            return group.name
-        for pods, leaves in zip(group.members, placed, strict=False):
-            found[pods.name] = leaves
-            for leaf, count in leaves:
-                row = assumed.setdefault(tree.leaf_id(leaf), {})
-                for name, amount in taken(pods, count).items():
-                    row[name] = row.get(name, 0) + amount
-    return found
-
-
-def place(
-    tree: FlavorTree, group: Group, slots: Slots, *, mixed: bool
-) -> tuple[Leaves, Leaves] | None:
-    """Place one group: the leaves of the workers, and that of the leader; ``None`` if it fails."""
-    if group.aim is None:
-        return None
-    return _Placing(tree, group.aim, group, mixed=mixed).place(slots)
-
-
 class _Placing:
     """One run of the procedure."""
 
@@ -338,8 +298,34 @@ class Floor(Struct, frozen=True, dict=True):
         return "" if shared else flavor, tree.leaf_id(leaf)
 
     def placed(self, victims: Collection[Admitted]) -> dict[str, Leaves] | str:
-        """Return where Kueue places every podset, or the group that finds no place."""
-        return find(self.nodes, self.groups, victims)
+        """Place all groups in turn, as Kueue does: the leaves of every podset, by its name.
+
+        Or the name of the first group that finds no place.
+        """
+        gate, nodes = self.snapshot.configuration.gate, self.nodes
+        given = nodes.given_back(victims)
+        shared: dict[str, dict[str, int]] = {}
+        alone: dict[str, dict[str, dict[str, int]]] = {}
+        found: dict[str, Leaves] = {}
+        for group in self.groups:
+            tree = nodes.tree(group.flavor)
+            together = tree.ends_in_host and gate(OVERLAPPING)
+            # Flavors of the same hosts see what the podsets before took; other trees have leaves of
+            # their own, by ids that may be the same.
+            assumed = shared if together else alone.setdefault(group.flavor, {})
+            slots = nodes.slots(group, given.get(group.flavor, {}), assumed)
+            placed = None
+            if group.aim is not None:
+                placed = _Placing(tree, group.aim, group, mixed=gate(MIXED)).place(slots)
+            if placed is None:
+                return group.name
+            for pods, leaves in zip(group.members, placed, strict=False):
+                found[pods.name] = leaves
+                for leaf, count in leaves:
+                    row = assumed.setdefault(tree.leaf_id(leaf), {})
+                    for name, amount in taken(pods, count).items():
+                        row[name] = row.get(name, 0) + amount
+        return found
 
     def admits(self, victims: Collection[Admitted]) -> bool:
         """Say whether nothing forbids victims: at will that is room for each group by itself."""
@@ -355,8 +341,7 @@ class Floor(Struct, frozen=True, dict=True):
         if self.without_room(victims):
             return False
         # Of one group the closed form is exact; of several, the places of the first decide what is
-        # left for the second, and only the replay tells (docs/semantics/kueue-topology.md §7 and
-        # §8).
+        # left for the second, and only the replay tells.
         return len(self.groups) <= 1 or not isinstance(self.placed(victims), str)
 
 
@@ -368,8 +353,7 @@ def faults_of(
     for group in floor.groups:
         tree = floor.nodes.tree(group.flavor)
         rows = [_row(floor, group, pods, places, put) for pods in group.members]
-        # The rows say where pods are, in place of where they could be: the same sums then judge
-        # them.
+        # The rows say where pods are, in place of where they could be; the sums are the same.
         lead = rows[1] if group.leader else rows[0]
         if not has_room(tree, group, Slots(rows[0], rows[0], lead)):
             yield f"the places of podset {group.name} are not room enough for it"
