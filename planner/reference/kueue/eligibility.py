@@ -87,15 +87,13 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
     affinity = pod.affinity.node_affinity if pod.affinity else None
     if affinity is None or affinity.required is None:
         return True
-    terms = []
-    for term in affinity.required.terms:
-        # matchFields name nodes, of which a flavor says nothing: Kueue drops them (§4.2).
-        rows = [row for row in term.match_expressions if row.key in keys]
-        if not rows:
-            # Terms are alternatives: one that asks nothing of this flavor admits it.
-            return True
-        terms.append(rows)
-    if not terms:
+    # matchFields name nodes, of which a flavor says nothing: Kueue drops them (§4.2).
+    terms = [
+        [row for row in term.match_expressions if row.key in keys]
+        for term in affinity.required.terms
+    ]
+    # Terms are alternatives: one that asks nothing of this flavor admits it.
+    if not terms or not all(terms):
         return True
     invalid: InvalidSelectorError | None = None
     for rows in terms:
@@ -121,17 +119,12 @@ def meets(row: SelectorRequirement, value: str | None) -> bool:
     """
     # Refuse what Kubernetes' label selector refuses.
     values = row.values
-    valid = {
-        "In": len(values) > 0,
-        "NotIn": len(values) > 0,
-        "Exists": len(values) == 0,
-        "DoesNotExist": len(values) == 0,
-        "Gt": len(values) == 1 and bool(_INTEGER.fullmatch(values[0])),
-        "Lt": len(values) == 1 and bool(_INTEGER.fullmatch(values[0])),
-    }.get(row.operator, False)
+    some, none = bool(values), not values
+    one = len(values) == 1 and bool(_INTEGER.fullmatch(values[0]))
+    known = {"In": some, "NotIn": some, "Exists": none, "DoesNotExist": none, "Gt": one, "Lt": one}
+    valid = known.get(row.operator, False)
     if not valid or not all(_LABEL_VALUE.fullmatch(value) for value in values):
-        message = f"{row.key} {row.operator} {list(values)}"
-        raise InvalidSelectorError(message)
+        raise InvalidSelectorError(f"{row.key} {row.operator} {list(values)}")
     match row.operator:
         case "In":
             return value in row.values
@@ -246,13 +239,12 @@ class NoFitReason(Enum):
     NO_MATCHING_FLAVOR = "NoMatchingFlavor"
 
 
-NO_REASON: Final = NoFitReason.NONE
 _SEVERITY: Final = {reason: severity for severity, reason in enumerate(NoFitReason)}
 
 
 def most_severe(reasons: Iterable[NoFitReason]) -> NoFitReason:
     """Return the most severe of some reasons; none of no reasons."""
-    return max(reasons, key=_SEVERITY.__getitem__, default=NO_REASON)
+    return max(reasons, key=_SEVERITY.__getitem__, default=NoFitReason.NONE)
 
 
 @dataclass(slots=True)

@@ -119,9 +119,9 @@ class _Passes:
             # Never the own queue: its candidates pass no test, so none of them is left to retry.
             mine, theirs = self._sides(queue)
             candidate = order.pop(queue)
-            order.drop(queue)
-            # By this strategy always, not by the second one that is configured.
-            if _less_than_initial(mine, theirs, theirs):
+            order.pruned.add(queue)
+            # By LessThanInitialShare always, not by the second one that is configured.
+            if mine.order < theirs.order:
                 self._remove(candidate, FAIR)
                 if self._fits():
                     return True
@@ -193,17 +193,10 @@ class _Passes:
         return mine[mine.index(shared) - 1], theirs[theirs.index(shared) - 1]
 
 
-def _less_than_or_equal_to_final(mine: Share, _: Share, after: Share) -> bool:
-    return mine.order <= after.order
-
-
-def _less_than_initial(mine: Share, before: Share, _: Share) -> bool:
-    return mine.order < before.order
-
-
+# By the shares of the preemptor's side, and of the victim's before and after the removal.
 _STRATEGIES: dict[Strategy, Callable[[Share, Share, Share], bool]] = {
-    "LessThanOrEqualToFinalShare": _less_than_or_equal_to_final,
-    "LessThanInitialShare": _less_than_initial,
+    "LessThanOrEqualToFinalShare": lambda mine, _, after: mine.order <= after.order,
+    "LessThanInitialShare": lambda mine, before, _: mine.order < before.order,
 }
 
 
@@ -227,10 +220,6 @@ class QueueOrder:
     def pop(self, queue: int) -> Admitted:
         """Take a queue's first remaining candidate."""
         return self.candidates[queue].popleft()
-
-    def drop(self, queue: int) -> None:
-        """Look at a queue no more."""
-        self.pruned.add(queue)
 
     def next_queue(self) -> int | None:
         """Return the queue to look at next, or ``None`` when all are pruned."""

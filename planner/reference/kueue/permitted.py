@@ -82,8 +82,14 @@ def permitted_assignments(
                 for name in _eligible(assigner, group, covering)
                 if assigner.keeps_flavors(group, name, wanted)
             ]
-            tried = (_take(assigner, part, name, wanted) for part in parts for name in flavors)
-            parts = _merged([part for part in tried if part is not None])
+            # The first of several parts that go on alike is kept.
+            kept: dict[_Key, _Part] = {}
+            for one in (_take(assigner, part, name, wanted) for part in parts for name in flavors):
+                if one is not None:
+                    first = kept.get(one.key)
+                    ways = one.ways + (first.ways if first else 0)
+                    kept[one.key] = replace(first or one, ways=ways)
+            parts = list(kept.values())
             # Those of flavors listed earlier come first, and are kept.
             complete = complete and len(parts) <= MOST
             parts = parts[:MOST]
@@ -102,7 +108,14 @@ def permitted_assignments(
         ):
             return Permitted()
     order = [request.name for request in preemptor.pod_sets]
-    assignments = tuple(_assignment(part, order) for part in parts)
+    assignments = tuple(
+        Assignment(
+            mode=worst(choice.mode for pods in part.pod_sets for choice in pods.flavors.values()),
+            borrowing=part.level,
+            pod_sets=tuple(sorted(part.pod_sets, key=lambda pods: order.index(pods.name))),
+        )
+        for part in parts
+    )
     return Permitted(assignments, sum(part.ways for part in parts), complete)
 
 
@@ -153,8 +166,7 @@ def _take(
             return None
         if offer is None:
             contested.add(fr)
-        height = borrow_level(assigner.usage, assigner.preemptor.queue, fr, value)[0]
-        level = max(level, height)
+        level = max(level, borrow_level(assigner.usage, assigner.preemptor.queue, fr, value)[0])
         chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit" if offer else "Preempt")
         # Noted, a zero would keep apart parts that go on alike.
         if value or fr in assumed:
@@ -162,15 +174,6 @@ def _take(
     return replace(
         part, chosen=chosen, assumed=assumed, contested=frozenset(contested), level=level
     )
-
-
-def _merged(parts: Sequence[_Part]) -> list[_Part]:
-    """Keep the first of several parts that go on alike."""
-    kept: dict[_Key, _Part] = {}
-    for part in parts:
-        first = kept.get(part.key)
-        kept[part.key] = part if first is None else replace(first, ways=first.ways + part.ways)
-    return list(kept.values())
 
 
 def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:
@@ -184,10 +187,3 @@ def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:
         for request in group
     )
     return replace(part, pod_sets=part.pod_sets + done, chosen={})
-
-
-def _assignment(part: _Part, order: Sequence[str]) -> Assignment:
-    """Return an assignment with its podsets in the order of the workload."""
-    mode = worst(choice.mode for pods in part.pod_sets for choice in pods.flavors.values())
-    pod_sets = sorted(part.pod_sets, key=lambda pods: order.index(pods.name))
-    return Assignment(mode=mode, borrowing=part.level, pod_sets=tuple(pod_sets))

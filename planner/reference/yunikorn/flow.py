@@ -135,8 +135,9 @@ def after(
         asks = application.requests
         if application is asking.application:
             asks = tuple(one for one in asks if one is not asking.ask)
-            now = {"allocationTime": cluster.now, "nodeId": node}
-            kept = (*kept, Allocation.model_validate({**_common(asking.ask), **now}))
+            held = asking.ask.model_dump(by_alias=True, include=_COMMON)
+            held |= {"allocationTime": cluster.now, "nodeId": node}
+            kept = (*kept, Allocation.model_validate(held))
         if again is not None:
             asks = (*asks, *(again(one, cluster.now) for one in lost))
         applications.append(application.model_copy(update={"allocations": kept, "requests": asks}))
@@ -155,13 +156,9 @@ def _asked_again(allocation: Allocation, now: int) -> Ask:
 
 def asked_as(key: str, claim: Claim, now: int) -> Ask:
     """Return what an ask or allocation asks for as a new ask of a key, made now."""
-    return Ask.model_validate({**_common(claim), "allocationKey": key, "requestTime": now})
+    common = claim.model_dump(by_alias=True, include=_COMMON)
+    return Ask.model_validate({**common, "allocationKey": key, "requestTime": now})
 
 
-def _common(claim: Claim) -> dict[str, object]:
-    """Return what an ask and its allocation have in common."""
-    fields = claim.model_dump(by_alias=True)
-    return {name: value for name, value in fields.items() if name in _COMMON}
-
-
-_COMMON: Final = frozenset(field.alias or name for name, field in Claim.model_fields.items())
+_COMMON: Final = set(Claim.model_fields)
+"""What an ask and its allocation have in common."""

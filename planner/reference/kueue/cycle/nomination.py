@@ -12,7 +12,7 @@ Source: docs/semantics/kueue-features.md §1.1 to §1.6 and §5; docs/semantics/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from weakref import ReferenceType, ref
@@ -184,12 +184,9 @@ def _why_not_queued(state: State, workload: Workload, message: str) -> str:
     """Say what keeps a workload out of every queue."""
     if message == NO_LOCAL_QUEUE:
         wanted = workload.metadata.namespace, workload.spec.queue_name
-        there = [
-            local.spec.stop_policy
-            for local in state.local_queues
-            if (local.metadata.namespace, local.metadata.name) == wanted
-        ]
-        what = f"has stopPolicy {there[0]}" if there else "does not exist"
+        named = (one for one in state.local_queues if one.metadata.name == wanted[1])
+        local = next((one for one in named if one.metadata.namespace == wanted[0]), None)
+        what = f"has stopPolicy {local.spec.stop_policy}" if local else "does not exist"
         return f"its LocalQueue {'/'.join(wanted)} {what}"
     if message != INADMISSIBLE:
         return message
@@ -286,20 +283,16 @@ def never_reached(
         if wanted in reached:
             return []
         # Who competes and who is parked, and how far walks over flavors came.
-        standing = tuple(
-            (
-                node,
-                tuple(
-                    (one.key, str(one.progress and one.progress.tried)) for one in waiting.active
-                ),
-                tuple(sorted(one.key for one in waiting.parked)),
-            )
-            for node, waiting in queues.items()
+        competing = (
+            tuple((one.key, str(one.progress and one.progress.tried)) for one in waiting.active)
+            for waiting in queues.values()
         )
+        parked = (tuple(sorted(one.key for one in waiting.parked)) for waiting in queues.values())
+        standing = tuple(zip(queues, competing, parked, strict=True))
         # Nothing else changes, so from here on the cycles repeat: whoever was not reached never is.
         if standing in seen:
             return [
-                (pending, _keeper(ran, at_head[node].key, is_reached=at_head[node].key in reached))
+                (pending, _keeper(ran, at_head[node].key, reached))
                 for node in at_head
                 for pending in queues[node].active
                 if pending.key not in reached
@@ -308,12 +301,12 @@ def never_reached(
     return []
 
 
-def _keeper(ran: Schedule, head: str, *, is_reached: bool) -> InTheWay:
+def _keeper(ran: Schedule, head: str, reached: Container[str]) -> InTheWay:
     """Return who keeps Kueue from those of a queue: its head, or who is before that head.
 
     Whoever finds nobody to preempt reserves room all the same, and comes first in every cycle.
     """
-    if is_reached:
+    if head in reached:
         return InTheWay((head,), own_queue=True)
     keys = [entry.preemptor.key for entry in ran.entries]
     before = ran.entries[: keys.index(head)]

@@ -8,6 +8,7 @@ pkg/cache/queue/cluster_queue.go ``RequeueIfNotPresent``, ``handleInadmissibleHa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -122,11 +123,10 @@ def schedule(
     processing = Processing(snapshot, snapshot.usage.copy(), decider, places)
     entries: list[Entry] = []
     blocked = False
+    in_order: Iterable[Nominee] = classical_order(nominees, snapshot.configuration)
     if snapshot.configuration.fair_sharing_on:
         # It looks at what is taken so far.
         in_order = tournament_order(snapshot, processing.usage, nominees)
-    else:
-        in_order = iter(classical_order(nominees, snapshot.configuration))
     for nominee in in_order:
         entries.append(processing.process(nominee))
         blocked = entries[-1].outcome == "waitsForPodsReady"
@@ -169,44 +169,28 @@ def requeue(
         if waiting.preemptor == pending.key:
             waiting.preemptor = None
         return
-    pending.progress = _progress(configuration, waiting, pending, entry, cycle)
+    # What is remembered of the walks over the flavors.
+    if entry.decision is not None:
+        keeps = entry.outcome in _WALKED or (
+            entry.outcome == "skipped"
+            and configuration.gate("FlavorFungibilityPreserveScanProgress")
+        )
+        walked = Progress(entry.decision.assigned.tried, cycle, waiting.generation)
+        pending.progress = walked if keeps else None
     # Sticky: whoever preempted is the head again, or its victims would make room for another.
     if entry.requeue_reason == "PendingPreemption":
         waiting.preemptor = pending.key
-    if _goes_back(pending, entry, strict=waiting.strict):
+    # StrictFIFO waits behind its head whatever failed, but for a namespace that does not match.
+    stays_head = waiting.strict and entry.requeue_reason != "NamespaceMismatch"
+    untried = pending.progress is not None and pending.progress.has_untried
+    if stays_head or entry.outcome in _AT_ONCE or untried:
         waiting.put(pending)
         return
     waiting.parked.append(pending)
     equivalence = configuration.gate("SchedulingEquivalenceHashing")
     if equivalence and not waiting.strict and entry.outcome in _WALKED:
-        _park_alike(waiting, pending)
-
-
-def _goes_back(pending: Pending, entry: Entry, *, strict: bool) -> bool:
-    """Say whether a head competes again in the next cycle."""
-    # StrictFIFO waits behind its head whatever failed, but for a namespace that does not match.
-    if strict and entry.requeue_reason != "NamespaceMismatch":
-        return True
-    if entry.outcome in _AT_ONCE:
-        return True
-    return pending.progress is not None and pending.progress.has_untried
-
-
-def _progress(
-    configuration: Configuration, waiting: Waiting, pending: Pending, entry: Entry, cycle: int
-) -> Progress | None:
-    """Return what is remembered of the walks over the flavors."""
-    if entry.decision is None:
-        return pending.progress
-    keeps = entry.outcome in _WALKED or (
-        entry.outcome == "skipped" and configuration.gate("FlavorFungibilityPreserveScanProgress")
-    )
-    return Progress(entry.decision.assigned.tried, cycle, waiting.generation) if keeps else None
-
-
-def _park_alike(waiting: Waiting, head: Pending) -> None:
-    """Park all workloads of the head's queue which the scheduler cannot tell from the head."""
-    waiting.bulk.add(head.kind)
-    others, waiting.active = waiting.active, []
-    for pending in others:
-        (waiting.parked if pending.kind == head.kind else waiting.active).append(pending)
+        # With it all of its queue are parked which the scheduler cannot tell from it.
+        waiting.bulk.add(pending.kind)
+        others, waiting.active = waiting.active, []
+        for other in others:
+            (waiting.parked if other.kind == pending.kind else waiting.active).append(other)

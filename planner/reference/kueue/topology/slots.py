@@ -130,10 +130,9 @@ class Qualification:
         self._tree = tree
         self._pod = pod
         self._tolerations = (*pod.tolerations, *tolerations)
-        if tree.ends_in_host:
-            self.against: Sequence[str] = [self._why_not(node) for node in tree.nodes]
-        else:
-            self.against = [""] * len(tree.nodes)
+        self.against: Sequence[str] = [
+            self._why_not(node) if tree.ends_in_host else "" for node in tree.nodes
+        ]
         self.leaves: Sequence[bool] = [not why for why in self.against]
 
     def _why_not(self, node: Node) -> str:
@@ -194,18 +193,14 @@ def excluded(
         if qualification.against[leaf]:
             found[qualification.against[leaf]] += 1
             continue
-        lacking = _lacking(tree, row, ask, assumed.get(tree.leaf_id(leaf), {}))
-        if lacking:
-            found[f'resource "{lacking[0]}"'] += 1
+        given = assumed.get(tree.leaf_id(leaf), {})
+        for name, amount in sorted(ask.amounts.items()):
+            column = tree.column_of.get(name)
+            left = 0 if column is None else row[column] - given.get(name, 0)
+            if amount and left < amount:
+                found[f'resource "{name}"'] += 1
+                break
     return found
-
-
-def _lacking(tree: FlavorTree, row: Sequence[int], ask: Ask, assumed: Amounts) -> list[str]:
-    def left(name: str) -> int:
-        column = tree.column_of.get(name)
-        return 0 if column is None else row[column] - assumed.get(name, 0)
-
-    return sorted(name for name, amount in ask.amounts.items() if amount and left(name) < amount)
 
 
 def added(assumed: Iterable[tuple[str, Amounts]], to: dict[str, dict[str, int]]) -> None:
