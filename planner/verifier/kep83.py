@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 from msgspec.structs import asdict, replace
 
-from planner.laws import Law, Register
+from planner.laws import Register
 from planner.laws import kep83 as laws
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add
@@ -22,9 +22,9 @@ from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 from planner.verifier.kueue.case import Case, Removal
-from planner.verifier.kueue.classical import judge_fit, judge_holdings, say_reason, say_refused
+from planner.verifier.kueue.classical import judge_fit, judge_holdings, judge_permitted
 from planner.verifier.kueue.setting import Setting, say_amount, say_node
-from planner.verifier.wording import judge, judge_order, say_count, say_some
+from planner.verifier.wording import judge, judge_order, say_some
 
 OWN_QUEUE: Final = "InClusterQueue"
 RECLAIMED: Final = "InCohortReclamation"
@@ -226,7 +226,8 @@ def within_cluster_queue(case: Kep83Case) -> Verdict:
     Source: ClusterQueue API changes; Preemption, step 2.2.
     """
     policy = f"withinClusterQueue: {case.setting.queue_policy}"
-    return _permitted(case, laws.K83_WITHIN_CLUSTER_QUEUE, case.own, policy)
+    right = {victim.key: case.setting.reason(victim) for victim, _ in case.own}
+    return judge_permitted(case, laws.K83_WITHIN_CLUSTER_QUEUE, case.own, policy, right)
 
 
 @CHECKS.of(laws.K83_WITHIN_COHORT)
@@ -237,7 +238,8 @@ def within_cohort(case: Kep83Case) -> Verdict:
     ReclaimFromAny: any; Never: none. Source: ClusterQueue API changes; Preemption, step 2.1.
     """
     policy = f"withinCohort: {case.setting.cohort_policy}"
-    return _permitted(case, laws.K83_WITHIN_COHORT, case.others, policy)
+    right = {victim.key: case.setting.reason(victim) for victim, _ in case.others}
+    return judge_permitted(case, laws.K83_WITHIN_COHORT, case.others, policy, right)
 
 
 @CHECKS.of(laws.K83_BORROWS)
@@ -277,17 +279,3 @@ def waited(case: Kep83Case) -> Verdict:
     told = f"it has waited {setting.waited_s} s of {setting.options.wait} s"
     late_enough = setting.may_preempt or case.nothing_evicted
     return judge(laws.K83_WAITED, [] if late_enough else [told], told)
-
-
-def _permitted(
-    case: Kep83Case, law: Law, victims: Sequence[tuple[Admitted, str]], policy: str
-) -> Verdict:
-    """Judge victims by the policy for their queue, and the reasons that the plan gives them."""
-    findings = []
-    for victim, reason in victims:
-        right = case.setting.reason(victim)
-        if not case.setting.permits(victim):
-            findings.append(say_refused(case, victim, policy))
-        elif reason != right:
-            findings.append(say_reason(victim, reason, right))
-    return judge(law, findings, f"{say_count(len(victims))}, {policy}")

@@ -8,7 +8,7 @@ state under ids of their own: fitting, and who may be a victim. Source: docs/sem
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from planner.laws import Law, Register
@@ -62,15 +62,27 @@ def judge_holdings(case: Case, law: Law) -> Verdict:
 
 def judge_own_queue(case: Case, law: Law) -> Verdict:
     """A victim of the own queue satisfies ``withinClusterQueue``, and its reason says so."""
-    policy = case.setting.policy.within_cluster_queue
+    policy = f"withinClusterQueue: {case.setting.policy.within_cluster_queue}"
+    right = {victim.key: Variant.WITHIN_CQ.reason for victim, _ in case.own}
+    return judge_permitted(case, law, case.own, policy, right, " of the own queue")
+
+
+def judge_permitted(  # noqa: PLR0913, PLR0917 - victims, and all that is asked of them
+    case: Case,
+    law: Law,
+    victims: Sequence[tuple[Admitted, str]],
+    policy: str,
+    right: Mapping[str, str],
+    whose: str = "",
+) -> Verdict:
+    """The policy for their queue permits victims, and they go for the right reasons, by key."""
     findings = []
-    for victim, reason in case.own:
+    for victim, reason in victims:
         if not case.setting.permits(victim):
-            findings.append(say_refused(case, victim, f"withinClusterQueue: {policy}"))
-        elif reason != Variant.WITHIN_CQ.reason:
-            findings.append(say_reason(victim, reason, Variant.WITHIN_CQ.reason))
-    holds = f"{say_count(len(case.own))} of the own queue, withinClusterQueue: {policy}"
-    return judge(law, findings, holds)
+            findings.append(say_refused(case, victim, policy))
+        elif right.get(victim.key, reason) != reason:
+            findings.append(say_reason(victim, reason, right[victim.key]))
+    return judge(law, findings, f"{say_count(len(victims))}{whose}, {policy}")
 
 
 def say_refused(case: Case, victim: Admitted, policy: str, when: str = "") -> str:
@@ -161,17 +173,15 @@ def reclaim_within_cohort(case: Case) -> Verdict:
     preemptor has hierarchical advantage, or that goes only without borrowing, is
     ``InCohortReclamation``. Source: docs/semantics/kueue.md §5.2, §5.3 and §5.8.
     """
-    policy = case.setting.policy.reclaim_within_cohort
-    findings = []
-    for victim, reason in case.others:
-        variant = case.setting.variant(victim)
-        if not case.setting.permits(victim):
-            findings.append(say_refused(case, victim, f"reclaimWithinCohort: {policy}"))
-        # The reason of those that go while borrowing is KQ-06's, so that one fault breaks one law.
-        elif variant is not Variant.RECLAIM_WHILE_BORROWING and reason != variant.reason:
-            findings.append(say_reason(victim, reason, variant.reason))
-    holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
-    return judge(laws.KQ_RECLAIM, findings, holds)
+    policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
+    variants = {victim.key: case.setting.variant(victim) for victim, _ in case.others}
+    # The reason of those that go while borrowing is KQ-06's, so that one fault breaks one law.
+    right = {
+        key: variant.reason
+        for key, variant in variants.items()
+        if variant is not Variant.RECLAIM_WHILE_BORROWING
+    }
+    return judge_permitted(case, laws.KQ_RECLAIM, case.others, policy, right, " of other queues")
 
 
 @CHECKS.of(laws.KQ_BORROW_WITHIN_COHORT)

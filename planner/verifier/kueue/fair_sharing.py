@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from msgspec.structs import astuple
 
@@ -63,11 +63,11 @@ from planner.verifier.kueue.classical import (
     judge_fit,
     judge_holdings,
     judge_own_queue,
+    judge_permitted,
     say_reason,
-    say_refused,
 )
 from planner.verifier.kueue.setting import Setting, say_node, say_shares
-from planner.verifier.wording import judge, judge_order, say_count, say_some
+from planner.verifier.wording import judge, judge_order, say_some
 
 OWN_QUEUE: Final = "InClusterQueue"
 WITHIN_NOMINAL: Final = "InCohortReclamation"
@@ -150,32 +150,37 @@ class FairRemoval(Removal, frozen=True):
     unfair: str
 
 
-class Sides(NamedTuple):
-    """What the victims' sides look like at the end.
-
-    ``last`` is can(n); ``before`` are, per node a just below a common ancestor and per victim
-    below it, the shares of a with everything gone but that victim.
-    """
-
-    last: LastVictims
-    before: Mapping[int, Mapping[int, Share]]
-
-
 def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemoval:
     """Find a legal order of removals and replay it; say what stands in the way if none is."""
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
     end = setting.with_request(after)
-    sides = look_at_sides(setting, victims, end)
-    choice = {top: fair_last_victims(setting, sides, top, end) for top in sides.before}
-    stuck = _say_who_is_stuck(setting, victims, sides, end)
-    top = next((top for top, positions in choice.items() if not positions), None)
-    unfair = "" if top is None else _say_unfair_side(setting, victims, sides, top, end)
+    last, before = look_at_sides(setting, victims, end)
+    stuck = unfair = ""
+    node = lowest_stuck(setting, last)
+    if node is not None:
+        below = [victim for victim in victims if node in setting.side(victim.queue)]
+        told = _told(setting, node, below)
+        stuck = say_stuck(setting, victims, end, last, node, told)
+    choice: dict[int, Sequence[int]] = {}
+    for top, shares in before.items():
+        # Where nobody can be last by borrowing, FS-06 is broken; FS-07 is still judged by itself.
+        contenders = choice[top] = last[top] or list(shares)
+        if setting.stays_within_nominal:
+            continue
+        mine, final = setting.shares.of(end, setting.rival(top)), setting.shares.of(end, top)
+        # fair(a) of a node just below a common ancestor.
+        choice[top] = [p for p in contenders if setting.is_fair(mine, shares[p], final)]
+        if not choice[top] and not unfair:
+            # The share before the removal depends on who is last; the best of them is told.
+            best = max((shares[p] for p in contenders), key=lambda share: share.order)
+            keys = [victims[position].key for position in contenders]
+            unfair = _say_unfair(setting, top, keys, (mine, best, final))
     order: list[Admitted] = []
     if not (stuck or unfair):
         # From fair(a) where there is one: a choice that only borrows may fail by its shares.
-        order = arrange(setting, victims, {**sides.last, **choice})
+        order = arrange(setting, victims, {**last, **choice})
         # Nearest first, and stable: the last of each side stays the last. What is nearer than a
         # victim runs on the preemptor's side, and lowers the share that it is compared with.
         order.sort(key=lambda victim: setting.distance(victim.queue))
@@ -211,8 +216,14 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
     return "", ""
 
 
-def look_at_sides(setting: FairSetting, victims: Sequence[Admitted], end: Usage) -> Sides:
-    """Put every victim back alone; ``end`` is the usage without any, the request counted."""
+def look_at_sides(
+    setting: FairSetting, victims: Sequence[Admitted], end: Usage
+) -> tuple[LastVictims, Mapping[int, Mapping[int, Share]]]:
+    """Put every victim back alone; ``end`` is the usage without any, the request counted.
+
+    Returns can(n); and, per node a just below a common ancestor and per victim below it, the shares
+    of a with everything gone but that victim.
+    """
     last: dict[int, list[int]] = {}
     before: dict[int, dict[int, Share]] = {}
     for position, victim in enumerate(victims):
@@ -231,46 +242,13 @@ def look_at_sides(setting: FairSetting, victims: Sequence[Admitted], end: Usage)
                 before.setdefault(node, {})[position] = share
         for node, row in zip(path, kept, strict=True):
             end.amount[node] = row
-    return Sides(last, before)
-
-
-def fair_last_victims(setting: FairSetting, sides: Sides, top: int, end: Usage) -> Sequence[int]:
-    """Return fair(a) of a node just below a common ancestor."""
-    # Where nobody can be last by borrowing, FS-06 is broken; FS-07 is still judged by itself.
-    contenders = sides.last[top] or list(sides.before[top])
-    if setting.stays_within_nominal:
-        return contenders
-    mine, after = setting.shares.of(end, setting.rival(top)), setting.shares.of(end, top)
-    return [p for p in contenders if setting.is_fair(mine, sides.before[top][p], after)]
-
-
-def _say_who_is_stuck(
-    setting: FairSetting, victims: Sequence[Admitted], sides: Sides, end: Usage
-) -> str:
-    node = lowest_stuck(setting, sides.last)
-    if node is None:
-        return ""
-    below = [victim for victim in victims if node in setting.side(victim.queue)]
-    told = _told(setting, node, below)
-    return say_stuck(setting, victims, end, sides.last, node, told)
+    return last, before
 
 
 def _told(setting: FairSetting, node: int, victims: Sequence[Admitted]) -> list[int]:
     """Return the flavor-resources of a node worth telling: with quota, and held by victims."""
     held = {fr for victim in victims for fr, amount in victim.usage.items() if amount}
     return sorted(setting.shares.counted(node) & held)
-
-
-def _say_unfair_side(
-    setting: FairSetting, victims: Sequence[Admitted], sides: Sides, top: int, end: Usage
-) -> str:
-    """Say why none of the victims below a node can be the last one there."""
-    contenders = sides.last[top] or list(sides.before[top])
-    # The share before the removal depends on who is last; the best of them is told.
-    before = max((sides.before[top][p] for p in contenders), key=lambda share: share.order)
-    mine, after = setting.shares.of(end, setting.rival(top)), setting.shares.of(end, top)
-    keys = [victims[position].key for position in contenders]
-    return _say_unfair(setting, top, keys, (mine, before, after))
 
 
 def _say_unfair(
@@ -362,14 +340,9 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
     LowerPriority P > C; Any every one; Never none. ``borrowWithinCohort`` is ignored.
     Source: docs/semantics/kueue.md §5.2 and §6.2.
     """
-    policy = case.setting.policy.reclaim_within_cohort
-    findings = [
-        say_refused(case, victim, f"reclaimWithinCohort: {policy}")
-        for victim, _ in case.others
-        if not case.setting.permits(victim)
-    ]
-    holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
-    return judge(laws.FS_RECLAIM, findings, holds)
+    policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
+    # Their reasons are FS-07's.
+    return judge_permitted(case, laws.FS_RECLAIM, case.others, policy, {}, " of other queues")
 
 
 @CHECKS.of(laws.FS_BORROWS_CONTESTED)
