@@ -1,8 +1,6 @@
 """KEP-83's rules: a plan matched with the state and judged law by law, K83-01 to K83-08.
 
-Every law's function is named like the law in ``planner.laws``, takes a ``Kep83Case`` and returns a
-verdict in words. None of them knows how the plan was found. Written from KEP-83, sections as named;
-what its text leaves open is decided in `planner.laws.kep83`.
+Written from KEP-83, sections as named; what it leaves open is decided in `planner.laws.kep83`.
 """
 
 from __future__ import annotations
@@ -90,8 +88,7 @@ def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
-    # Victims of the own queue may stand anywhere: nothing is asked of them, and they lower no other
-    # queue's usage.
+    # Those of the own queue may stand anywhere: nothing is asked of them or changed elsewhere.
     order = [victim for victim in victims if not setting.side(victim.queue)]
     by_queue: dict[int, list[Admitted]] = {}
     for victim in victims:

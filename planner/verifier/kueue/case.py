@@ -95,8 +95,7 @@ def replay(setting: Setting, order: Sequence[Admitted]) -> Removal:
     for victim in order:
         if not obstacle:
             side = setting.side(victim.queue)
-            # Tested before the removal, as Kueue does: a queue may end within its quota, but not
-            # begin so.
+            # Before the removal, as Kueue does: a queue may end within its quota, not begin so.
             within = next((n for n in side if usage.within_nominal(n, setting.contested)), None)
             if within is not None:
                 used = {fr: usage.amount[within][fr] for fr in setting.contested}
@@ -243,15 +242,14 @@ class Case(Struct, frozen=True, dict=True):
     @property
     def own(self) -> list[tuple[Admitted, str]]:
         """The victims of the preemptor's own queue, with their reasons."""
-        return [pair for pair in self._pairs() if pair[0].queue == self.setting.queue]
+        pairs = zip(self.victims, self.reasons, strict=True)
+        return [pair for pair in pairs if pair[0].queue == self.setting.queue]
 
     @property
     def others(self) -> list[tuple[Admitted, str]]:
         """The victims of the tree's other queues, with their reasons."""
-        return [pair for pair in self._pairs() if self.setting.side(pair[0].queue)]
-
-    def _pairs(self) -> Iterator[tuple[Admitted, str]]:
-        return zip(self.victims, self.reasons, strict=True)
+        pairs = zip(self.victims, self.reasons, strict=True)
+        return [pair for pair in pairs if self.setting.side(pair[0].queue)]
 
     @cached_property
     def removal(self) -> Removal:

@@ -1,7 +1,6 @@
 """The laws of Kueue's classical preemption, one function each: the executable specification.
 
-Every function is named like the law in ``planner.laws``, takes a ``Case`` and returns a verdict
-in words. None of them knows how the plan was found. Before them stands what fair sharing and KEP-83
+Before them stands what fair sharing and KEP-83
 state under ids of their own: fitting, and who may be a victim. Source: docs/semantics/kueue.md §2,
 §3, §5 and §6.2; kueue ff69552e pkg/scheduler/preemption.
 """

@@ -1,9 +1,5 @@
 r"""The laws of Kueue's fair sharing: who wants in, who goes when, and one function for each law.
 
-Every law's function is named like the law in ``planner.laws``, takes a ``FairCase`` and returns a
-verdict in words. None of them knows how the plan was found. The case is a finished plan matched
-with the state.
-
 Written from docs/semantics/kueue.md §6.1 to §6.6, and from kueue ff69552e
 pkg/scheduler/preemption/preemption.go and pkg/scheduler/preemption/fairsharing. The order of
 removals is constructed, then replayed step by step.

@@ -40,12 +40,10 @@ class _Group:
 
     @property
     def name(self) -> str:
-        """The podsets in words."""
         names = [f'"{request.name}"' for request, _ in self.members]
         return f"podset{'s' if len(names) > 1 else ''} {' and '.join(names)}"
 
     def asks(self) -> dict[str, int]:
-        """Return what the podsets ask for together, per resource."""
         total: dict[str, int] = {}
         for request, _ in self.members:
             for resource, amount in request.totals.items():
@@ -121,33 +119,32 @@ def _check(
     if not wanted:
         return
     # The flavors that the podsets get for resources they ask for, each once.
-    chosen = list(
-        dict.fromkeys(
-            pods.flavors[resource].flavor
-            for request, pods in group.members
-            for resource in wanted
-            if resource in request.totals and resource in pods.flavors
-        )
+    chosen = dict.fromkeys(
+        pods.flavors[resource].flavor
+        for request, pods in group.members
+        for resource in wanted
+        if resource in request.totals and resource in pods.flavors
     )
-    resources = ", ".join(wanted)
     if len(chosen) != 1:
-        yield f"{group.name} gets {' and '.join(chosen) or 'no flavor'} for {resources}: not one"
+        flavors, resources = " and ".join(chosen) or "no flavor", ", ".join(wanted)
+        yield f"{group.name} gets {flavors} for {resources}: not one"
         return
-    yield from _eligibility(setting, group, covering, chosen[0])
+    (flavor,) = chosen
+    yield from _eligibility(setting, group, covering, flavor)
     replaced = replaced_by(setting.snapshot, setting.preemptor)
     for resource, total in wanted.items():
         amount = total
         for old in () if replaced is None else map(replaced.at, group.places):
-            if old.flavors.get(resource) != chosen[0]:
+            if old.flavors.get(resource) != flavor:
                 had = old.flavors.get(resource, "no flavor")
-                yield f"{group.name} had {had} for {resource} before, and gets {chosen[0]}"
+                yield f"{group.name} had {had} for {resource} before, and gets {flavor}"
             # It asks for the difference only, but its predecessor's flavor is not negotiable.
             amount = subtract(amount, old.amounts.get(resource, 0))
-        fr = setting.snapshot.fr_or_none(chosen[0], resource)
+        fr = setting.snapshot.fr_or_none(flavor, resource)
         # A flavor-resource that no node has a quota for has potential 0: only nothing fits there.
         if fr is None:
             if amount > 0:
-                yield f"nothing has quota for {resource} in flavor {chosen[0]}"
+                yield f"nothing has quota for {resource} in flavor {flavor}"
             continue
         # Kueue tests each podset with those before it, on a snapshot that does not change (§4.3).
         value = assumed[fr] = add(assumed.get(fr, 0), amount)
@@ -224,8 +221,7 @@ def _may_reclaim(setting: Setting, fr: int, value: int) -> bool:
     usage, cohorts = setting.snapshot.usage, setting.path[1:]
     if not cohorts or not usage.borrows_with(setting.queue, fr, value):
         return bool(cohorts)
-    # Only the part that is never lent counts as served locally: without a lending limit the whole
-    # amount goes up (§4.3).
+    # Only what is never lent serves locally: without a lending limit the whole goes up (§4.3).
     rest = subtract(value, usage.local_free(setting.queue, fr))
     for cohort in cohorts:
         if not usage.borrows_with(cohort, fr, rest):

@@ -144,8 +144,7 @@ def match_plan(
         found, kind = fair_setting_of(found), FairCase
     elif plan.kep83 is not None:
         found, kind = kep83_setting_of(found, plan.kep83), Kep83Case
-    # An equal setting that the caller has keeps what was worked out on it: sides, candidates,
-    # shares.
+    # An equal setting of the caller's keeps what was worked out on it: sides, candidates, shares.
     return kind.of(setting if setting is not None and setting == found else found, plan)
 
 

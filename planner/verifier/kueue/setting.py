@@ -130,7 +130,6 @@ class Setting(Struct, frozen=True, dict=True):
 
     @cached_property
     def _sides(self) -> dict[int, tuple[int, ...] | None]:
-        """Per queue node, what ``side`` answers."""
         tree, on_path = self.snapshot.tree, set(self.path)
         sides: dict[int, tuple[int, ...] | None] = {}
         for node in self.snapshot.admitted:
@@ -269,14 +268,10 @@ class Setting(Struct, frozen=True, dict=True):
         variants = {self.variant(w) for w in others.values()}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
-        if not variants or (forbidden and not self.under_nominal):
+        tree, used = self.snapshot.tree, self.snapshot.usage.amount[own]
+        under_nominal = all(used[fr] < tree.nominal(own, fr) for fr in self.contested)
+        if not variants or (forbidden and not under_nominal):
             return (True,)
         if forbidden and Variant.HIERARCHICAL_RECLAIM not in variants:
             return (False, True)
         return (True, False)
-
-    @property
-    def under_nominal(self) -> bool:
-        """Whether the preemptor's queue uses less than its nominal quota in every contested fr."""
-        tree, used = self.snapshot.tree, self.snapshot.usage.amount[self.queue]
-        return all(used[fr] < tree.nominal(self.queue, fr) for fr in self.contested)

@@ -308,7 +308,6 @@ class FairOrders:
                 yield Moment(order, left, moment.failed | before, second=False)
 
     def _passing(self, moment: Moment, queue: int, here: Positions) -> Positions:
-        """Return who may go now."""
         setting = self.setting
         side = setting.side(queue)
         if not side or setting.stays_within_nominal:
@@ -354,13 +353,11 @@ class FairOrders:
 
     def _different(self, positions: Iterable[int]) -> Iterator[int]:
         """Yield one of those that hold the same."""
-        seen = set()
+        # Of victims that hold the same, one order is as good as another: trying one is enough.
+        first: dict[object, int] = {}
         for position in sorted(positions):
-            # Of victims that hold the same, one order is as good as another: trying one is enough.
-            holds = tuple(sorted(self.candidates[position].usage.items()))
-            if holds not in seen:
-                seen.add(holds)
-                yield position
+            first.setdefault(tuple(sorted(self.candidates[position].usage.items())), position)
+        yield from first.values()
 
     # In words.
 

@@ -128,9 +128,7 @@ class _Placing:
         enough = [
             d for d in some if d.lead >= leaders and d.takes(slices=slices, beside=beside) >= need
         ]
-        if not enough:
-            return some[0]
-        return min(enough, key=lambda d: d.takes(slices=slices, beside=beside))
+        return min(enough, key=lambda d: d.takes(slices=slices, beside=beside), default=some[0])
 
     def _choose(
         self, levels: Sequence[Sequence[_Domain]], level: int

@@ -19,12 +19,9 @@ from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, T
 
 # How many values Kubernetes accepts of each operator; another number is a selector it refuses.
 _VALUES_PER_OPERATOR: Final = {
-    "In": range(1, 2**31),
-    "NotIn": range(1, 2**31),
-    "Exists": range(1),
-    "DoesNotExist": range(1),
-    "Gt": range(1, 2),
-    "Lt": range(1, 2),
+    **dict.fromkeys(("In", "NotIn"), range(1, 2**31)),
+    **dict.fromkeys(("Exists", "DoesNotExist"), range(1)),
+    **dict.fromkeys(("Gt", "Lt"), range(1, 2)),
 }
 _WHOLE = re.compile(r"[-+]?\d+", re.ASCII)
 _LABEL = re.compile(r"([a-z0-9]([-a-z0-9_.]*[a-z0-9])?)?", re.IGNORECASE | re.ASCII)
@@ -229,18 +226,13 @@ class Nodes(Struct, frozen=True):
         return 0 if column is None else placed.left[flavor][leaf][column]
 
     def _now(self, group: Group) -> Slots:
-        """Return what the leaves take before anybody goes."""
         if group.name not in self._known:
-            nobody: Mapping[str, int] = {}
             rows = [
-                self._count(group, leaf, nobody, nobody) if suited else (0, 0, 0)
+                self._count(group, leaf, {}, {}) if suited else (0, 0, 0)
                 for leaf, suited in enumerate(self.suited_to(group.workers))
             ]
-            self._known[group.name] = (
-                Slots(*(list(column) for column in zip(*rows, strict=True)))
-                if rows
-                else Slots((), (), ())
-            )
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            self._known[group.name] = Slots(*columns) if rows else Slots((), (), ())
         return self._known[group.name]
 
     def _count(
@@ -268,12 +260,11 @@ class Nodes(Struct, frozen=True):
         key = pods.flavor, pods.name
         if key not in self._suited:
             tree = self.tree(pods.flavor)
-            if tree.ends_in_host:
-                found = [runs_on(node, pods.pod, pods.tolerations) for node in tree.nodes]
-            else:
-                # Above single nodes Kueue looks at no taint or selector (§4.1).
-                found = [True] * len(tree.nodes)
-            self._suited[key] = found
+            # Above single nodes Kueue looks at no taint or selector (§4.1).
+            self._suited[key] = [
+                not tree.ends_in_host or runs_on(node, pods.pod, pods.tolerations)
+                for node in tree.nodes
+            ]
         return self._suited[key]
 
 

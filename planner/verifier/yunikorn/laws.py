@@ -1,10 +1,8 @@
 """The laws of YuniKorn, one function each: the executable specification.
 
-Every law's function is named like the law in ``planner.laws``, takes a ``YuniKornCase`` and returns
-a verdict in words. None of them knows how the plan was found. Before them stands where an ask may
-go. Its fence, and what priorities are worth below it, are walks over the queues, written from the
-rules: up from the ask to the fence, and up from a victim to the first queue that has the ask below
-it, too. What stands in the way of the ask on a node is said in words.
+Before them stands where an ask may go. Its fence, and what priorities are worth below it, are walks
+over the queues, written from the rules: up from the ask to the fence, and up from a victim to the
+first queue that has the ask below it, too. What stands in its way on a node is said in words.
 
 Source: docs/semantics/yunikorn.md §3 to §7, §10, §11.1 and §15; yunikorn-core be3bb487
 scheduler/objects.
@@ -12,7 +10,7 @@ scheduler/objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -26,7 +24,6 @@ from planner.quota.yunikorn.resource import Amount, fits, fits_raw, ge_known, pl
 from planner.quota.yunikorn.snapshot import under
 from planner.verifier.wording import judge, judge_order, say_count, say_some
 from planner.verifier.yunikorn.case import (
-    LastTier,
     Victim,
     YuniKornCase,
     rules_fault,
@@ -103,8 +100,7 @@ def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
     """Say why the ask cannot have a node once the victims are gone, if so."""
     ask = case.asking.ask
     yield from _unusable(case, room)
-    # Where the node has room already the core takes victims from any node: what is short then is
-    # guaranteed (§10).
+    # Where the node has room the core takes victims from any: what is short is guaranteed (§10).
     must_be_there = case.required_node or not fits(room.available, ask.resource)
     after = room.available
     for victim in case.victims:
@@ -197,8 +193,14 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     # The core prefers others, but takes who opted out when it comes to it: no law binds it (§13.1).
     if claim.by_core:
         return judge(laws.YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
-    findings = list(_last_tier_faults(claim, last, named))
+    findings = []
     opted_out = any(victim.allocation.opted_out for victim in last)
+    if opted_out and claim.proved and claim.resort is None:
+        findings.append(f"{named}: nothing says that no legal set spares who opted out")
+    short = claim.value != len(last) or (claim.proved and not claim.bound)
+    if claim.value is not None and short:
+        known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
+        findings.append(f"{named}: {known}")
     if claim.value is None and not opted_out:
         detail = f"originators count where D0 does, not under {claim.objective}; {named}"
     elif claim.resort is not None if opted_out else claim.bound:
@@ -206,16 +208,6 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     else:
         detail = f"not proved unavoidable in time: {named}"
     return judge(laws.YK_LAST_TIER, findings, detail)
-
-
-def _last_tier_faults(claim: LastTier, last: Sequence[Victim], named: str) -> Iterator[str]:
-    if claim.proved and claim.resort is None and any(one.allocation.opted_out for one in last):
-        yield f"{named}: nothing says that no legal set spares who opted out"
-    if claim.value is None:
-        return
-    known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
-    if claim.value != len(last) or (claim.proved and not claim.bound):
-        yield f"{named}: {known}"
 
 
 @CHECKS.of(laws.YK_LEAVES_GUARANTEED)
@@ -349,20 +341,14 @@ def fence(case: YuniKornCase) -> Verdict:
     """
     found, findings = find_fence(case.asking), []
     for victim in case.victims:
+        where = f"{victim.key} is in {say_queue(victim.queue)}"
         if found.queue not in victim.queue.lineage:
-            findings.append(
-                f"{victim.key} is in {say_queue(victim.queue)}, outside {say_queue(found.queue)}, "
-                f"which fences the ask: {found.reason}"
-            )
+            outside = f"outside {say_queue(found.queue)}, which fences the ask: {found.reason}"
+            findings.append(f"{where}, {outside}")
         if victim.queue.properties.disabled:
-            findings.append(
-                f"{victim.key} is in {say_queue(victim.queue)}, whose preemption.policy is disabled"
-            )
+            findings.append(f"{where}, whose preemption.policy is disabled")
         if not victim.queue.is_leaf:  # as where queues.yaml was divided after the dump
-            findings.append(
-                f"{victim.key} is in {say_queue(victim.queue)}, which is a parent: the core takes "
-                "victims from leaves"
-            )
+            findings.append(f"{where}, which is a parent: the core takes victims from leaves")
     return judge(laws.YK_FENCE, findings, f"the fence is {say_queue(found.queue)}: {found.reason}")
 
 
@@ -446,8 +432,7 @@ def may_preempt(case: YuniKornCase) -> Verdict:
     if fault or case.nothing_evicted:
         return judge(laws.YK_MAY_PREEMPT, [fault] if fault else [], NOTHING_EVICTED)
     findings = []
-    # An ask with a required node preempts whatever the partition says, and even if it may not
-    # preempt others (§11.1).
+    # One with a required node preempts whatever the partition says, or its own flag (§11.1).
     if not case.required_node:
         partition = case.cluster.partition
         if not partition.preemption.enabled:
