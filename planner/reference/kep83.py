@@ -108,21 +108,18 @@ Choices = dict[str, FlavorChoice]
 
 @dataclass(slots=True)
 class Kep83Flavors:
-    """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was."""
+    """Assigns flavors to one preemptor on one snapshot, which Kueue's ``assigner`` knows."""
 
-    snapshot: Snapshot
-    usage: Usage
-    preemptor: Preemptor
+    assigner: FlavorAssigner
     options: Kep83
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _level: int = field(default=0, init=False)
 
     def assign(self) -> Assignment:
         """Assign flavors to all podsets; the first that gets none ends it with mode NoFit."""
-        assigner = FlavorAssigner(self.snapshot, self.usage, self.preemptor)
         done: list[PodSetFlavors] = []
-        for group in assigner.groups():
-            chosen = self._choose(assigner, group)
+        for group in self.assigner.groups():
+            chosen = self._choose(group)
             if chosen is None:
                 return Assignment(mode="NoFit", pod_sets=tuple(done))
             for request in group:
@@ -132,32 +129,28 @@ class Kep83Flavors:
         mode: Mode = worst(choice.mode for pods in done for choice in pods.flavors.values())
         return Assignment(mode=mode, borrowing=self._level, pod_sets=tuple(done))
 
-    def _choose(self, assigner: FlavorAssigner, group: Sequence[PodSetRequest]) -> Choices | None:
+    def _choose(self, group: Sequence[PodSetRequest]) -> Choices | None:
         """Choose flavors for podsets that are handled together; ``None`` if one has none."""
         requests = joined(group)
         chosen: Choices = {}
         for resource, amount in requests.items():
-            covering = assigner.covering(resource)
-            if resource in chosen or (covering is None and assigner.skips(amount)):
+            covering = self.assigner.covering(resource)
+            if resource in chosen or (covering is None and self.assigner.skips(amount)):
                 continue
-            found = None if covering is None else self._walk(assigner, group, covering, requests)
+            found = None if covering is None else self._walk(group, covering, requests)
             if found is None:
                 return None
             chosen |= found
         return chosen
 
     def _walk(
-        self,
-        assigner: FlavorAssigner,
-        group: Sequence[PodSetRequest],
-        covering: ResourceGroup,
-        requests: Mapping[str, int],
+        self, group: Sequence[PodSetRequest], covering: ResourceGroup, requests: Mapping[str, int]
     ) -> Choices | None:
         """Walk the flavors twice: for one with quota left, then for one preemption can free."""
         wanted = {name: n for name, n in requests.items() if name in covering.covered_resources}
         try:
             names = [one.name for one in covering.flavors]
-            flavors = [name for name in names if assigner.eligible(group, name, covering)]
+            flavors = [name for name in names if self.assigner.eligible(group, name, covering)]
         except InvalidSelectorError:
             return None
         # All flavors for the first step before any for the second: a later flavor with quota left
@@ -175,32 +168,32 @@ class Kep83Flavors:
     def _mode(self, flavor: str, resource: str, amount: int, *, preempting: bool) -> Mode:
         """Step 0: Fit where quota is left in the cohort, within the max of the ClusterQueue.
 
-        Step 1, ``preempting``: Preempt, or Fit, where the min quota of the ClusterQueue can hold
-        the request.
+        Step 1, ``preempting``: Preempt, or Fit, where the min of the ClusterQueue can hold it.
         """
-        fr = self.snapshot.fr_or_none(flavor, resource)
+        snapshot, usage = self.assigner.snapshot, self.assigner.usage
+        fr = snapshot.fr_or_none(flavor, resource)
         if fr is None:  # covered, but listed without quota anywhere
             return "NoFit" if amount else "Fit"
-        queue, tree, borrows = self.preemptor.queue, self.snapshot.tree, self.options.borrows
+        queue, tree, borrows = self.assigner.preemptor.queue, snapshot.tree, self.options.borrows
         value = add(self._assumed.get(fr, 0), amount)
-        fits = value <= max(0, self.usage.available(queue, fr))
+        fits = value <= max(0, usage.available(queue, fr))
         if not preempting:
             return "Fit" if fits else "NoFit"
         if value > (tree.potential(queue, fr) if borrows else tree.nominal(queue, fr)):
             return "NoFit"
-        if not borrows and self.usage.borrows_with(queue, fr, value):
+        if not borrows and usage.borrows_with(queue, fr, value):
             return "Preempt"  # it may fit now, but only by what such an assignment may not borrow
         return "Fit" if fits else "Preempt"
 
     def _assume(self, request: PodSetRequest, flavors: Choices) -> None:
         """Count what a podset got, and how far up that borrows."""
+        queue, usage = self.assigner.preemptor.queue, self.assigner.usage
         for name, choice in flavors.items():
-            fr = self.snapshot.fr_or_none(choice.flavor, name)
+            fr = self.assigner.snapshot.fr_or_none(choice.flavor, name)
             if fr is not None:
                 value = add(self._assumed.get(fr, 0), request.totals[name])
                 self._assumed[fr] = value
-                level, _ = borrow_level(self.usage, self.preemptor.queue, fr, value)
-                self._level = max(self._level, level)
+                self._level = max(self._level, borrow_level(usage, queue, fr, value)[0])
 
 
 def candidates_in_order(context: Kep83Context) -> list[Admitted]:
@@ -327,7 +320,8 @@ def decide_kep83(
         return Decision(Assigned(Assignment(mode="NoFit")), nothing)
     usage = snapshot.usage.copy()
     if assignment is None:
-        assignment = Kep83Flavors(snapshot, usage, preemptor, options).assign()
+        assigner = FlavorAssigner(snapshot, usage, preemptor)
+        assignment = Kep83Flavors(assigner, options).assign()
     assigned = Assigned(assignment)
     # Podsets without flavors would be missing in the request, which then fits too easily.
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):

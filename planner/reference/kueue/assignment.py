@@ -381,7 +381,6 @@ class FlavorAssigner:
                 yield resource, fr, self._wanted(fr, amount), most
 
     def _shortages(self, flavor: str, wanted: Mapping[str, int]) -> Iterator[str]:
-        """Yield what a flavor has not enough of, in Kueue's words."""
         subtract = self.snapshot.tree.arithmetic.subtract
         for resource, fr, value, most in self._asked(flavor, wanted):
             if value > most:
@@ -450,7 +449,6 @@ class FlavorAssigner:
         return choices, representative
 
     def _wanted(self, fr: int, amount: int) -> int:
-        """Return an amount with what earlier podsets ask for."""
         return self.snapshot.tree.arithmetic.add_wanted(self._assumed.get(fr, 0), amount)
 
     def offer_at_once(self, fr: int, value: int) -> Offer | None:
@@ -509,7 +507,6 @@ class FlavorAssigner:
 
 
 def _said(messages: Mapping[str, str]) -> str:
-    """Return what Kueue writes of podsets that get no flavors."""
     return "; ".join(
         f"couldn't assign flavors to pod set {name}: {text}" for name, text in messages.items()
     )

@@ -56,11 +56,9 @@ class Decision(Struct, frozen=True):
         Kueue goes by that name alone: the first target of it is spared even where it is nobody
         that is replaced, but a candidate of another queue or namespace.
         """
-        targets = list(self.targets)
-        spared = next((one for one in targets if one.workload.key == named), None)
-        if spared is not None:
-            targets.remove(spared)
-        return tuple(targets)
+        keys = [one.workload.key for one in self.targets]
+        spared = keys.index(named) if named in keys else len(keys)
+        return self.targets[:spared] + self.targets[spared + 1 :]
 
 
 def decide(  # noqa: PLR0913 - what a decision depends on

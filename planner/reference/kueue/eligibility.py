@@ -12,7 +12,7 @@ pkg/resources/slice_requests.go for the order of resources.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
@@ -25,8 +25,6 @@ from planner.state.kueue_configuration import Configuration
 from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
 from planner.state.queues import FlavorFungibility, ResourceFlavor, ResourceGroup
 
-HARD_EFFECTS = {"NoSchedule", "NoExecute"}
-"""Effects of taints that keep pods away."""
 _LABEL_VALUE = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
@@ -48,19 +46,21 @@ def why_ineligible(
         If the pod's selector is not valid for the labels the flavor defines.
     """
     tolerations = (*pod.tolerations, *flavor.spec.tolerations)
-    for taint in flavor.spec.node_taints:
-        if taint.effect in HARD_EFFECTS and not is_tolerated(taint, tolerations):
-            shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
-            return f"untolerated taint {shown} in flavor {flavor.name}"
+    for taint in untolerated(flavor.spec.node_taints, tolerations):
+        shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
+        return f"untolerated taint {shown} in flavor {flavor.name}"
     labels = flavor.spec.node_labels
     if _selector_matches(pod, labels, labels.keys() if keys is None else keys):
         return ""
     return f"flavor {flavor.name} doesn't match node affinity"
 
 
-def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Say whether one of some tolerations accepts a taint."""
-    return any(_tolerates(toleration, taint) for toleration in tolerations)
+def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Iterator[Taint]:
+    """Yield the taints that keep pods away: no toleration accepts them."""
+    for taint in taints:
+        hard = taint.effect in {"NoSchedule", "NoExecute"}
+        if hard and not any(_tolerates(toleration, taint) for toleration in tolerations):
+            yield taint
 
 
 def _tolerates(toleration: Toleration, taint: Taint) -> bool:
@@ -187,14 +187,10 @@ def taste_of(fungibility: FlavorFungibility, configuration: Configuration) -> Ta
     planner/state/kueue_release.py), and a gate chooses one where none is given (17).
     """
     preference, rules = fungibility.preference, configuration.rules
-    if preference is not None:
-        named = preference == "PreemptionOverBorrowing"
-        level_first = named == rules.preference_as_named
-    else:
-        level_first = (
-            configuration.gate("FlavorFungibilityImplicitPreferenceDefault")
-            and fungibility.when_can_borrow == "TryNextFlavor"
-        )
+    level_first = (preference == "PreemptionOverBorrowing") == rules.preference_as_named
+    if preference is None:
+        implied = configuration.gate("FlavorFungibilityImplicitPreferenceDefault")
+        level_first = implied and fungibility.when_can_borrow == "TryNextFlavor"
     return Taste(level_first, rules.no_candidates_last)
 
 

@@ -68,6 +68,10 @@ def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 1
     LookupFailed
         If an application is in a queue which does not exist.
     """
+
+    def again(victim: Allocation, now: int) -> Ask:
+        return asked_as(f"{victim.allocation_key}-again", victim, now)
+
     steps: list[Step] = []
     cluster = prepare(state)
     while len(steps) < max_steps:
@@ -75,7 +79,7 @@ def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 1
         if moved is None or moved.step is None:
             break
         steps.append(moved.step)
-        partition = after(cluster, moved, _asked_again if recreate else None)
+        partition = after(cluster, moved, again if recreate else None)
         state = state.model_copy(update={"partitions": (partition,)})
         cluster = prepare(state)
     return Flow(tuple(steps), cluster)
@@ -147,11 +151,6 @@ def after(
     )
     changed = {"applications": tuple(applications), "nodes": nodes}
     return cluster.partition.model_copy(update=changed)
-
-
-def _asked_again(allocation: Allocation, now: int) -> Ask:
-    """Return a victim as a new ask, made now under a key of its own."""
-    return asked_as(f"{allocation.allocation_key}-again", allocation, now)
 
 
 def asked_as(key: str, claim: Claim, now: int) -> Ask:

@@ -181,7 +181,6 @@ _FLAGS: Final = {
 
 
 def _why_not_queued(state: State, workload: Workload, message: str) -> str:
-    """Say what keeps a workload out of every queue."""
     if message == NO_LOCAL_QUEUE:
         wanted = workload.metadata.namespace, workload.spec.queue_name
         named = (one for one in state.local_queues if one.metadata.name == wanted[1])

@@ -63,11 +63,18 @@ class Processing:
         overlaps = self._overlaps(decision)
         gate = self.snapshot.configuration.gate
         recomputed = overlaps and gate("RecomputeAssignmentUponPreemptionTargetsOverlap")
-        if recomputed:
-            decision = self._decide_again(preemptor, decision, gone=self.chosen.values())
-            overlaps = self._overlaps(decision)
-        elif self._lacks_places_only(preemptor, decision):
-            decision = self._decide_again(preemptor, decision, gone=())
+        # Earlier entries took the nodes of one for which there is quota
+        # (docs/semantics/kueue-topology.md §6.2).
+        lacks_places = (
+            not recomputed
+            and gate("TASRecomputeAssignmentWithinSchedulingCycle")
+            and decision.assigned.placements
+            and self._fits_in_quota(preemptor, decision)
+            and not self._has_places(decision)
+        )
+        if recomputed or lacks_places:
+            gone = self.chosen.values() if recomputed else ()
+            decision = self._decide_again(preemptor, decision, gone)
             overlaps = self._overlaps(decision)
         mode, targets = decision.assignment.mode, decision.targets
         # In Kueue's order: of several outcomes that would do, the first one decides what is
@@ -167,16 +174,6 @@ class Processing:
         if self.places is not None:
             for placement in decision.assigned.placements.values():
                 self.places.take(placement.taken)
-
-    def _lacks_places_only(self, preemptor: Preemptor, decision: Decision) -> bool:
-        """Say whether earlier entries took the nodes of one for which there is quota, by a gate.
-
-        Source: docs/semantics/kueue-topology.md §6.2.
-        """
-        gate = self.snapshot.configuration.gate("TASRecomputeAssignmentWithinSchedulingCycle")
-        if not gate or not decision.assigned.placements:
-            return False
-        return self._fits_in_quota(preemptor, decision) and not self._has_places(decision)
 
     def _has_places(self, decision: Decision) -> bool:
         """Say whether each domain of each podset, taken by itself, still has room (§6.2)."""

@@ -43,8 +43,7 @@ Class = tuple[object, ...]
 class Progress(NamedTuple):
     """How far the walks over the flavors of a workload came: Kueue's ``LastAssignment``.
 
-    ``cycle`` numbers the scheduling cycle that noted it; ``generation`` is the one that the
-    ClusterQueue had then.
+    ``cycle`` numbers the cycle that noted it; ``generation`` is the ClusterQueue's then.
     """
 
     tried: Tried
@@ -130,11 +129,10 @@ class Waiting:
 
         Admission fair sharing comes first: less past use is before the sticky preemptor.
         """
-        if self.sticky is not None:
-            for pending in self.active:
-                if pending.key == self.sticky and pending.past <= self.active[0].past:
-                    return pending
-        return self.active[0] if self.active else None
+        first, sticky = next(iter(self.active), None), self.sticky
+        if first is None or sticky is None:
+            return first
+        return next((p for p in self.active if p.key == sticky and p.past <= first.past), first)
 
     def put(self, pending: Pending) -> None:
         """Put a workload among the active ones, where it belongs."""

@@ -197,9 +197,7 @@ class Placing:
 
     def _test(self, assignment: Assignment) -> PlaceTest | None:
         asked = self._asked(assignment.pod_sets)
-        if asked.wrong is not None or not asked.asks:
-            return None
-        return PlaceTest(self, tuple(asked.asks))
+        return PlaceTest(self, tuple(asked.asks)) if asked.asks and not asked.wrong else None
 
     def is_given_up(self, assignment: Assignment) -> bool:
         """Say whether Kueue looks for nobody: without its own pods there is no place either (§3.3).

@@ -8,6 +8,7 @@ pkg/cache/scheduler/tas_flavor_snapshot.go ``fillInCountsHelper``, ``sortedDomai
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner.quota.kueue.topology_tree import FlavorTree
@@ -15,6 +16,7 @@ from planner.reference.kueue.topology.ask import Aim
 from planner.reference.kueue.topology.slots import LeafCounts
 
 
+@dataclass(slots=True, eq=False)
 class Domain:
     """A domain while pods are placed: first what it takes, and in the end what it was given.
 
@@ -22,23 +24,15 @@ class Domain:
     what it takes besides the leader, ``lead`` how many leaders.
     """
 
-    __slots__ = (
-        "children",
-        "lead",
-        "level",
-        "pods",
-        "pods_l",
-        "rank",
-        "score",
-        "slices",
-        "slices_l",
-    )
-
-    def __init__(self, level: int, rank: int, children: Sequence[Domain] = ()) -> None:
-        self.level = level
-        self.rank = rank
-        self.children = children
-        self.pods = self.pods_l = self.slices = self.slices_l = self.lead = self.score = 0
+    level: int
+    rank: int
+    children: Sequence[Domain] = ()
+    pods: int = 0
+    pods_l: int = 0
+    slices: int = 0
+    slices_l: int = 0
+    lead: int = 0
+    score: int = 0
 
     def amount(self, *, slices: bool, leader: bool) -> int:
         """Return how many slices, or else pods, it takes, perhaps besides the leader."""
@@ -48,11 +42,9 @@ class Domain:
 
     def copy(self) -> Domain:
         """Return a copy of it and of everything below."""
-        other = Domain(self.level, self.rank, [child.copy() for child in self.children])
-        other.pods, other.pods_l = self.pods, self.pods_l
-        other.slices, other.slices_l = self.slices, self.slices_l
-        other.lead, other.score = self.lead, self.score
-        return other
+        children = [child.copy() for child in self.children]
+        own = self.pods, self.pods_l, self.slices, self.slices_l, self.lead, self.score
+        return Domain(self.level, self.rank, children, *own)
 
 
 def domains_of(

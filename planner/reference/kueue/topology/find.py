@@ -21,7 +21,6 @@ from planner.reference.kueue.topology.slots import (
     Gauge,
     LeafCounts,
     Qualification,
-    added,
     columns,
     excluded,
     slots,
@@ -149,7 +148,10 @@ class Placer:
                     amounts=ask.amounts,
                 )
                 found.placements[ask.name] = placement
-                added([(leaf, amounts) for _, leaf, amounts in placement.taken], assumed)
+                for _, leaf_id, amounts in placement.taken:
+                    row = assumed.setdefault(leaf_id, {})
+                    for name, amount in amounts.items():
+                        row[name] = row.get(name, 0) + amount
         return found
 
     def _placed(  # noqa: PLR0913 - what a placement depends on

@@ -49,8 +49,7 @@ def place(  # noqa: PLR0913, PLR0917 - what a placement depends on
 ) -> Chosen | Misfit | Short:
     """Place the pods of a podset, and the one of its leader, where Kueue would.
 
-    ``Short`` is returned where there is not enough room, ``Misfit`` where there is no level or no
-    domain at all.
+    ``Short`` is returned where there is not enough room, ``Misfit`` where there is no domain.
     """
     best_fit = not (manners.mixed and aim.manner is Manner.UNCONSTRAINED)
     orders = Orders(best_fit, scores is not None)
@@ -126,7 +125,6 @@ class _Placement:
         return tuple(found)
 
     def _several(self, some: Sequence[Domain]) -> list[Domain] | Short:
-        """Choose several domains, one after the other."""
         leader, rest, best_fit = self.leader, self.need, self.orders.best_fit
         ds = leader_first(some, self.count, leader, self.aim.size, slices=True)
         chosen: list[Domain] = []
@@ -159,8 +157,7 @@ class _Placement:
         if not chosen_by_balance:
             fit = self._take(fit, self.count, self.leader, aim.size, slices=True)
             for _ in range(start[0].level if start else depth, min(depth, aim.slice_level)):
-                # Down to the slices' level all children compete at once, below it only those of
-                # one domain (§5.5).
+                # Here all children compete at once, below the slices' level those of one domain.
                 below = self.orders.plain([child for domain in fit for child in domain.children])
                 fit = self._take(below, self.count, self.leader, aim.size, slices=True)
         for level in range(fit[0].level if fit else depth, depth):

@@ -10,16 +10,11 @@ pkg/cache/scheduler/tas_flavor_snapshot.go ``fillLeafCounts``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from planner.quota.kueue.topology_tree import FlavorTree
-from planner.reference.kueue.eligibility import (
-    HARD_EFFECTS,
-    InvalidSelectorError,
-    is_tolerated,
-    meets,
-)
+from planner.reference.kueue.eligibility import InvalidSelectorError, meets, untolerated
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
 from planner.state.kueue_topology import Node
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Toleration
@@ -136,9 +131,8 @@ class Qualification:
         self.leaves: Sequence[bool] = [not why for why in self.against]
 
     def _why_not(self, node: Node) -> str:
-        for taint in node.spec.taints:
-            if taint.effect in HARD_EFFECTS and not is_tolerated(taint, self._tolerations):
-                return f'taint "{taint.key}={taint.value}:{taint.effect}"'
+        for taint in untolerated(node.spec.taints, self._tolerations):
+            return f'taint "{taint.key}={taint.value}:{taint.effect}"'
         labels = node.metadata.labels
         if any(labels.get(key) != value for key, value in self._pod.node_selector.items()):
             return "nodeSelector"
@@ -201,14 +195,6 @@ def excluded(
                 found[f'resource "{name}"'] += 1
                 break
     return found
-
-
-def added(assumed: Iterable[tuple[str, Amounts]], to: dict[str, dict[str, int]]) -> None:
-    """Add what pods were given on leaves (by id) to what was given before."""
-    for leaf, amounts in assumed:
-        row = to.setdefault(leaf, {})
-        for name, amount in amounts.items():
-            row[name] = row.get(name, 0) + amount
 
 
 class Gauge:
