@@ -36,10 +36,9 @@ from planner.reference.kueue.eligibility import (
     Offer,
     Possibility,
     Taste,
-    beyond_capacity,
     in_kueues_order,
     is_preferred,
-    more_needed,
+    kubernetes_amount,
     most_severe,
     taste_of,
     tries_next,
@@ -385,11 +384,19 @@ class FlavorAssigner:
         for resource, fr, value, most in self._asked(flavor, wanted):
             if value > most:
                 assumed = 0 if fr is None else self._assumed.get(fr, 0)
-                yield beyond_capacity(resource, flavor, assumed, wanted[resource], most)
+                told = (kubernetes_amount(n, resource) for n in (assumed, wanted[resource], most))
+                before, own, capacity = told
+                yield (
+                    f"insufficient quota for {resource} in flavor {flavor}, previously considered "
+                    f"podsets requests ({before}) + current podset request ({own}) > maximum "
+                    f"capacity ({capacity})"
+                )
             elif fr is not None:
                 available = max(0, self.usage.available(self.preemptor.queue, fr))
                 if value > available:
-                    yield more_needed(resource, flavor, subtract(value, available))
+                    lack = kubernetes_amount(subtract(value, available), resource)
+                    text = f"insufficient unused quota for {resource} in flavor {flavor}"
+                    yield f"{text}, {lack} more needed"
 
     def allows(self, flavor: str) -> bool:
         """Say whether a workload may have a flavor: a variant has only some."""

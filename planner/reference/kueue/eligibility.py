@@ -268,22 +268,7 @@ class Attempts:
         return most_severe(self._against.values())
 
 
-def more_needed(resource: str, flavor: str, lack: int) -> str:
-    """Say in Kueue's words that there is not enough now."""
-    text = f"insufficient unused quota for {resource} in flavor {flavor}"
-    return f"{text}, {_amount(lack, resource)} more needed"
-
-
-def beyond_capacity(resource: str, flavor: str, assumed: int, amount: int, most: int) -> str:
-    """Say in Kueue's words that there could never be enough."""
-    before, own, capacity = (_amount(one, resource) for one in (assumed, amount, most))
-    return (
-        f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets "
-        f"requests ({before}) + current podset request ({own}) > maximum capacity ({capacity})"
-    )
-
-
-def _amount(units: int, resource: str) -> str:
+def kubernetes_amount(units: int, resource: str) -> str:
     """Write an amount as Kubernetes does: with the largest suffix that leaves a whole number."""
     is_binary = resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
     base = 1024 if is_binary else 1000

@@ -13,7 +13,7 @@ from math import log2
 from typing import NamedTuple
 
 from planner.reference.kueue.topology.ask import Aim
-from planner.reference.kueue.topology.domain import Domain, Orders, sum_up
+from planner.reference.kueue.topology.slots import Domain, Orders, sum_up
 
 _ORDERS = Orders(best_fit=True)
 

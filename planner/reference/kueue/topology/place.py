@@ -13,8 +13,7 @@ from typing import NamedTuple
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner, Misfit
 from planner.reference.kueue.topology.balanced import Balance
-from planner.reference.kueue.topology.domain import Domain, Orders, domains_of
-from planner.reference.kueue.topology.slots import LeafCounts
+from planner.reference.kueue.topology.slots import Domain, LeafCounts, Orders, domains_of
 
 
 class Chosen(NamedTuple):

@@ -17,8 +17,7 @@ from msgspec.structs import replace
 
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
-from planner.reference.kueue.topology.domain import domains_of
-from planner.reference.kueue.topology.slots import LeafCounts, Qualification
+from planner.reference.kueue.topology.slots import LeafCounts, Qualification, domains_of
 from planner.state.pods import Toleration
 
 
