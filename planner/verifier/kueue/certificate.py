@@ -216,14 +216,9 @@ def check_certificate(
 ) -> tuple[Verdict, ...]:
     """Check all claims of a plan with a certificate.
 
-    Parameters
-    ----------
-    terms
-        Every term, recomputed from the plan's victims.
-    costs
-        Of the terms with a solver-free bound.
-    levels
-        The levels the plan's objective asks for, in order; not compared when absent.
+    ``terms`` are all, recomputed from the plan's victims; ``costs`` those of the terms with a
+    solver-free bound; ``levels`` what the plan's objective asks for, in order; not compared when
+    absent.
     """
     verdicts = [check_levels(plan, terms, levels), check_status(plan), check_facts(case, plan)]
     certificate = plan.certificate

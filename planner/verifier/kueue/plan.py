@@ -41,15 +41,9 @@ def verify_plan(
     strict plan is also judged by ST-01 to ST-05, if the laws of its rule set hold. A
     plan by other rules than the Configuration asks for breaks KQ-08 or FS-07, victims or not.
 
-    Parameters
-    ----------
-    plan
-        The plan; its assignment says what the preemptor asks for, and is itself judged where
-        the flavors were chosen for least disruption (KF-01).
-    snapshot
-        A snapshot of the state, to save the time of taking one.
-    setting
-        What ``setting_for`` said of the snapshot; used if it says the same as the plan.
+    The plan's assignment says what the preemptor asks for, and is itself judged where the flavors
+    were chosen for least disruption (KF-01). ``snapshot`` saves the time of taking one of the
+    state; ``setting`` is what ``setting_for`` said of it, used if it says the same as the plan.
 
     Raises
     ------

@@ -139,10 +139,9 @@ class _Placing:
         domains = sorted(
             levels[level], key=lambda d: (-d.lead, sign * d.slices_beside, d.pods_beside, d.place)
         )
-        if not self.best_fit:
-            for one in domains:
-                if one.lead >= leaders and one.takes(slices=True, beside=leaders > 0) >= need:
-                    return level, [one]
+        for one in () if self.best_fit else domains:
+            if one.lead >= leaders and one.takes(slices=True, beside=leaders > 0) >= need:
+                return level, [one]
         top = domains[0]
         if top.slices_beside >= need and top.lead >= leaders:
             if self.best_fit:
@@ -268,13 +267,10 @@ class Floor(Struct, frozen=True, dict=True):
 
     def without_room(self, victims: Collection[Admitted]) -> list[Group]:
         """Return the groups for which there is no room, each taken by itself."""
-        given = self.nodes.given_back(victims)
-        lacking = []
-        for group in self.groups:
-            slots = self.nodes.slots(group, given.get(group.flavor, {}), {})
-            if not has_room(self.nodes.tree(group.flavor), group, slots):
-                lacking.append(group)
-        return lacking
+        given, nodes = self.nodes.given_back(victims), self.nodes
+        slots = [nodes.slots(one, given.get(one.flavor, {}), {}) for one in self.groups]
+        told = zip(self.groups, slots, strict=True)
+        return [one for one, has in told if not has_room(nodes.tree(one.flavor), one, has)]
 
     def marks(self, workloads: Iterable[Admitted]) -> Iterator[Hashable]:
         """Yield what each gives back on the nodes of all groups: equal for those alike."""

@@ -118,7 +118,13 @@ def remove_all(snapshot: Snapshot, victims: Sequence[Victim]) -> Removal:
                 # Others may follow: guaranteed of a common ancestor binds both.
                 moved = True
     if waiting:
-        return Removal((), _say_stuck(state, list(waiting.values())))
+        # Of one queue: what is left to it before the last of its victims goes.
+        group = next(iter(waiting.values()))
+        victim, keys = group[0], say_some([one.key for one in group])
+        state.add(victim.queue, victim.resource)
+        others = "" if len(group) == 1 else f", with only {victim.key} of them still there"
+        left = f"{say_queue(victim.queue)} has {_say_left(state, victim.queue)}"
+        return Removal((), f"the core would not take {keys}: {left}{others}")
     return replay(snapshot, backwards[::-1])
 
 
@@ -142,16 +148,6 @@ def _possible_last(state: Snapshot, group: Sequence[Victim]) -> Victim | None:
         if takeable:
             return victim
     return None
-
-
-def _say_stuck(state: Snapshot, groups: Sequence[Sequence[Victim]]) -> str:
-    """Say of one queue what is left to it before the last of its victims goes."""
-    group, victim = groups[0], groups[0][0]
-    state.add(victim.queue, victim.resource)
-    left = _say_left(state, victim.queue)
-    keys = say_some([one.key for one in group])
-    others = "" if len(group) == 1 else f", with only {victim.key} of them still there"
-    return f"the core would not take {keys}: {say_queue(victim.queue)} has {left}{others}"
 
 
 def _say_left(state: Snapshot, queue: Queue) -> str:
@@ -242,10 +238,7 @@ def match_yunikorn(
 ) -> YuniKornCase:
     """Match a plan with the state; what cannot be matched becomes a fault.
 
-    Parameters
-    ----------
-    cluster
-        The plan's partition made ready, to save the time of doing so.
+    ``cluster`` is the plan's partition made ready, to save the time of doing so.
 
     Raises
     ------

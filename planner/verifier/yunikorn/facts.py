@@ -48,12 +48,8 @@ def check_yunikorn_certificate(
 ) -> tuple[Verdict, ...]:
     """Check all claims of a plan with a certificate.
 
-    Parameters
-    ----------
-    terms
-        Every term, recomputed from the plan's victims.
-    levels
-        The levels the plan's objective asks for, in order; not compared when absent.
+    ``terms`` are all, recomputed from the plan's victims; ``levels`` those that the plan's
+    objective asks for, in order; not compared when absent.
     """
     facts = check_yunikorn_facts(case, plan)
     verdicts = [check_levels(plan, terms, levels), check_status(plan), facts]
