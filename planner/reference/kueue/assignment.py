@@ -175,10 +175,8 @@ class FlavorAssigner:
 
     def covering(self, resource: str) -> ResourceGroup | None:
         """Return the resource group of the preemptor's queue that covers a resource."""
-        spec = self.snapshot.queues[self.preemptor.queue].spec
-        return next(
-            (group for group in spec.resource_groups if resource in group.covered_resources), None
-        )
+        groups = self.snapshot.queues[self.preemptor.queue].spec.resource_groups
+        return next((one for one in groups if resource in one.covered_resources), None)
 
     @property
     def taste(self) -> Taste:

@@ -93,10 +93,8 @@ def permitted_assignments(
             # Those of flavors listed earlier come first, and are kept.
             complete = complete and len(parts) <= MOST
             parts = parts[:MOST]
-        if not all(
-            assigner.covering(name) is not None or assigner.skips(amount)
-            for name, amount in joined(group).items()
-        ):
+        uncovered = [n for name, n in joined(group).items() if assigner.covering(name) is None]
+        if not all(map(assigner.skips, uncovered)):
             return Permitted()
         parts = [_with_pod_sets(part, group) for part in parts]
         # Assignment stops at podsets that ask for something and get no flavor (§4.1).
@@ -171,9 +169,8 @@ def _take(
         # Noted, a zero would keep apart parts that go on alike.
         if value or fr in assumed:
             assumed[fr] = value
-    return replace(
-        part, chosen=chosen, assumed=assumed, contested=frozenset(contested), level=level
-    )
+    frs = frozenset(contested)
+    return replace(part, chosen=chosen, assumed=assumed, contested=frs, level=level)
 
 
 def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:

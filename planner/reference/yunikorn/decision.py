@@ -419,17 +419,11 @@ class Decision(Struct, frozen=True):
 def decide(
     cluster: Cluster, asking: Asking, *, callback: bool = True, ties: Mapping[str, int] = NO_TIES
 ) -> Decision:
-    """Decide for an ask whether it preempts, on which node, and whom.
+    """Decide for an ask, in a partition made ready, whether it preempts, on which node, and whom.
 
-    Parameters
-    ----------
-    cluster, asking
-        The partition made ready, and the ask in it.
-    callback
-        Whether the shim has registered its predicates, as it always does in a cluster.
-    ties
-        Ranks by allocation key for allocations that have no order in the core: equal in opt-out,
-        originator and creation time. Without it they keep the order of the state.
+    ``callback`` says that the shim has registered its predicates, as it always does in a cluster.
+    ``ties`` are ranks by allocation key for allocations that have no order in the core: equal in
+    opt-out, originator and creation time. Without it they keep the order of the state.
     """
     ask, direct = asking.ask, cluster.x.direct
     conditions: Preconditions | RequiredNodeConditions

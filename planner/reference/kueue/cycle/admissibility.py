@@ -50,9 +50,8 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
         return refusal
     namespace = workload.metadata.namespace
     defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
-    containers, bounds = (
-        _bounds(state.limit_ranges, namespace, kind) for kind in ("Container", "Pod")
-    )
+    of_container = _bounds(state.limit_ranges, namespace, "Container")
+    of_pod = _bounds(state.limit_ranges, namespace, "Pod")
     above: list[str] = []
     outside: list[str] = []
     for position, pod_set in enumerate(workload.spec.pod_sets):
@@ -63,12 +62,12 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
             rows = found.requests, found.limits
             both = {n: [row[n] for row in rows if n in row] for row in rows for n in row}
             low, high = ({n: end(both[n]) for n in both} for end in (min, max))
-            outside += containers.broken_by(where, low, high)
+            outside += of_container.broken_by(where, low, high)
         if pod.resources is not None:
             found = with_defaults(pod.resources, defaults.pod)
             above += _above(f"{path}.resources", found.requests, found.limits, _ABOVE_LIMITS)
         total = pod_request(pod, defaults)
-        outside += bounds.broken_by(path, total, total)
+        outside += of_pod.broken_by(path, total, total)
     if above:
         return _misconfigured(f"resources validation failed: {_joined(above)}")
     if outside:
@@ -116,8 +115,9 @@ def _above(path: str, amounts: Mapping[str, int], bounds: Mapping[str, int], why
         for name, amount in amounts.items()
         if name in bounds and to_units(amount, name) > to_units(bounds[name], name)
     )
-    shown = json.dumps(names, separators=(",", ":"))
-    return [f"{path}: Invalid value: {shown}: {why}"] if names else []
+    if not names:
+        return []
+    return [f"{path}: Invalid value: {json.dumps(names, separators=(',', ':'))}: {why}"]
 
 
 class _Bounds(NamedTuple):

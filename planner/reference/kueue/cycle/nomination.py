@@ -224,14 +224,9 @@ def in_the_way(
 ) -> InTheWay | None:
     """Return who keeps the scheduler from a pending workload; ``None`` where nobody is known to.
 
-    A workload that stands in no queue, or in one that takes no part in scheduling, has no turn.
-
-    Parameters
-    ----------
-    key, queue
-        The workload, and the node of its ClusterQueue.
-    is_late
-        Whether time is up, asked before each cycle.
+    ``queue`` is the node of its ClusterQueue; ``is_late`` is asked before each cycle whether time
+    is up. A workload that stands in no queue, or in one that takes no part in scheduling, has no
+    turn.
     """
     snapshot = snapshot.at_will(will=False)  # Kueue's cycles know nothing of anybody's will
     root = snapshot.tree.path(queue)[-1]
@@ -256,16 +251,9 @@ def never_reached(
     """Return who waits in a cohort tree and is never reached, each with who keeps Kueue from it.
 
     Cycles are run until anybody is admitted or preempts, who changes everything, or all is as it
-    was before a cycle. In the first case, and where time is up before, nobody is known.
-
-    Parameters
-    ----------
-    queues
-        Those of one tree, which are changed.
-    is_late
-        Whether time is up, asked before each cycle.
-    wanted
-        The one workload that is asked about: once it is reached there is nothing to return.
+    was before a cycle. In the first case, and where time is up before (``is_late``), nobody is
+    known. ``queues`` are those of one tree, which are changed. ``wanted`` is the one workload that
+    is asked about, if only one is: once it is reached there is nothing to return.
     """
     reached: set[str] = set()
     seen: set[object] = set()

@@ -47,16 +47,9 @@ def run_cycle(
 ) -> Cycle:
     """Replay the scheduling cycle that Kueue would run on a state, and its queues afterwards.
 
-    Parameters
-    ----------
-    state
-        What was read.
-    now
-        The clock; the state's own when absent.
-    decider
-        What decides for a head, alone on a snapshot; by default what Kueue decides.
-    placing
-        Whether pods need a place on nodes, too, where a flavor has a topology; else quota only.
+    ``now`` is the clock, the state's own when absent; ``decider`` decides for a head, alone on a
+    snapshot, by default as Kueue does. With ``placing`` pods need a place on nodes, too, where a
+    flavor has a topology; else quota only.
 
     Raises
     ------

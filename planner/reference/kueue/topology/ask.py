@@ -118,10 +118,9 @@ def manner_of(request: TopologyRequest | None) -> Manner:
 def has_levels(request: TopologyRequest, levels: Sequence[str]) -> bool:
     """Say whether all levels that a podset names are levels of a topology (§3.1)."""
     key = level_key(request, levels)
-    named = [one.topology for one in constraints_of(request)]
-    if request.slice_required is not None:
-        named.append(request.slice_required)
-    return key is not None and all(one in levels for one in (key, *named))
+    named = [key, *(one.topology for one in constraints_of(request))]
+    named += [] if request.slice_required is None else [request.slice_required]
+    return all(one in levels for one in named)
 
 
 def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:

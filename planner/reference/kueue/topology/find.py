@@ -106,16 +106,10 @@ class Placer:
         return len(asks) <= 1 or self.find(asks).fits
 
     def find(self, asks: Sequence[Ask], *, empty: bool = False, explain: bool = False) -> Found:
-        """Place podsets in Kueue's order.
+        """Place podsets, given in the order of the spec, in Kueue's order.
 
-        Parameters
-        ----------
-        asks
-            The podsets in the order of the spec.
-        empty
-            Whether all pods that Kueue placed are ignored.
-        explain
-            Whether somebody wants to know why nothing is found.
+        ``empty`` says that all pods that Kueue placed are ignored, ``explain`` that somebody wants
+        to know why nothing is found.
         """
         found = Found()
         shared: dict[str, dict[str, int]] = {}

@@ -94,11 +94,10 @@ class _Placement:
     def _one(self, ds: Sequence[Domain]) -> Domain | None:
         """Return the domain that takes everything alone, if there is one."""
         leader, need, orders = self.leader, self.need, self.orders
-        if not orders.best_fit:
-            for domain in ds:
-                enough = domain.amount(slices=True, leader=leader > 0) >= need
-                if domain.lead >= leader and enough:
-                    return domain
+        for domain in () if orders.best_fit else ds:
+            enough = domain.amount(slices=True, leader=leader > 0) >= need
+            if domain.lead >= leader and enough:
+                return domain
         # Where what pods prefer comes first, one behind may do; only a required level needs it.
         behind = len(ds) if orders.scored and self.aim.manner is Manner.REQUIRED else 1
         for position in range(behind):
