@@ -108,21 +108,18 @@ Choices = dict[str, FlavorChoice]
 
 @dataclass(slots=True)
 class Kep83Flavors:
-    """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was."""
+    """Assigns flavors to one preemptor on one snapshot, which Kueue's ``assigner`` knows."""
 
-    snapshot: Snapshot
-    usage: Usage
-    preemptor: Preemptor
+    assigner: FlavorAssigner
     options: Kep83
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _level: int = field(default=0, init=False)
 
     def assign(self) -> Assignment:
         """Assign flavors to all podsets; the first that gets none ends it with mode NoFit."""
-        assigner = FlavorAssigner(self.snapshot, self.usage, self.preemptor)
         done: list[PodSetFlavors] = []
-        for group in assigner.groups():
-            chosen = self._choose(assigner, group)
+        for group in self.assigner.groups():
+            chosen = self._choose(group)
             if chosen is None:
                 return Assignment(mode="NoFit", pod_sets=tuple(done))
             for request in group:
@@ -132,90 +129,85 @@ class Kep83Flavors:
         mode: Mode = worst(choice.mode for pods in done for choice in pods.flavors.values())
         return Assignment(mode=mode, borrowing=self._level, pod_sets=tuple(done))
 
-    def _choose(self, assigner: FlavorAssigner, group: Sequence[PodSetRequest]) -> Choices | None:
+    def _choose(self, group: Sequence[PodSetRequest]) -> Choices | None:
         """Choose flavors for podsets that are handled together; ``None`` if one has none."""
         requests = joined(group)
         chosen: Choices = {}
         for resource, amount in requests.items():
-            covering = assigner.covering(resource)
-            if resource in chosen or (covering is None and assigner.skips(amount)):
+            covering = self.assigner.covering(resource)
+            if resource in chosen or (covering is None and self.assigner.skips(amount)):
                 continue
-            found = None if covering is None else self._walk(assigner, group, covering, requests)
+            found = None if covering is None else self._walk(group, covering, requests)
             if found is None:
                 return None
             chosen |= found
         return chosen
 
     def _walk(
-        self,
-        assigner: FlavorAssigner,
-        group: Sequence[PodSetRequest],
-        covering: ResourceGroup,
-        requests: Mapping[str, int],
+        self, group: Sequence[PodSetRequest], covering: ResourceGroup, requests: Mapping[str, int]
     ) -> Choices | None:
         """Walk the flavors twice: for one with quota left, then for one preemption can free."""
         wanted = {name: n for name, n in requests.items() if name in covering.covered_resources}
         try:
-            flavors = [
-                one.name for one in covering.flavors if assigner.eligible(group, one.name, covering)
-            ]
+            names = [one.name for one in covering.flavors]
+            flavors = [name for name in names if self.assigner.eligible(group, name, covering)]
         except InvalidSelectorError:
             return None
         # All flavors for the first step before any for the second: a later flavor with quota left
         # is better than an earlier one that asks for victims.
-        for step in (self._available, self._with_preemption):
+        for preempting in (False, True):
             for flavor in flavors:
-                modes: dict[str, Mode] = {
-                    name: step(flavor, name, amount) for name, amount in wanted.items()
+                modes = {
+                    name: self._mode(flavor, name, amount, preempting=preempting)
+                    for name, amount in wanted.items()
                 }
                 if "NoFit" not in modes.values():
                     return {name: FlavorChoice(flavor=flavor, mode=m) for name, m in modes.items()}
         return None
 
-    def _available(self, flavor: str, resource: str, amount: int) -> Mode:
-        """Step 0: Fit where quota is left in the cohort, within the max of the ClusterQueue."""
-        fr = self.snapshot.fr_or_none(flavor, resource)
+    def _mode(self, flavor: str, resource: str, amount: int, *, preempting: bool) -> Mode:
+        """Step 0: Fit where quota is left in the cohort, within the max of the ClusterQueue.
+
+        Step 1, ``preempting``: Preempt, or Fit, where the min of the ClusterQueue can hold it.
+        """
+        snapshot, usage = self.assigner.snapshot, self.assigner.usage
+        fr = snapshot.fr_or_none(flavor, resource)
         if fr is None:  # covered, but listed without quota anywhere
             return "NoFit" if amount else "Fit"
+        queue, tree, borrows = self.assigner.preemptor.queue, snapshot.tree, self.options.borrows
         value = add(self._assumed.get(fr, 0), amount)
-        available = max(0, self.usage.available(self.preemptor.queue, fr))
-        return "Fit" if value <= available else "NoFit"
-
-    def _with_preemption(self, flavor: str, resource: str, amount: int) -> Mode:
-        """Step 1: Preempt, or Fit, where the min quota of the ClusterQueue can hold the request."""
-        fr = self.snapshot.fr_or_none(flavor, resource)
-        if fr is None:
-            return "NoFit" if amount else "Fit"
-        queue, tree = self.preemptor.queue, self.snapshot.tree
-        value = add(self._assumed.get(fr, 0), amount)
-        borrows = self.options.borrows
+        fits = value <= max(0, usage.available(queue, fr))
+        if not preempting:
+            return "Fit" if fits else "NoFit"
         if value > (tree.potential(queue, fr) if borrows else tree.nominal(queue, fr)):
             return "NoFit"
-        if not borrows and self.usage.borrows_with(queue, fr, value):
+        if not borrows and usage.borrows_with(queue, fr, value):
             return "Preempt"  # it may fit now, but only by what such an assignment may not borrow
-        return "Fit" if self._available(flavor, resource, amount) == "Fit" else "Preempt"
+        return "Fit" if fits else "Preempt"
 
     def _assume(self, request: PodSetRequest, flavors: Choices) -> None:
         """Count what a podset got, and how far up that borrows."""
+        queue, usage = self.assigner.preemptor.queue, self.assigner.usage
         for name, choice in flavors.items():
-            fr = self.snapshot.fr_or_none(choice.flavor, name)
+            fr = self.assigner.snapshot.fr_or_none(choice.flavor, name)
             if fr is not None:
                 value = add(self._assumed.get(fr, 0), request.totals[name])
                 self._assumed[fr] = value
-                level, _ = borrow_level(self.usage, self.preemptor.queue, fr, value)
-                self._level = max(self._level, level)
-
-
-Key = tuple[float | str, ...]
+                self._level = max(self._level, borrow_level(usage, queue, fr, value)[0])
 
 
 def candidates_in_order(context: Kep83Context) -> list[Admitted]:
     """Return the candidates as the algorithm would remove them, empty if it may not preempt."""
     if not _may_preempt(context):
         return []
-    found = [*_of_other_queues(context), *_of_own_queue(context)]
+
+    def key(workload: Admitted) -> tuple[float | str, ...]:
+        """Step 3: other queues first, then by the criteria; by UID, so that no tie is left."""
+        compared = [_COMPARED_BY[name](context, workload) for name in context.options.criteria]
+        return (workload.queue == context.queue, *compared, workload.uid)
+
     # Whoever is being evicted already is one like all others: the KEP says nothing of it.
-    return sorted(found, key=lambda workload: _key(context, workload))
+    return sorted([*_of_other_queues(context), *_of_own_queue(context)], key=key)
 
 
 @keeps(laws.K83_WAITED)
@@ -262,19 +254,11 @@ def _uses_involved(context: Kep83Context, workload: Admitted) -> bool:
 
 _COMPARED_BY: Final[Mapping[Criterion, Callable[[Kep83Context, Admitted], float]]] = {
     "ByLowestPriority": lambda _, workload: workload.priority,
+    # A workload runs since its quota was reserved.
     "ByLowestRuntime": lambda _, workload: -workload.reserved_s,
     "ByLongestRuntime": lambda _, workload: workload.reserved_s,
     "ByLowestDisruptionCost": lambda context, workload: context.cost.get(workload.key, 0),
 }
-
-
-def _key(context: Kep83Context, workload: Admitted) -> Key:
-    """Step 3: other queues first, then by the criteria; at last by UID, so that no tie is left.
-
-    A workload runs since its quota was reserved.
-    """
-    compared = [_COMPARED_BY[name](context, workload) for name in context.options.criteria]
-    return (workload.queue == context.queue, *compared, workload.uid)
 
 
 OWN_QUEUE: Final = "InClusterQueue"
@@ -283,54 +267,39 @@ WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
 """The KEP names no reasons; these are the codes that Kueue gives them today."""
 
 
-def search_kep83(context: Kep83Context) -> Search:
-    """Return the workloads to preempt, in the order of their removal; the usage stays as it was."""
-    borrowing = context.options.borrows
-    needed = _add_back(context, _remove(context))
-    _put_back(context, needed)
-    targets = tuple(Target(workload, _reason(context, workload)) for workload in needed)
-    return Search(targets, (borrowing,), borrowing if targets else None)
-
-
 @keeps(laws.K83_AT_MIN)
-def _remove(context: Kep83Context) -> list[Admitted]:
-    """Step 4: remove candidates until the preemptor fits; if it never does, put all back."""
+def search_kep83(context: Kep83Context) -> Search:
+    """Return the workloads to preempt, in the order of their removal; the usage stays as it was.
+
+    Step 4 removes candidates until the preemptor fits; if it never does, all are put back. Step 5
+    adds workloads back from the last removed to the first, where it still fits.
+    """
+    borrows, usage, fits = context.options.borrows, context.usage, False
     removed: list[Admitted] = []
     for workload in candidates_in_order(context):
         # At its turn, with what was removed so far: the queue may go below once, not further.
         if workload.queue != context.queue and context.is_below_min(workload.queue):
             continue
-        context.usage.remove(workload.queue, workload.usage)
+        usage.remove(workload.queue, workload.usage)
         removed.append(workload)
-        if context.fits():
-            return removed
-    _put_back(context, removed)
-    return []
-
-
-def _add_back(context: Kep83Context, removed: list[Admitted]) -> list[Admitted]:
-    """Step 5: add workloads back from the last removed to the first, where it still fits.
-
-    One that cannot be added back does not stop the walk: only then is the set minimal.
-    """
+        fits = context.fits()
+        if fits:
+            break
     needed: list[Admitted] = []
     for workload in reversed(removed):
-        context.usage.add(workload.queue, workload.usage)
-        if not context.fits():
-            context.usage.remove(workload.queue, workload.usage)
-            needed.append(workload)
-    return needed[::-1]
-
-
-def _put_back(context: Kep83Context, workloads: list[Admitted]) -> None:
-    for workload in workloads:
-        context.usage.add(workload.queue, workload.usage)
-
-
-def _reason(context: Kep83Context, workload: Admitted) -> str:
-    if workload.queue == context.queue:
-        return OWN_QUEUE
-    return WHILE_BORROWING if context.options.borrows else RECLAIMED
+        usage.add(workload.queue, workload.usage)
+        # One that cannot be added back does not stop the walk: only then is the set minimal.
+        if fits and not context.fits():
+            usage.remove(workload.queue, workload.usage)
+            needed.insert(0, workload)
+    for workload in needed:
+        usage.add(workload.queue, workload.usage)
+    other = WHILE_BORROWING if borrows else RECLAIMED
+    targets = tuple(
+        Target(workload, OWN_QUEUE if workload.queue == context.queue else other)
+        for workload in needed
+    )
+    return Search(targets, (borrows,), borrows if targets else None)
 
 
 def decide_kep83(
@@ -351,7 +320,8 @@ def decide_kep83(
         return Decision(Assigned(Assignment(mode="NoFit")), nothing)
     usage = snapshot.usage.copy()
     if assignment is None:
-        assignment = Kep83Flavors(snapshot, usage, preemptor, options).assign()
+        assigner = FlavorAssigner(snapshot, usage, preemptor)
+        assignment = Kep83Flavors(assigner, options).assign()
     assigned = Assigned(assignment)
     # Podsets without flavors would be missing in the request, which then fits too easily.
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):

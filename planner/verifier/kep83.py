@@ -1,29 +1,28 @@
 """KEP-83's rules: a plan matched with the state and judged law by law, K83-01 to K83-08.
 
-Every law's function is named like the law in ``planner.laws``, takes a ``Kep83Case`` and returns a
-verdict in words. None of them knows how the plan was found. Written from KEP-83, sections as named;
-what its text leaves open is decided in `planner.laws.kep83`.
+Written from KEP-83, sections as named; what it leaves open is decided in `planner.laws.kep83`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
-from planner.laws import Law, Register
+from msgspec.structs import asdict, replace
+
+from planner.laws import Register
 from planner.laws import kep83 as laws
 from planner.plan import Verdict
-from planner.plan.kueue import Plan
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.preemptor import seconds_waiting
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
-from planner.verifier.kueue.case import Case, Removal, match_victims
-from planner.verifier.kueue.classical import judge_fit, judge_holdings, say_reason, say_refused
+from planner.verifier.kueue.case import Case, Removal
+from planner.verifier.kueue.classical import judge_fit, judge_holdings, judge_permitted
 from planner.verifier.kueue.setting import Setting, say_amount, say_node
-from planner.verifier.wording import judge, say_count, say_some
+from planner.verifier.wording import judge, judge_order, say_some
 
 OWN_QUEUE: Final = "InClusterQueue"
 RECLAIMED: Final = "InCohortReclamation"
@@ -73,35 +72,15 @@ class Kep83Setting(Setting, frozen=True, dict=True):
         # The KEP has no reason codes; these are what Kueue says today of a removal of that kind.
         return WHILE_BORROWING if self.options.borrows else RECLAIMED
 
-    def borrows_contested(self, queue: int) -> bool:
-        """Say whether a queue uses more than its min of some involved flavor."""
-        used = self.snapshot.usage.amount[queue]
-        return any(used[fr] > self.snapshot.tree.nominal(queue, fr) for fr in self.contested)
-
     @cached_property
     def candidates(self) -> Sequence[Admitted]:
         """What the KEP would collect: what passes K83-03 to K83-06 and K83-08."""
-        if not self.may_preempt:
-            return ()
-        return [
-            workload
-            for queue in self.snapshot.admitted
-            if queue == self.queue or self.borrows_contested(queue)
-            for workload in self.permitted(queue)
-        ]
+        return self.permitted_where_borrowed() if self.may_preempt else ()
 
 
 def kep83_setting_of(setting: Setting, options: Kep83) -> Kep83Setting:
     """Return the same preemptor and state, by KEP-83's rules."""
-    return Kep83Setting(
-        setting.snapshot,
-        setting.preemptor,
-        setting.searched,
-        setting.contested,
-        setting.searched,
-        setting.floor,
-        options,
-    )
+    return Kep83Setting(**asdict(replace(setting, request=setting.searched)), options=options)
 
 
 def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
@@ -109,8 +88,7 @@ def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
-    # Victims of the own queue may stand anywhere: nothing is asked of them, and they lower no other
-    # queue's usage.
+    # Those of the own queue may stand anywhere: nothing is asked of them or changed elsewhere.
     order = [victim for victim in victims if not setting.side(victim.queue)]
     by_queue: dict[int, list[Admitted]] = {}
     for victim in victims:
@@ -154,10 +132,8 @@ def _may_be_last(setting: Kep83Setting, after: Usage, victim: Admitted) -> bool:
 
 def _say_below(setting: Kep83Setting, queue: int, victims: Sequence[Admitted]) -> str:
     snapshot = setting.snapshot
-    minima = [
-        say_amount(snapshot, fr, snapshot.tree.nominal(queue, fr))
-        for fr in sorted(setting.contested)
-    ]
+    nominal = snapshot.tree.nominal
+    minima = [say_amount(snapshot, fr, nominal(queue, fr)) for fr in sorted(setting.contested)]
     return (
         f"{say_node(snapshot, queue)} is below its min ({say_some(minima)}) in all involved "
         f"flavors, so KEP-83 would skip {say_some([victim.key for victim in victims])}"
@@ -167,12 +143,9 @@ def _say_below(setting: Kep83Setting, queue: int, victims: Sequence[Admitted]) -
 class Kep83Case(Case, frozen=True, dict=True):
     """Victims in one setting; ``borrowing`` is what the plan says of the only attempt there is."""
 
-    setting: Kep83Setting
+    rules: ClassVar = "kep83"
 
-    @property
-    def rules(self) -> str:
-        """The rule set that judges this case."""
-        return "kep83"
+    setting: Kep83Setting
 
     @cached_property
     def removal(self) -> Removal:
@@ -182,12 +155,6 @@ class Kep83Case(Case, frozen=True, dict=True):
     def obstacle(self, order: Sequence[Admitted]) -> str:
         """Say what is in the way of removing the victims in this order, if anything is."""
         return replay_kep83(self.setting, order).obstacle
-
-
-def kep83_case_of(setting: Kep83Setting, plan: Plan) -> Kep83Case:
-    """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
-    known, reasons, faults = match_victims(setting, plan)
-    return Kep83Case(setting, plan.borrowing, known, reasons, faults)
 
 
 Check = Callable[[Kep83Case], Verdict]
@@ -256,7 +223,8 @@ def within_cluster_queue(case: Kep83Case) -> Verdict:
     Source: ClusterQueue API changes; Preemption, step 2.2.
     """
     policy = f"withinClusterQueue: {case.setting.queue_policy}"
-    return _permitted(case, laws.K83_WITHIN_CLUSTER_QUEUE, case.own, policy)
+    right = {victim.key: case.setting.reason(victim) for victim, _ in case.own}
+    return judge_permitted(case, laws.K83_WITHIN_CLUSTER_QUEUE, case.own, policy, right)
 
 
 @CHECKS.of(laws.K83_WITHIN_COHORT)
@@ -267,7 +235,8 @@ def within_cohort(case: Kep83Case) -> Verdict:
     ReclaimFromAny: any; Never: none. Source: ClusterQueue API changes; Preemption, step 2.1.
     """
     policy = f"withinCohort: {case.setting.cohort_policy}"
-    return _permitted(case, laws.K83_WITHIN_COHORT, case.others, policy)
+    right = {victim.key: case.setting.reason(victim) for victim, _ in case.others}
+    return judge_permitted(case, laws.K83_WITHIN_COHORT, case.others, policy, right)
 
 
 @CHECKS.of(laws.K83_BORROWS)
@@ -293,9 +262,8 @@ def at_min_until_last_victim(case: Kep83Case) -> Verdict:
     involved fr: that queue is not below its min in all of them. The order is constructed and
     then replayed, see ``removal``. Source: Preemption, step 4.
     """
-    obstacle = [case.removal.obstacle] if case.removal.obstacle else []
-    order = say_some([victim.key for victim in case.removal.order])
-    return judge(laws.K83_AT_MIN, obstacle, f"in the order {order}" if order else "no victims")
+    order = [victim.key for victim in case.removal.order]
+    return judge_order(laws.K83_AT_MIN, case.removal.obstacle, order)
 
 
 @CHECKS.of(laws.K83_WAITED)
@@ -308,17 +276,3 @@ def waited(case: Kep83Case) -> Verdict:
     told = f"it has waited {setting.waited_s} s of {setting.options.wait} s"
     late_enough = setting.may_preempt or case.nothing_evicted
     return judge(laws.K83_WAITED, [] if late_enough else [told], told)
-
-
-def _permitted(
-    case: Kep83Case, law: Law, victims: Sequence[tuple[Admitted, str]], policy: str
-) -> Verdict:
-    """Judge victims by the policy for their queue, and the reasons that the plan gives them."""
-    findings = []
-    for victim, reason in victims:
-        right = case.setting.reason(victim)
-        if not case.setting.permits(victim):
-            findings.append(say_refused(case, victim, policy))
-        elif reason != right:
-            findings.append(say_reason(victim, reason, right))
-    return judge(law, findings, f"{say_count(len(victims))}, {policy}")

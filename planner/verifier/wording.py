@@ -30,6 +30,14 @@ def judge(law: Law, findings: Sequence[str], otherwise: str) -> Verdict:
     return Verdict(law=law.id, title=law.title, holds=not findings, detail=detail)
 
 
+def judge_order(
+    law: Law, obstacle: str, order: Sequence[str], otherwise: str = "no victims"
+) -> Verdict:
+    """Return a verdict on an order of removals: what is in its way, or who goes when."""
+    told = f"in the order {say_some(order)}" if order else otherwise
+    return judge(law, [obstacle] if obstacle else [], told)
+
+
 def compare(what: str, stated: object, recomputed: object) -> list[str]:
     """Say that the plan states something else than what was recomputed, if it does."""
     if stated == recomputed:

@@ -37,7 +37,7 @@ from planner.reference.kueue.context import Assigned, Target
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Outcome
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.reference.kueue.decision import TRIES, ByChance, Decision, decide
+from planner.reference.kueue.decision import TRIES, Decision, decide
 from planner.reference.kueue.topology.find import Placement
 from planner.state import AUTO, RequestsFrom, parse_time
 from planner.state.kueue import Cohort, State, Workload
@@ -254,7 +254,8 @@ def _compared(
     # One run of a cycle shows one of the orders which the scheduler leaves to chance.
     several = bool(expected.get("outcomes")) or line.get("mode") == _CYCLE
     if comparison.outcome == "different" and several:
-        by_chance: list[tuple[State, Decider]] = [(state, ByChance(n)) for n in range(TRIES)]
+        by_chance: list[tuple[State, Decider]]
+        by_chance = [(state, partial(decide, seed=n)) for n in range(TRIES)]
         others = chain(by_chance, ((reordered, decide) for reordered in orders))
         if agrees_in_some_order(others, lambda run: decided(run).outcome == "equal"):
             return Comparison(name, "equal")

@@ -18,7 +18,6 @@ from planner.quota.kueue.assignment import (
     FlavorChoice,
     Mode,
     PodSetFlavors,
-    contested,
     worst,
 )
 from planner.quota.kueue.request import PodSetRequest
@@ -30,7 +29,6 @@ from planner.reference.kueue.classical import search
 from planner.reference.kueue.context import LAST, Assigned, Context, Recalled, Search, Tried
 from planner.reference.kueue.eligibility import (
     BEST,
-    NO_REASON,
     WORST,
     Attempts,
     InvalidSelectorError,
@@ -38,10 +36,9 @@ from planner.reference.kueue.eligibility import (
     Offer,
     Possibility,
     Taste,
-    beyond_capacity,
     in_kueues_order,
     is_preferred,
-    more_needed,
+    kubernetes_amount,
     most_severe,
     taste_of,
     tries_next,
@@ -94,7 +91,6 @@ class FlavorAssigner:
     _against: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        """Look for the slice that the preemptor replaces."""
         self.replaced = replaced_by(self.snapshot, self.preemptor)
         self.placing = Placing.of(self.snapshot, self.preemptor, self.chance)
 
@@ -107,9 +103,8 @@ class FlavorAssigner:
         done: list[PodSetFlavors] = []
         modes: list[Mode] = []
         tried: list[Mapping[str, int]] = []
-        level, reasons = 0, [NO_REASON]
+        level, reasons, failed = 0, [NoFitReason.NONE], False
         messages: dict[str, str] = {}
-        stopped = False
         for group in self.groups(counts):
             result, failed = self._assign_group(group)
             for request in group:
@@ -119,7 +114,9 @@ class FlavorAssigner:
                 # Taken before: flavors lent by the group place the pods, and cost no quota.
                 own = tuple(choices.items())
                 if not request.totals and request.pod_set.group:
-                    choices = self._of_its_group(result.choices)
+                    placing = self.snapshot.topologies.flavors
+                    shared = result.choices.items()
+                    choices = {name: choice for name, choice in shared if choice.flavor in placing}
                 for name, choice in own:
                     fr, amount = self.snapshot.fr(choice.flavor, name), request.totals[name]
                     if self.replaced and self.snapshot.configuration.rules.counts_slices_once:
@@ -132,7 +129,10 @@ class FlavorAssigner:
                     for name, choice in choices.items()
                 }
                 done.append(PodSetFlavors(name=request.name, count=request.count, flavors=flavors))
-                modes.append(_pod_set_mode(choices, fits=result.fits))
+                # Before the modes: with PreemptionOverBorrowing a group may count as fitting while
+                # one of its resources has to preempt. Kueue says Fit then (§4.1, point 6).
+                found = (choice.possibility.mode for choice in choices.values())
+                modes.append("Fit" if result.fits else worst(found) if choices else "NoFit")
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
                 # All requests skipped: Kueue stops, the mode is of those so far (§4.1).
@@ -140,21 +140,19 @@ class FlavorAssigner:
                 if result.against:
                     messages[request.name] = ", ".join(sorted(result.against))
             if failed:
-                stopped = True
                 break
         mode: Mode = worst(iter(modes)) if done else "NoFit"
         assignment = Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
         severest = most_severe(reasons).value
         assigned = Assigned(assignment, self._assumed, tuple(tried), severest, _said(messages))
         # Stopped early, Kueue does not look at nodes, not even for a Fit.
-        if self.placing is None or stopped or mode == "NoFit":
+        if self.placing is None or failed or mode == "NoFit":
             return assigned
         settled = self.placing.settle(done, mode, messages)
+        pod_sets = tuple(settled.pod_sets)
         return replace(
             assigned,
-            assignment=Assignment(
-                mode=settled.mode, borrowing=level, pod_sets=tuple(settled.pod_sets)
-            ),
+            assignment=Assignment(mode=settled.mode, borrowing=level, pod_sets=pod_sets),
             reason=settled.reason or severest,
             message=settled.failed or _said(messages | settled.against),
             placements=settled.placements,
@@ -175,17 +173,10 @@ class FlavorAssigner:
             groups.setdefault(key, []).append(request)
         return list(groups.values())
 
-    def _of_its_group(self, choices: Mapping[str, _Choice]) -> dict[str, _Choice]:
-        """Return what a podset without requests gets of its group: where its pods are placed."""
-        placing = self.snapshot.topologies.flavors
-        return {name: choice for name, choice in choices.items() if choice.flavor in placing}
-
     def covering(self, resource: str) -> ResourceGroup | None:
         """Return the resource group of the preemptor's queue that covers a resource."""
-        spec = self.snapshot.queues[self.preemptor.queue].spec
-        return next(
-            (group for group in spec.resource_groups if resource in group.covered_resources), None
-        )
+        groups = self.snapshot.queues[self.preemptor.queue].spec.resource_groups
+        return next((one for one in groups if resource in one.covered_resources), None)
 
     @property
     def taste(self) -> Taste:
@@ -209,7 +200,7 @@ class FlavorAssigner:
             if resource in chosen.choices:
                 continue
             self._against = []
-            found = self._choose_flavor(group, covering, requests, self._first(group, resource))
+            found = self._choose_flavor(group, covering, requests, resource)
             if found is None:
                 return _GroupResult({}, fits=False, against=self._against), True
             chosen.choices |= found.choices
@@ -231,24 +222,24 @@ class FlavorAssigner:
         group: Sequence[PodSetRequest],
         covering: ResourceGroup,
         requests: Mapping[str, int],
-        first: int,
+        resource: str,
     ) -> _GroupResult | None:
-        """Walk the flavors of a resource group; ``None`` if none is better than noFit (§4.2)."""
-        wanted = self.lacking(
-            group,
-            {
-                name: amount
-                for name, amount in requests.items()
-                if name in covering.covered_resources
-            },
-        )
+        """Walk the flavors of a resource group; ``None`` if none is better than noFit (§4.2).
+
+        Where a walk for the resource stopped in an earlier cycle, this one begins behind it.
+        """
+        asked = {name: n for name, n in requests.items() if name in covering.covered_resources}
+        wanted = self.lacking(group, asked)
         fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
         taste = self.taste
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
         best, best_offer = None, WORST
         # Without the gate Kueue never notes where a walk came to its end.
         place = LAST if gate_on else 0
-        flavors = covering.flavors[first:]
+        position = self.places(group)[0]
+        tried = self.tried[position] if gate_on and position < len(self.tried) else {}
+        # LAST is -1, so that a walk that ended begins anew with the first flavor.
+        flavors = covering.flavors[tried.get(resource, LAST) + 1 :]
         try:
             for flavor, choices, offer in self._walk(group, covering, wanted, flavors):
                 if not gate_on:
@@ -302,16 +293,6 @@ class FlavorAssigner:
         places = self.places(group)
         return all(self.replaced.pins(places, name, flavor) for name in resources)
 
-    def _first(self, group: Sequence[PodSetRequest], resource: str) -> int:
-        """Return the place of the flavor with which the walk for a resource begins."""
-        names = [request.name for request in self.preemptor.pod_sets]
-        position = names.index(group[0].name)
-        gate_on = self.snapshot.configuration.gate("FlavorFungibility")
-        if not gate_on or position >= len(self.tried):
-            return 0
-        # LAST is -1, so that a walk that ended begins anew with the first flavor.
-        return self.tried[position].get(resource, LAST) + 1
-
     def _walk(
         self,
         group: Sequence[PodSetRequest],
@@ -320,8 +301,15 @@ class FlavorAssigner:
         flavors: Sequence[FlavorQuotas],
     ) -> Iterator[tuple[str, dict[str, _Choice], Offer]]:
         """Yield what each flavor offers that the podsets may use, and note why one is no fit."""
+        names = {request.name for request in group}
+        nominated = {
+            choice.flavor
+            for pods in (self.nominated.pod_sets if self.nominated else ())
+            for resource, choice in pods.flavors.items()
+            if pods.name in names and resource in wanted
+        }
         for flavor in flavors:
-            if not self._is_nominated(group, flavor.name, wanted):
+            if self.nominated is not None and flavor.name not in nominated:
                 continue
             if not self.allows(flavor.name):
                 self._against.append(
@@ -345,8 +333,12 @@ class FlavorAssigner:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
             choices, offer = self._offer(flavor.name, wanted)
-            no_fit = offer.possibility is Possibility.NO_FIT
-            self._attempts.add(covering, self._why_not(flavor.name, wanted) if no_fit else None)
+            why = None
+            if offer.possibility is Possibility.NO_FIT:
+                # More than there could ever be, or than there is now.
+                beyond = any(value > most for _, _, value, most in self._asked(flavor.name, wanted))
+                why = NoFitReason.EXCEEDS_MAX_QUOTA if beyond else NoFitReason.WAITING_FOR_QUOTA
+            self._attempts.add(covering, why)
             yield flavor.name, choices, offer
 
     def _pinned(
@@ -373,43 +365,36 @@ class FlavorAssigner:
                     tested[resource] = self.snapshot.tree.arithmetic.add(tested[resource], held)
         return against, tested
 
-    def _is_nominated(
-        self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
-    ) -> bool:
-        """Say whether one of the podsets had a flavor for these resources, if that matters."""
-        if self.nominated is None:
-            return True
-        names = {request.name for request in group}
-        return any(
-            pods.name in names and resource in wanted and choice.flavor == flavor
-            for pods in self.nominated.pod_sets
-            for resource, choice in pods.flavors.items()
-        )
-
-    def _why_not(self, flavor: str, wanted: Mapping[str, int]) -> NoFitReason:
-        """Say why a flavor is no fit: more than there could ever be, or than there is now."""
-        tree, queue = self.snapshot.tree, self.preemptor.queue
+    def _asked(
+        self, flavor: str, wanted: Mapping[str, int]
+    ) -> Iterator[tuple[str, int | None, int, int]]:
+        """Yield per resource its fr, what is asked for so far, and the most there could ever be."""
         for resource, amount in wanted.items():
             fr = self.snapshot.fr_or_none(flavor, resource)
-            value = amount if fr is None else self._wanted(fr, amount)
-            if value > (0 if fr is None else tree.potential(queue, fr)):
-                return NoFitReason.EXCEEDS_MAX_QUOTA
-        return NoFitReason.WAITING_FOR_QUOTA
+            if fr is None:
+                yield resource, fr, amount, 0
+            else:
+                most = self.snapshot.tree.potential(self.preemptor.queue, fr)
+                yield resource, fr, self._wanted(fr, amount), most
 
     def _shortages(self, flavor: str, wanted: Mapping[str, int]) -> Iterator[str]:
-        """Yield what a flavor has not enough of, in Kueue's words."""
-        tree, queue = self.snapshot.tree, self.preemptor.queue
-        for resource, amount in wanted.items():
-            fr = self.snapshot.fr_or_none(flavor, resource)
-            assumed = 0 if fr is None else self._assumed.get(fr, 0)
-            most = 0 if fr is None else tree.potential(queue, fr)
-            value = amount if fr is None else self._wanted(fr, amount)
+        subtract = self.snapshot.tree.arithmetic.subtract
+        for resource, fr, value, most in self._asked(flavor, wanted):
             if value > most:
-                yield beyond_capacity(resource, flavor, assumed, amount, most)
+                assumed = 0 if fr is None else self._assumed.get(fr, 0)
+                told = (kubernetes_amount(n, resource) for n in (assumed, wanted[resource], most))
+                before, own, capacity = told
+                yield (
+                    f"insufficient quota for {resource} in flavor {flavor}, previously considered "
+                    f"podsets requests ({before}) + current podset request ({own}) > maximum "
+                    f"capacity ({capacity})"
+                )
             elif fr is not None:
-                available = max(0, self.usage.available(queue, fr))
+                available = max(0, self.usage.available(self.preemptor.queue, fr))
                 if value > available:
-                    yield more_needed(resource, flavor, tree.arithmetic.subtract(value, available))
+                    lack = kubernetes_amount(subtract(value, available), resource)
+                    text = f"insufficient unused quota for {resource} in flavor {flavor}"
+                    yield f"{text}, {lack} more needed"
 
     def allows(self, flavor: str) -> bool:
         """Say whether a workload may have a flavor: a variant has only some."""
@@ -450,11 +435,16 @@ class FlavorAssigner:
         return ""
 
     def _offer(self, flavor: str, wanted: Mapping[str, int]) -> tuple[dict[str, _Choice], Offer]:
-        """Return the choice per resource, and the flavor's least preferred offer."""
+        """Return the choice per resource, and the flavor's least preferred offer (§4.3)."""
         taste, representative = self.taste, BEST
         choices = {}
         for resource, amount in wanted.items():
-            offer = self._offer_of(self.snapshot.fr_or_none(flavor, resource), amount)
+            fr = self.snapshot.fr_or_none(flavor, resource)
+            if fr is None:  # covered, but listed without quota anywhere: nominal 0
+                offer = Offer(Possibility.FIT if amount <= 0 else Possibility.NO_FIT, 0)
+            else:
+                value = self._wanted(fr, amount)
+                offer = self.offer_at_once(fr, value) or self._simulate(fr, value)
             if is_preferred(representative, offer, taste):
                 representative = offer
             # One resource that cannot fit makes the flavor useless for the whole group.
@@ -463,16 +453,7 @@ class FlavorAssigner:
             choices[resource] = _Choice(flavor, offer.possibility, offer.level)
         return choices, representative
 
-    def _offer_of(self, fr: int | None, amount: int) -> Offer:
-        """Return what one flavor-resource offers (§4.3)."""
-        if fr is None:  # covered, but listed without quota anywhere: nominal 0
-            return Offer(Possibility.FIT if amount <= 0 else Possibility.NO_FIT, 0)
-        value = self._wanted(fr, amount)
-        offer = self.offer_at_once(fr, value)
-        return self._simulate(fr, value) if offer is None else offer
-
     def _wanted(self, fr: int, amount: int) -> int:
-        """Return an amount with what earlier podsets ask for."""
         return self.snapshot.tree.arithmetic.add_wanted(self._assumed.get(fr, 0), amount)
 
     def offer_at_once(self, fr: int, value: int) -> Offer | None:
@@ -486,41 +467,32 @@ class FlavorAssigner:
         level, may_reclaim = borrow_level(self.usage, queue, fr, value)
         if value <= max(0, self.usage.available(queue, fr)):
             return Offer(Possibility.FIT, level)
-        # The nominal quota alone counts, whatever the queue uses of it now.
-        if tree.nominal(queue, fr) >= value or may_reclaim or self._may_preempt_while_borrowing():
-            return None
-        return Offer(Possibility.NO_FIT, level)
-
-    def _may_preempt_while_borrowing(self) -> bool:
-        preemption = self.snapshot.queues[self.preemptor.queue].spec.preemption
-        return preemption.borrow_within_cohort.policy != "Never" or (
+        preemption = self.snapshot.queues[queue].spec.preemption
+        while_borrowing = preemption.borrow_within_cohort.policy != "Never" or (
             self.snapshot.configuration.fair_sharing_on
             and preemption.reclaim_within_cohort != "Never"
         )
+        # The nominal quota alone counts, whatever the queue uses of it now.
+        if tree.nominal(queue, fr) >= value or may_reclaim or while_borrowing:
+            return None
+        return Offer(Possibility.NO_FIT, level)
 
-    def search_placed(self, assignment: Assignment, request: Mapping[int, int]) -> Search:
-        """Search targets for an assignment, so that its pods have room on the nodes, too."""
-        frs = contested(assignment, self.snapshot)
-        places = self.placing.test(assignment) if self.placing else None
-        if places is None:
-            return self.search(request, frs)
-        return search(self._context(request, frs, places))
+    def search(
+        self, request: Mapping[int, int], frs: frozenset[int], places: PlaceTest | None = None
+    ) -> Search:
+        """Search targets for a request; ``places`` tests room on the nodes, where that matters.
 
-    def search(self, request: Mapping[int, int], frs: frozenset[int]) -> Search:
-        """Search targets for a request; the same is not searched twice, nothing changes between.
-
-        But where amounts wrap around, what is removed and added again need not be as before.
+        Without it the same is not searched twice, nothing changes between. But where amounts wrap
+        around, what is removed and added again need not be as before.
         """
         key = (tuple(request.items()), frs)
-        if key not in self._searches or self.usage.tree.arithmetic.wraps:
-            self._searches[key] = search(self._context(request, frs))
-        return self._searches[key]
-
-    def _context(
-        self, request: Mapping[int, int], frs: frozenset[int], places: PlaceTest | None = None
-    ) -> Context:
+        if places is None and key in self._searches and not self.usage.tree.arithmetic.wraps:
+            return self._searches[key]
         told = self.snapshot, self.usage, self.preemptor, request, frs
-        return Context(*told, self.chance, places, self._recalled)
+        found = search(Context(*told, self.chance, places, self._recalled))
+        if places is None:
+            self._searches[key] = found
+        return found
 
     def _simulate(self, fr: int, value: int) -> Offer:
         """Run the whole preemption search for this single flavor-resource (§4.7)."""
@@ -540,7 +512,6 @@ class FlavorAssigner:
 
 
 def _said(messages: Mapping[str, str]) -> str:
-    """Return what Kueue writes of podsets that get no flavors."""
     return "; ".join(
         f"couldn't assign flavors to pod set {name}: {text}" for name, text in messages.items()
     )
@@ -570,12 +541,3 @@ def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bo
             return usage.tree.height(cohort), cohort != ancestors[-1]
         rest = subtract(rest, usage.local_free(cohort, fr))
     return usage.tree.height(ancestors[-1]), False
-
-
-def _pod_set_mode(choices: Mapping[str, _Choice], *, fits: bool) -> Mode:
-    """Return Fit where no reason against was recorded, even if a resource says Preempt."""
-    # Before the modes: with PreemptionOverBorrowing a group may count as fitting while one of
-    # its resources has to preempt. Kueue says Fit then (§4.1, point 6).
-    if fits:
-        return "Fit"
-    return worst(c.possibility.mode for c in choices.values()) if choices else "NoFit"

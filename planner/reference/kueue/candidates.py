@@ -94,7 +94,6 @@ def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
 
 
 def _permitted_by_policy(context: Context, queue: int, policy: str) -> list[Admitted]:
-    """Return what a policy permits of all that holds quota in a queue."""
     known = context.recalled.permitted
     if (queue, policy) not in known:
         preemptor, held = context.preemptor, context.snapshot.admitted[queue]

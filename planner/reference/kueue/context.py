@@ -28,8 +28,7 @@ class Recalled(Struct, frozen=True):
     """What one search of a decision found and the next would find again.
 
     ``permitted`` is whom a policy permits of a queue, ``contesting`` who of them names contested
-    quota; ``ordered`` are lists of candidates, each with the same in Kueue's order, past use left
-    aside.
+    quota; ``ordered`` are candidates, each list with the same in Kueue's order, but for past use.
     """
 
     permitted: dict[tuple[int, str], list[Admitted]] = field(default_factory=dict)

@@ -56,20 +56,19 @@ class Decision(Struct, frozen=True):
         Kueue goes by that name alone: the first target of it is spared even where it is nobody
         that is replaced, but a candidate of another queue or namespace.
         """
-        targets = list(self.targets)
-        spared = next((one for one in targets if one.workload.key == named), None)
-        if spared is not None:
-            targets.remove(spared)
-        return tuple(targets)
+        keys = [one.workload.key for one in self.targets]
+        spared = keys.index(named) if named in keys else len(keys)
+        return self.targets[:spared] + self.targets[spared + 1 :]
 
 
-def decide(
+def decide(  # noqa: PLR0913 - what a decision depends on
     snapshot: Snapshot,
     preemptor: Preemptor,
     assignment: Assignment | None = None,
     *,
     nominated: Assignment | None = None,
     tried: Tried = (),
+    seed: int | None = None,
 ) -> Decision:
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
@@ -77,30 +76,22 @@ def decide(
     targets. Where pods may be placed at will, Kueue itself looks for nobody if its own placement
     would not do without its pods either. ``nominated`` restricts flavor assignment to the flavors
     of an earlier one (docs/semantics/kueue.md §7.4); with ``tried`` it goes on where the one of an
-    earlier cycle stopped.
+    earlier cycle stopped. A ``seed`` decides where Kueue's order of candidates does not: that is
+    one possible decision.
     """
-    chance = Chance()
-    found = _decide(snapshot, preemptor, assignment, nominated, tried, chance)
-    return replace(found, undetermined=True) if chance.met else found
-
-
-class ByChance:
-    """What Kueue may decide in one run: a seed decides where its order of candidates does not."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-
-    def __call__(
-        self,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        assignment: Assignment | None = None,
-        *,
-        nominated: Assignment | None = None,
-        tried: Tried = (),
-    ) -> Decision:
-        """Replay one possible decision; the arguments are those of ``decide``."""
-        return _decide(snapshot, preemptor, assignment, nominated, tried, Chance(self._seed))
+    if preemptor.rejection or not snapshot.is_active(preemptor.queue):
+        return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
+    chance = Chance(seed)
+    assigner = FlavorAssigner(snapshot, snapshot.usage.copy(), preemptor, nominated, tried, chance)
+    full = assigner.assign() if assignment is None else Assigned(assignment)
+    search = _search(assigner, full.assignment)
+    found = None
+    fits = full.assignment.mode == "Fit" or bool(search.targets)
+    if assignment is None and not fits and may_shrink(snapshot, preemptor):
+        # The whole workload's flavors are shown even where only fewer pods were tried last (§4.8).
+        found, search = _reduce(assigner), _NOTHING
+    found = found or _decided(assigner, full, search)
+    return replace(found, undetermined=True) if chance.met and seed is None else found
 
 
 def outcomes(
@@ -110,11 +101,16 @@ def outcomes(
 
     Where its order of candidates is determined that is one.
     """
+
+    def identity(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
+        targets = tuple((one.workload.key, one.reason) for one in decision.targets)
+        return decision.assignment.model_dump_json(), targets
+
     first = decide(snapshot, preemptor, assignment)
-    found = {_identity(first): first}
+    found = {identity(first): first}
     for seed in range(TRIES if first.undetermined else 0):
-        other = ByChance(seed)(snapshot, preemptor, assignment)
-        found.setdefault(_identity(other), other)
+        other = decide(snapshot, preemptor, assignment, seed=seed)
+        found.setdefault(identity(other), other)
     return tuple(found.values())
 
 
@@ -131,35 +127,6 @@ def candidates_of(
     request = total_request(assignment, preemptor, snapshot)
     frs = contested(assignment, snapshot)
     return candidates(Context(snapshot, snapshot.usage.copy(), preemptor, request, frs))
-
-
-def _identity(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return what makes one decision differ from another."""
-    targets = tuple((one.workload.key, one.reason) for one in decision.targets)
-    return decision.assignment.model_dump_json(), targets
-
-
-def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    assignment: Assignment | None,
-    nominated: Assignment | None,
-    tried: Tried,
-    chance: Chance,
-) -> Decision:
-    if preemptor.rejection or not snapshot.is_active(preemptor.queue):
-        return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
-    usage = snapshot.usage.copy()
-    assigner = FlavorAssigner(snapshot, usage, preemptor, nominated, tried, chance)
-    if assignment is not None:
-        return _decided(assigner, Assigned(assignment), _search(assigner, assignment))
-    full = assigner.assign()
-    found = _search(assigner, full.assignment)
-    fits = full.assignment.mode == "Fit"
-    if fits or found.targets or not may_shrink(snapshot, preemptor):
-        return _decided(assigner, full, found)
-    # The whole workload's flavors are shown even where only fewer pods were tried last (§4.8).
-    return _reduce(assigner) or _decided(assigner, full, _NOTHING)
 
 
 def _decided(assigner: FlavorAssigner, assigned: Assigned, found: Search) -> Decision:
@@ -186,7 +153,8 @@ def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:
     if assigner.placing is not None and assigner.placing.is_given_up(assignment):
         return _NOTHING
     request = total_request(assignment, preemptor, snapshot)
-    return assigner.search_placed(assignment, request)
+    places = assigner.placing.test(assignment) if assigner.placing else None
+    return assigner.search(request, contested(assignment, snapshot), places)
 
 
 def may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:

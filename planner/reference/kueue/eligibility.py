@@ -12,7 +12,7 @@ pkg/resources/slice_requests.go for the order of resources.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
@@ -25,8 +25,6 @@ from planner.state.kueue_configuration import Configuration
 from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
 from planner.state.queues import FlavorFungibility, ResourceFlavor, ResourceGroup
 
-HARD_EFFECTS = {"NoSchedule", "NoExecute"}
-"""Effects of taints that keep pods away."""
 _LABEL_VALUE = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
@@ -48,19 +46,21 @@ def why_ineligible(
         If the pod's selector is not valid for the labels the flavor defines.
     """
     tolerations = (*pod.tolerations, *flavor.spec.tolerations)
-    for taint in flavor.spec.node_taints:
-        if taint.effect in HARD_EFFECTS and not is_tolerated(taint, tolerations):
-            shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
-            return f"untolerated taint {shown} in flavor {flavor.name}"
+    for taint in untolerated(flavor.spec.node_taints, tolerations):
+        shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
+        return f"untolerated taint {shown} in flavor {flavor.name}"
     labels = flavor.spec.node_labels
     if _selector_matches(pod, labels, labels.keys() if keys is None else keys):
         return ""
     return f"flavor {flavor.name} doesn't match node affinity"
 
 
-def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Say whether one of some tolerations accepts a taint."""
-    return any(_tolerates(toleration, taint) for toleration in tolerations)
+def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Iterator[Taint]:
+    """Yield the taints that keep pods away: no toleration accepts them."""
+    for taint in taints:
+        hard = taint.effect in {"NoSchedule", "NoExecute"}
+        if hard and not any(_tolerates(toleration, taint) for toleration in tolerations):
+            yield taint
 
 
 def _tolerates(toleration: Toleration, taint: Taint) -> bool:
@@ -87,15 +87,13 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
     affinity = pod.affinity.node_affinity if pod.affinity else None
     if affinity is None or affinity.required is None:
         return True
-    terms = []
-    for term in affinity.required.terms:
-        # matchFields name nodes, of which a flavor says nothing: Kueue drops them (§4.2).
-        rows = [row for row in term.match_expressions if row.key in keys]
-        if not rows:
-            # Terms are alternatives: one that asks nothing of this flavor admits it.
-            return True
-        terms.append(rows)
-    if not terms:
+    # matchFields name nodes, of which a flavor says nothing: Kueue drops them (§4.2).
+    terms = [
+        [row for row in term.match_expressions if row.key in keys]
+        for term in affinity.required.terms
+    ]
+    # Terms are alternatives: one that asks nothing of this flavor admits it.
+    if not terms or not all(terms):
         return True
     invalid: InvalidSelectorError | None = None
     for rows in terms:
@@ -121,17 +119,12 @@ def meets(row: SelectorRequirement, value: str | None) -> bool:
     """
     # Refuse what Kubernetes' label selector refuses.
     values = row.values
-    valid = {
-        "In": len(values) > 0,
-        "NotIn": len(values) > 0,
-        "Exists": len(values) == 0,
-        "DoesNotExist": len(values) == 0,
-        "Gt": len(values) == 1 and bool(_INTEGER.fullmatch(values[0])),
-        "Lt": len(values) == 1 and bool(_INTEGER.fullmatch(values[0])),
-    }.get(row.operator, False)
+    some, none = bool(values), not values
+    one = len(values) == 1 and bool(_INTEGER.fullmatch(values[0]))
+    known = {"In": some, "NotIn": some, "Exists": none, "DoesNotExist": none, "Gt": one, "Lt": one}
+    valid = known.get(row.operator, False)
     if not valid or not all(_LABEL_VALUE.fullmatch(value) for value in values):
-        message = f"{row.key} {row.operator} {list(values)}"
-        raise InvalidSelectorError(message)
+        raise InvalidSelectorError(f"{row.key} {row.operator} {list(values)}")
     match row.operator:
         case "In":
             return value in row.values
@@ -194,14 +187,10 @@ def taste_of(fungibility: FlavorFungibility, configuration: Configuration) -> Ta
     planner/state/kueue_release.py), and a gate chooses one where none is given (17).
     """
     preference, rules = fungibility.preference, configuration.rules
-    if preference is not None:
-        named = preference == "PreemptionOverBorrowing"
-        level_first = named == rules.preference_as_named
-    else:
-        level_first = (
-            configuration.gate("FlavorFungibilityImplicitPreferenceDefault")
-            and fungibility.when_can_borrow == "TryNextFlavor"
-        )
+    level_first = (preference == "PreemptionOverBorrowing") == rules.preference_as_named
+    if preference is None:
+        implied = configuration.gate("FlavorFungibilityImplicitPreferenceDefault")
+        level_first = implied and fungibility.when_can_borrow == "TryNextFlavor"
     return Taste(level_first, rules.no_candidates_last)
 
 
@@ -246,13 +235,12 @@ class NoFitReason(Enum):
     NO_MATCHING_FLAVOR = "NoMatchingFlavor"
 
 
-NO_REASON: Final = NoFitReason.NONE
 _SEVERITY: Final = {reason: severity for severity, reason in enumerate(NoFitReason)}
 
 
 def most_severe(reasons: Iterable[NoFitReason]) -> NoFitReason:
     """Return the most severe of some reasons; none of no reasons."""
-    return max(reasons, key=_SEVERITY.__getitem__, default=NO_REASON)
+    return max(reasons, key=_SEVERITY.__getitem__, default=NoFitReason.NONE)
 
 
 @dataclass(slots=True)
@@ -280,22 +268,7 @@ class Attempts:
         return most_severe(self._against.values())
 
 
-def more_needed(resource: str, flavor: str, lack: int) -> str:
-    """Say in Kueue's words that there is not enough now."""
-    text = f"insufficient unused quota for {resource} in flavor {flavor}"
-    return f"{text}, {_amount(lack, resource)} more needed"
-
-
-def beyond_capacity(resource: str, flavor: str, assumed: int, amount: int, most: int) -> str:
-    """Say in Kueue's words that there could never be enough."""
-    before, own, capacity = (_amount(one, resource) for one in (assumed, amount, most))
-    return (
-        f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets "
-        f"requests ({before}) + current podset request ({own}) > maximum capacity ({capacity})"
-    )
-
-
-def _amount(units: int, resource: str) -> str:
+def kubernetes_amount(units: int, resource: str) -> str:
     """Write an amount as Kubernetes does: with the largest suffix that leaves a whole number."""
     is_binary = resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
     base = 1024 if is_binary else 1000

@@ -7,7 +7,7 @@ pkg/scheduler/preemption/fairsharing/ordering.go.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 
 from planner.laws import kueue as laws
@@ -99,9 +99,9 @@ class _Passes:
         permits = _STRATEGIES[self.strategies[0]]
         while (queue := order.next_queue()) is not None:
             if queue == self.context.queue:
-                removed = self._remove(order.pop(queue), OWN)
+                removed = self._remove(order.candidates[queue].popleft(), OWN)
             elif self.within_nominal:
-                removed = self._remove(order.pop(queue), WITHIN_NOMINAL)
+                removed = self._remove(order.candidates[queue].popleft(), WITHIN_NOMINAL)
             else:
                 removed = self._first_that_passes(order, queue, permits)
             if removed and self._fits():
@@ -118,10 +118,10 @@ class _Passes:
         while (queue := order.next_queue()) is not None:
             # Never the own queue: its candidates pass no test, so none of them is left to retry.
             mine, theirs = self._sides(queue)
-            candidate = order.pop(queue)
-            order.drop(queue)
-            # By this strategy always, not by the second one that is configured.
-            if _less_than_initial(mine, theirs, theirs):
+            candidate = order.candidates[queue].popleft()
+            order.pruned.add(queue)
+            # By LessThanInitialShare always, not by the second one that is configured.
+            if mine.order < theirs.order:
                 self._remove(candidate, FAIR)
                 if self._fits():
                     return True
@@ -137,8 +137,9 @@ class _Passes:
         # Nothing is removed until one passes, and those that hold the same leave the same.
         passes: dict[int, bool] = {}
         _, node = self._almost_lca(queue)
-        while order.has_candidate(queue):
-            candidate = order.pop(queue)
+        candidates = order.candidates[queue]
+        while candidates:
+            candidate = candidates.popleft()
             alike = id(candidate.usage)
             if not hopeless and (alike not in passes or self._is_moved_by(candidate)):
                 passes[alike] = permits(mine, theirs, self._share_without(candidate, node))
@@ -193,17 +194,10 @@ class _Passes:
         return mine[mine.index(shared) - 1], theirs[theirs.index(shared) - 1]
 
 
-def _less_than_or_equal_to_final(mine: Share, _: Share, after: Share) -> bool:
-    return mine.order <= after.order
-
-
-def _less_than_initial(mine: Share, before: Share, _: Share) -> bool:
-    return mine.order < before.order
-
-
+# By the shares of the preemptor's side, and of the victim's before and after the removal.
 _STRATEGIES: dict[Strategy, Callable[[Share, Share, Share], bool]] = {
-    "LessThanOrEqualToFinalShare": _less_than_or_equal_to_final,
-    "LessThanInitialShare": _less_than_initial,
+    "LessThanOrEqualToFinalShare": lambda mine, _, after: mine.order <= after.order,
+    "LessThanInitialShare": lambda mine, before, _: mine.order < before.order,
 }
 
 
@@ -214,29 +208,17 @@ class QueueOrder:
         self.context = context
         self.shares = shares
         self.key = candidate_order(context)
-        self.candidates: dict[int, deque[Admitted]] = {}
+        self.candidates: dict[int, deque[Admitted]] = defaultdict(deque)
         for candidate in candidates:
-            self.candidates.setdefault(candidate.queue, deque()).append(candidate)
+            self.candidates[candidate.queue].append(candidate)
         self.path = context.snapshot.tree.path(context.queue)
         self.pruned: set[int] = set()
-
-    def has_candidate(self, queue: int) -> bool:
-        """Say whether a queue has candidates left."""
-        return bool(self.candidates.get(queue))
-
-    def pop(self, queue: int) -> Admitted:
-        """Take a queue's first remaining candidate."""
-        return self.candidates[queue].popleft()
-
-    def drop(self, queue: int) -> None:
-        """Look at a queue no more."""
-        self.pruned.add(queue)
 
     def next_queue(self) -> int | None:
         """Return the queue to look at next, or ``None`` when all are pruned."""
         tree, own = self.context.snapshot.tree, self.context.queue
         if tree.nodes[own].parent == NO_PARENT:
-            if own not in self.pruned and self.has_candidate(own):
+            if own not in self.pruned and self.candidates[own]:
                 return own
             if not self.context.snapshot.configuration.rules.searches_without_cohort:
                 raise ReleaseCrash(self.context.snapshot, self.context.preemptor)
@@ -252,8 +234,7 @@ class QueueOrder:
     @keeps(laws.ST_HIGHEST_SHARE)
     def _descend(self, cohort: int) -> int | None:
         """Go down to the child of the highest share; ``None`` if that only pruned something."""
-        queue = self._highest_queue(cohort)
-        child = self._highest_cohort(cohort)
+        queue, child = self._highest_queue(cohort), self._highest_cohort(cohort)
         if queue is None and child is None:
             self.pruned.add(cohort)
             return None
@@ -278,7 +259,7 @@ class QueueOrder:
         for queue in self._children(cohort, queues=True):
             share = self.shares.of(self.context.usage, queue)
             may_borrow = share.borrowing or queue == self.context.queue
-            if not may_borrow or not self.has_candidate(queue):
+            if not may_borrow or not self.candidates[queue]:
                 self.pruned.add(queue)
             elif best is None or share.order > best[1].order:
                 best = (queue, share)

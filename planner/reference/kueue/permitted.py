@@ -82,15 +82,19 @@ def permitted_assignments(
                 for name in _eligible(assigner, group, covering)
                 if assigner.keeps_flavors(group, name, wanted)
             ]
-            tried = (_take(assigner, part, name, wanted) for part in parts for name in flavors)
-            parts = _merged([part for part in tried if part is not None])
+            # The first of several parts that go on alike is kept.
+            kept: dict[_Key, _Part] = {}
+            for one in (_take(assigner, part, name, wanted) for part in parts for name in flavors):
+                if one is not None:
+                    first = kept.get(one.key)
+                    ways = one.ways + (first.ways if first else 0)
+                    kept[one.key] = replace(first or one, ways=ways)
+            parts = list(kept.values())
             # Those of flavors listed earlier come first, and are kept.
             complete = complete and len(parts) <= MOST
             parts = parts[:MOST]
-        if not all(
-            assigner.covering(name) is not None or assigner.skips(amount)
-            for name, amount in joined(group).items()
-        ):
+        uncovered = [n for name, n in joined(group).items() if assigner.covering(name) is None]
+        if not all(map(assigner.skips, uncovered)):
             return Permitted()
         parts = [_with_pod_sets(part, group) for part in parts]
         # Assignment stops at podsets that ask for something and get no flavor (§4.1).
@@ -102,7 +106,14 @@ def permitted_assignments(
         ):
             return Permitted()
     order = [request.name for request in preemptor.pod_sets]
-    assignments = tuple(_assignment(part, order) for part in parts)
+    assignments = tuple(
+        Assignment(
+            mode=worst(choice.mode for pods in part.pod_sets for choice in pods.flavors.values()),
+            borrowing=part.level,
+            pod_sets=tuple(sorted(part.pod_sets, key=lambda pods: order.index(pods.name))),
+        )
+        for part in parts
+    )
     return Permitted(assignments, sum(part.ways for part in parts), complete)
 
 
@@ -153,24 +164,13 @@ def _take(
             return None
         if offer is None:
             contested.add(fr)
-        height = borrow_level(assigner.usage, assigner.preemptor.queue, fr, value)[0]
-        level = max(level, height)
+        level = max(level, borrow_level(assigner.usage, assigner.preemptor.queue, fr, value)[0])
         chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit" if offer else "Preempt")
         # Noted, a zero would keep apart parts that go on alike.
         if value or fr in assumed:
             assumed[fr] = value
-    return replace(
-        part, chosen=chosen, assumed=assumed, contested=frozenset(contested), level=level
-    )
-
-
-def _merged(parts: Sequence[_Part]) -> list[_Part]:
-    """Keep the first of several parts that go on alike."""
-    kept: dict[_Key, _Part] = {}
-    for part in parts:
-        first = kept.get(part.key)
-        kept[part.key] = part if first is None else replace(first, ways=first.ways + part.ways)
-    return list(kept.values())
+    frs = frozenset(contested)
+    return replace(part, chosen=chosen, assumed=assumed, contested=frs, level=level)
 
 
 def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:
@@ -184,10 +184,3 @@ def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:
         for request in group
     )
     return replace(part, pod_sets=part.pod_sets + done, chosen={})
-
-
-def _assignment(part: _Part, order: Sequence[str]) -> Assignment:
-    """Return an assignment with its podsets in the order of the workload."""
-    mode = worst(choice.mode for pods in part.pod_sets for choice in pods.flavors.values())
-    pod_sets = sorted(part.pod_sets, key=lambda pods: order.index(pods.name))
-    return Assignment(mode=mode, borrowing=part.level, pod_sets=tuple(pod_sets))

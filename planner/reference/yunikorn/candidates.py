@@ -169,12 +169,12 @@ def in_order(candidates: list[Candidate], ties: Mapping[str, int]) -> list[Candi
 class Predicates(Protocol):
     """The callback of the shim."""
 
-    def passes(self, room: NodeRoom, ask: Resource) -> bool:
+    def passes(self, room: NodeRoom, ask: Resource, /) -> bool:
         """Say whether the node takes the ask as it is."""
         ...
 
     def first_index(
-        self, room: NodeRoom, ask: Resource, victims: Sequence[Candidate], start: int
+        self, room: NodeRoom, ask: Resource, victims: Sequence[Candidate], start: int, /
     ) -> int | None:
         """Return the first index, from ``start``, up to which victims must go; None for never."""
         ...
@@ -214,17 +214,11 @@ class ByTable(Struct, frozen=True):
     takes: frozenset[str]
     index: Mapping[str, int]
 
-    def passes(self, room: NodeRoom, ask: Resource) -> bool:  # noqa: ARG002 - fixed answers
+    def passes(self, room: NodeRoom, *_: object) -> bool:
         """Say whether the node takes the ask as it is."""
         return room.node_id in self.takes
 
-    def first_index(
-        self,
-        room: NodeRoom,
-        ask: Resource,  # noqa: ARG002 - fixed answers
-        victims: Sequence[Candidate],  # noqa: ARG002
-        start: int,  # noqa: ARG002
-    ) -> int | None:
+    def first_index(self, room: NodeRoom, *_: object) -> int | None:
         """Return the index of the table, None if it has no success for the node."""
         return self.index.get(room.node_id)
 

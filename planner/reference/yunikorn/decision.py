@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cmp_to_key
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -163,18 +163,8 @@ OPTED_OUT_SCORE: Final = 1 << 34
 NO_CANDIDATE_SCORE: Final = 1 << 35
 
 
-class Choice(NamedTuple):
-    """The chosen node and the victims on it."""
-
-    room: NodeRoom
-    victims: Sequence[Candidate]
-
-
-class Success(Struct, frozen=True):
-    """The node that was made free, and the victims in the order in which they are released."""
-
-    node_id: str
-    victims: tuple[Candidate, ...]
+Success = tuple[str, tuple[Candidate, ...]]
+"""The node that was made free, and the victims in the order in which they are released."""
 
 
 def try_preemption(
@@ -196,43 +186,44 @@ def try_preemption(
     snapshot = Snapshot(asking.leaf, ask.resource)
     if not can_help(snapshot, candidates):
         return None
-    plans = _plans(cluster, asking, snapshot, candidates)
-    # Nodes with room are left out if they were tried: something else refused the ask there.
-    checks = [plan for plan in plans if plan.victims or not nodes_tried]
-    # Fewer victims first; a node with room (-1) before all others.
-    checks.sort(key=lambda plan: (plan.index, plan.room.node_id))
-    choice = _choose(checks, snapshot, predicates)
-    if choice is None:
-        return None
-    more = _additional(snapshot, choice.victims, candidates)
-    return None if more is None else _final(snapshot, choice, [*choice.victims, *more])
-
-
-def _plans(
-    cluster: Cluster, asking: Asking, snapshot: Snapshot, candidates: Sequence[Candidate]
-) -> list[Plan]:
-    """Plan every usable node; the candidates keep their order in each group."""
+    # The candidates of each node, in their order.
     groups: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         groups[candidate.allocation.node_id].append(candidate)
     plans = (
         plan_node(snapshot, room, groups.get(room.node_id, ()))
         for room in cluster.nodes
-        if is_usable(cluster, room, asking.ask)
+        if is_usable(cluster, room, ask)
     )
-    return [plan for plan in plans if plan is not None]
+    # Nodes with room are left out if they were tried: something else refused the ask there.
+    checks = [plan for plan in plans if plan is not None and (plan.victims or not nodes_tried)]
+    # Fewer victims first; a node with room (-1) before all others.
+    checks.sort(key=lambda plan: (plan.index, plan.room.node_id))
+    choice = _choose(checks, snapshot, predicates)
+    if choice is None:
+        return None
+    plan, index = choice
+    chosen = plan.victims[: index + 1]
+    more = _additional(snapshot, chosen, candidates)
+    return None if more is None else _final(snapshot, plan.room, [*chosen, *more])
 
 
 def _choose(
     checks: Sequence[Plan], snapshot: Snapshot, predicates: Predicates | None
-) -> Choice | None:
-    """Choose the node: the first without a callback, else the lowest score, batch by batch."""
+) -> tuple[Plan, int] | None:
+    """Choose the node, and up to which victim: the first node without a callback.
+
+    Else the one of the lowest score, batch by batch.
+    """
     if predicates is None:
-        return _chosen(checks[0], checks[0].index) if checks else None
+        return (checks[0], checks[0].index) if checks else None
     best: tuple[int, Plan, int] | None = None
     for start in range(0, len(checks), BATCH):
         for plan in checks[start : start + BATCH]:
-            index = _ask_shim(plan, snapshot, predicates)
+            if plan.victims:
+                index = predicates.first_index(plan.room, snapshot.ask, plan.victims, plan.index)
+            else:
+                index = -1 if predicates.passes(plan.room, snapshot.ask) else None
             if index is not None:
                 score = score_of(plan, index)
                 if best is None or score < best[0]:
@@ -240,18 +231,7 @@ def _choose(
         # No further batch is asked, though a node in it might score lower.
         if best is not None and best[0] < SATISFACTORY:
             break
-    return None if best is None else _chosen(best[1], best[2])
-
-
-def _chosen(plan: Plan, index: int) -> Choice:
-    return Choice(plan.room, plan.victims[: index + 1])
-
-
-def _ask_shim(plan: Plan, snapshot: Snapshot, predicates: Predicates) -> int | None:
-    """Return the index the shim answers for a plan, None if it refuses."""
-    if plan.victims:
-        return predicates.first_index(plan.room, snapshot.ask, plan.victims, plan.index)
-    return -1 if predicates.passes(plan.room, snapshot.ask) else None
+    return None if best is None else best[1:]
 
 
 @keeps(laws.YK_LAST_TIER)
@@ -305,16 +285,15 @@ def _additional(
     return more
 
 
-def _final(snapshot: Snapshot, choice: Choice, victims: Sequence[Candidate]) -> Success | None:
+def _final(snapshot: Snapshot, room: NodeRoom, victims: Sequence[Candidate]) -> Success | None:
     """Collect victims until the ask is exceeded in one type; free space does not count.
 
     The result may be too small for the node, larger than needed, or even empty.
     """
     if not victims:
         return None
-    ask, room = snapshot.ask, choice.room
+    ask, total = snapshot.ask, dict[str, int]()
     anywhere = fits(room.available, ask)
-    total: dict[str, int] = {}
     final = []
     for victim in victims:
         if not anywhere and victim.allocation.node_id != room.node_id:
@@ -323,7 +302,7 @@ def _final(snapshot: Snapshot, choice: Choice, victims: Sequence[Candidate]) -> 
         if gt_known(ask, total):
             final.append(victim)
         total = plus(total, victim.resource)
-    return None if gt_known(ask, total) else Success(room.node_id, tuple(final))
+    return None if gt_known(ask, total) else (room.node_id, tuple(final))
 
 
 class RequiredNodeConditions(Struct, frozen=True):
@@ -440,53 +419,32 @@ class Decision(Struct, frozen=True):
 def decide(
     cluster: Cluster, asking: Asking, *, callback: bool = True, ties: Mapping[str, int] = NO_TIES
 ) -> Decision:
-    """Decide for an ask whether it preempts, on which node, and whom.
+    """Decide for an ask, in a partition made ready, whether it preempts, on which node, and whom.
 
-    Parameters
-    ----------
-    cluster, asking
-        The partition made ready, and the ask in it.
-    callback
-        Whether the shim has registered its predicates, as it always does in a cluster.
-    ties
-        Ranks by allocation key for allocations that have no order in the core: equal in opt-out,
-        originator and creation time. Without it they keep the order of the state.
+    ``callback`` says that the shim has registered its predicates, as it always does in a cluster.
+    ``ties`` are ranks by allocation key for allocations that have no order in the core: equal in
+    opt-out, originator and creation time. Without it they keep the order of the state.
     """
-    if asking.ask.required_node:
-        return _decide_required_node(cluster, asking, ties)
-    return _decide_generic(cluster, asking, ties, callback=callback)
-
-
-def _decide_generic(
-    cluster: Cluster, asking: Asking, ties: Mapping[str, int], *, callback: bool
-) -> Decision:
-    predicates = predicates_of(cluster.x)
-    conditions = check(cluster, asking, predicates)
-    direct = cluster.x.direct
-    # Some recorded states call the preemptor directly, whatever its conditions say.
-    if direct is None and not conditions.attempted:
-        return Decision("generic", conditions)
-    success = try_preemption(
-        cluster,
-        asking,
-        predicates if callback else None,
-        nodes_tried=conditions.nodes_tried if direct is None else direct.nodes_tried,
-        ties=ties,
-    )
-    if success is None:
-        return Decision("generic", conditions)
-    return Decision("generic", conditions, True, success.node_id, success.victims)  # noqa: FBT003
-
-
-def _decide_required_node(cluster: Cluster, asking: Asking, ties: Mapping[str, int]) -> Decision:
-    ask = asking.ask
-    room = cluster.node(ask.required_node)
-    if room is None:
-        return Decision("required-node", None)
-    conditions = check_required_node(asking, room)
-    if cluster.x.direct is None and not conditions.attempted:
-        return Decision("required-node", conditions)
-    victims = preempt_required_node(cluster, ask, room, ties)
-    if not victims:
-        return Decision("required-node", conditions)
-    return Decision("required-node", conditions, True, room.node_id, victims)  # noqa: FBT003
+    ask, direct = asking.ask, cluster.x.direct
+    conditions: Preconditions | RequiredNodeConditions
+    found: Success | None = None
+    kind: Kind = "required-node" if ask.required_node else "generic"
+    if ask.required_node:
+        room = cluster.node(ask.required_node)
+        if room is None:
+            return Decision(kind, None)
+        conditions = check_required_node(asking, room)
+        # Some recorded states call the preemptor directly, whatever its conditions say.
+        if direct is not None or conditions.attempted:
+            victims = preempt_required_node(cluster, ask, room, ties)
+            found = (room.node_id, victims) if victims else None
+    else:
+        predicates = predicates_of(cluster.x)
+        conditions = check(cluster, asking, predicates)
+        if direct is not None or conditions.attempted:
+            shim = predicates if callback else None
+            tried = conditions.nodes_tried if direct is None else direct.nodes_tried
+            found = try_preemption(cluster, asking, shim, nodes_tried=tried, ties=ties)
+    if found is None:
+        return Decision(kind, conditions)
+    return Decision(kind, conditions, True, *found)  # noqa: FBT003

@@ -68,6 +68,10 @@ def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 1
     LookupFailed
         If an application is in a queue which does not exist.
     """
+
+    def again(victim: Allocation, now: int) -> Ask:
+        return asked_as(f"{victim.allocation_key}-again", victim, now)
+
     steps: list[Step] = []
     cluster = prepare(state)
     while len(steps) < max_steps:
@@ -75,7 +79,7 @@ def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 1
         if moved is None or moved.step is None:
             break
         steps.append(moved.step)
-        partition = after(cluster, moved, _asked_again if recreate else None)
+        partition = after(cluster, moved, again if recreate else None)
         state = state.model_copy(update={"partitions": (partition,)})
         cluster = prepare(state)
     return Flow(tuple(steps), cluster)
@@ -135,8 +139,9 @@ def after(
         asks = application.requests
         if application is asking.application:
             asks = tuple(one for one in asks if one is not asking.ask)
-            now = {"allocationTime": cluster.now, "nodeId": node}
-            kept = (*kept, Allocation.model_validate({**_common(asking.ask), **now}))
+            held = asking.ask.model_dump(by_alias=True, include=_COMMON)
+            held |= {"allocationTime": cluster.now, "nodeId": node}
+            kept = (*kept, Allocation.model_validate(held))
         if again is not None:
             asks = (*asks, *(again(one, cluster.now) for one in lost))
         applications.append(application.model_copy(update={"allocations": kept, "requests": asks}))
@@ -148,20 +153,11 @@ def after(
     return cluster.partition.model_copy(update=changed)
 
 
-def _asked_again(allocation: Allocation, now: int) -> Ask:
-    """Return a victim as a new ask, made now under a key of its own."""
-    return asked_as(f"{allocation.allocation_key}-again", allocation, now)
-
-
 def asked_as(key: str, claim: Claim, now: int) -> Ask:
     """Return what an ask or allocation asks for as a new ask of a key, made now."""
-    return Ask.model_validate({**_common(claim), "allocationKey": key, "requestTime": now})
+    common = claim.model_dump(by_alias=True, include=_COMMON)
+    return Ask.model_validate({**common, "allocationKey": key, "requestTime": now})
 
 
-def _common(claim: Claim) -> dict[str, object]:
-    """Return what an ask and its allocation have in common."""
-    fields = claim.model_dump(by_alias=True)
-    return {name: value for name, value in fields.items() if name in _COMMON}
-
-
-_COMMON: Final = frozenset(field.alias or name for name, field in Claim.model_fields.items())
+_COMMON: Final = set(Claim.model_fields)
+"""What an ask and its allocation have in common."""

@@ -68,13 +68,14 @@ def preemptable_amount(queue: Queue) -> Amount:
     above: Amount = {}
     for step in queue.lineage:
         # Only negative amounts count in the end: a step without a guaranteed limits nothing.
-        own = step.allocated if step.guaranteed is None else _over_guaranteed(step)
-        above = min_union(own, above)
+        above = min_union(_left(step), above)
     return min_left(need, {t: -value for t, value in (above or {}).items() if value < 0})
 
 
-def _over_guaranteed(queue: Queue) -> Amount:
-    """Return the guaranteed less the usage; negative where the usage is above it."""
+def _left(queue: Queue) -> Amount:
+    """Return the guaranteed less the usage, negative where that is more; all usage without one."""
+    if queue.guaranteed is None:
+        return queue.allocated
     return minus_known(queue.guaranteed, queue.allocated)
 
 
@@ -87,8 +88,7 @@ def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
     total: dict[str, int] = {}
     for child in queue.children:
         if child.allocated and not ge_known(child.guaranteed, child.allocated):
-            own = child.allocated if child.guaranteed is None else _over_guaranteed(child)
-            parts[child] = {t: abs(value) for t, value in (own or {}).items()}
+            parts[child] = {t: abs(value) for t, value in (_left(child) or {}).items()}
             total = plus(total, parts[child])
     for child, part in parts.items():
         share = {
@@ -104,16 +104,28 @@ def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
 
 
 def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[Candidate]:
-    """Take victims in order while they do not exceed the amount in its own types."""
+    """Take victims in order while they do not exceed the amount in its own types.
+
+    The order is by score, priority, hour of creation (newest first), and size: the shares of the
+    leaf's maximum that an allocation holds, the largest first.
+    """
     if not any(amount.values()):
         return []
-    held = sorted(
-        _eligible(leaf, amount),
-        key=lambda held: (*_rank(held.allocation, leaf, amount), ties.get(held.key, 0)),
-    )
+    limits = leaf.max or {}
+
+    def rank(candidate: Candidate) -> tuple[int, int, int, list[float], int]:
+        held = candidate.allocation
+        shares = [
+            value / limits[t] if limits.get(t) else float(value)
+            for t, value in held.resource.items()
+            if t in amount and value
+        ]
+        hour, tie = held.allocation_time // HOUR, ties.get(candidate.key, 0)
+        return -score_of(held, amount), held.priority, -hour, sorted(shares, reverse=True), tie
+
     total: dict[str, int] = {}
     victims = []
-    for candidate in held:
+    for candidate in sorted(_eligible(leaf, amount), key=rank):
         # One that is too large alone is passed over, and smaller ones behind it are still tried.
         if not fits_loose(amount, candidate.resource):
             continue
@@ -125,17 +137,12 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
     return victims
 
 
-def _eligible(leaf: Queue, amount: Resource) -> list[Candidate]:
-    return [
-        Candidate(allocation, leaf, application.application_id)
-        for application in leaf.applications
-        for allocation in application.allocations
-        if share_type(amount, allocation.resource)
-        and not allocation.required_node
-        and not allocation.x.released
-        and not allocation.x.not_in_app
-        and not allocation.preempted
-    ]
+def _eligible(leaf: Queue, amount: Resource) -> Iterator[Candidate]:
+    for application in leaf.applications:
+        for held in application.allocations:
+            free = not (held.required_node or held.preempted or held.x.released)
+            if free and not held.x.not_in_app and share_type(amount, held.resource):
+                yield Candidate(held, leaf, application.application_id)
 
 
 def score_of(allocation: Allocation, amount: Resource) -> int:
@@ -147,26 +154,3 @@ def score_of(allocation: Allocation, amount: Resource) -> int:
     if allocation.opted_out:
         score |= OPTED_OUT_SCORE
     return score
-
-
-def _rank(
-    allocation: Allocation, leaf: Queue, amount: Resource
-) -> tuple[int, int, int, list[float]]:
-    """Order by score, priority, hour of creation (newest first), and size."""
-    return (
-        -score_of(allocation, amount),
-        allocation.priority,
-        -(allocation.allocation_time // HOUR),
-        _size(allocation, leaf, amount),
-    )
-
-
-def _size(allocation: Allocation, leaf: Queue, amount: Resource) -> list[float]:
-    """Return the shares of the leaf's maximum that an allocation holds, the largest first."""
-    limits = leaf.max or {}
-    shares = [
-        value / limits[t] if limits.get(t) else float(value)
-        for t, value in allocation.resource.items()
-        if t in amount and value
-    ]
-    return sorted(shares, reverse=True)

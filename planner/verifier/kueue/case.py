@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import ClassVar, Self
 
 from msgspec import Struct, field
 
@@ -37,13 +38,11 @@ from planner.plan.kueue import Plan
 from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import (
     Assignment,
-    PodSetFlavors,
     contested,
     placed_groups,
     total_request,
     whole_request,
 )
-from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.state.kueue import Configuration
@@ -73,7 +72,15 @@ def remove_all(setting: Setting, victims: Sequence[Admitted]) -> Removal:
     for victim in victims:
         after.remove(victim.queue, victim.usage)
     # All are gone first: then each is put back alone, and no order need be guessed.
-    last = possible_last_victims(setting, victims, after)
+    subtree, last = setting.snapshot.tree.subtree, dict[int, list[int]]()
+    for position, victim in enumerate(victims):
+        over = True
+        for node, left in usage_with(setting, victim, after, setting.contested):
+            # Once it fails at a node it cannot be last further up: it would be last here, too.
+            over = over and any(left[fr] > subtree[node][fr] for fr in left)
+            positions = last.setdefault(node, [])
+            if over:
+                positions.append(position)
     stuck = lowest_stuck(setting, last)
     if stuck is not None:
         obstacle = say_stuck(setting, victims, after, last, stuck, setting.contested)
@@ -88,8 +95,7 @@ def replay(setting: Setting, order: Sequence[Admitted]) -> Removal:
     for victim in order:
         if not obstacle:
             side = setting.side(victim.queue)
-            # Tested before the removal, as Kueue does: a queue may end within its quota, but not
-            # begin so.
+            # Before the removal, as Kueue does: a queue may end within its quota, not begin so.
             within = next((n for n in side if usage.within_nominal(n, setting.contested)), None)
             if within is not None:
                 used = {fr: usage.amount[within][fr] for fr in setting.contested}
@@ -98,24 +104,6 @@ def replay(setting: Setting, order: Sequence[Admitted]) -> Removal:
                 )
         usage.remove(victim.queue, victim.usage)
     return Removal(() if obstacle else tuple(order), obstacle, usage)
-
-
-def possible_last_victims(
-    setting: Setting, victims: Sequence[Admitted], after: Usage
-) -> LastVictims:
-    """Return can(n) of every touched node; ``after`` is the usage without any victim."""
-    subtree = setting.snapshot.tree.subtree
-    last: dict[int, list[int]] = {}
-    for position, victim in enumerate(victims):
-        over = True
-        for node, left in usage_with(setting, victim, after, setting.contested):
-            # Once it fails at a node it cannot be last further up either: it would be last here,
-            # too.
-            over = over and any(left[fr] > subtree[node][fr] for fr in left)
-            positions = last.setdefault(node, [])
-            if over:
-                positions.append(position)
-    return last
 
 
 def usage_with(
@@ -193,14 +181,21 @@ def say_within(setting: Setting, node: int, used: Mapping[int, int], victims: Se
     """Say that a node is not over its quota, with what it uses of each flavor-resource."""
     snapshot = setting.snapshot
     kind = "nominal" if snapshot.tree.nodes[node].is_queue else "subtree"
-    amounts = [
-        f"uses {say_amount(snapshot, fr, used[fr])} of {kind} quota "
-        f"{say_amount(snapshot, fr, snapshot.tree.subtree[node][fr], named=False)}"
-        for fr in sorted(used)
-    ]
+    amounts = say_uses(snapshot, kind, used, snapshot.tree.subtree[node])
     nothing = ": nothing is contested" if not setting.contested else ""
     detail = f" ({say_some(amounts)})" if amounts else nothing
     return f"not over its quota{detail}, so Kueue would not take {say_some(victims)}"
+
+
+def say_uses(
+    snapshot: Snapshot, kind: str, used: Mapping[int, int], quota: Mapping[int, int] | Sequence[int]
+) -> list[str]:
+    """Say of flavor-resources how much is used of which quota."""
+    return [
+        f"uses {say_amount(snapshot, fr, used[fr])} of {kind} quota "
+        f"{say_amount(snapshot, fr, quota[fr], named=False)}"
+        for fr in sorted(used)
+    ]
 
 
 class Case(Struct, frozen=True, dict=True):
@@ -208,8 +203,11 @@ class Case(Struct, frozen=True, dict=True):
 
     ``borrowing`` names the attempt, ``None`` when nothing is evicted. ``victims`` are in plan
     order, each once; ``reasons`` are the codes the plan gives them. ``faults`` is what the plan
-    says that does not match the state at all, in words, by the name of the law it breaks.
+    says that does not match the state at all, in words, by the name of the law it breaks;
+    ``rules`` is the rule set that judges it.
     """
+
+    rules: ClassVar = "kueue-classical"
 
     setting: Setting
     borrowing: bool | None
@@ -218,15 +216,23 @@ class Case(Struct, frozen=True, dict=True):
     faults: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Every victim has one reason."""
         if len(self.victims) != len(self.reasons):
             message = f"{len(self.victims)} victims with {len(self.reasons)} reasons"
             raise ValueError(message)
 
-    @property
-    def rules(self) -> str:
-        """The rule set that judges this case."""
-        return "kueue-classical"
+    @classmethod
+    def of(cls, setting: Setting, plan: Plan) -> Self:
+        """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
+        named = {victim.workload: victim for victim in plan.victims}
+        found = ((key, setting.holder(key, victim.cluster_queue)) for key, victim in named.items())
+        known = {key: holder for key, holder in found if holder is not None}
+        # By the name of a law: the laws of all rule sets that read them share these two names.
+        faults = {
+            KQ_FITS.name: tuple(_assignment_faults(setting, plan.assignment)),
+            KQ_HOLDS_CONTESTED.name: tuple(_victim_faults(setting, plan, known)),
+        }
+        reasons = tuple(named[key].reason for key in known)
+        return cls(setting, plan.borrowing, tuple(known.values()), reasons, faults)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -236,15 +242,14 @@ class Case(Struct, frozen=True, dict=True):
     @property
     def own(self) -> list[tuple[Admitted, str]]:
         """The victims of the preemptor's own queue, with their reasons."""
-        return [pair for pair in self._pairs() if pair[0].queue == self.setting.queue]
+        pairs = zip(self.victims, self.reasons, strict=True)
+        return [pair for pair in pairs if pair[0].queue == self.setting.queue]
 
     @property
     def others(self) -> list[tuple[Admitted, str]]:
         """The victims of the tree's other queues, with their reasons."""
-        return [pair for pair in self._pairs() if self.setting.side(pair[0].queue)]
-
-    def _pairs(self) -> Iterator[tuple[Admitted, str]]:
-        return zip(self.victims, self.reasons, strict=True)
+        pairs = zip(self.victims, self.reasons, strict=True)
+        return [pair for pair in pairs if self.setting.side(pair[0].queue)]
 
     @cached_property
     def removal(self) -> Removal:
@@ -294,30 +299,8 @@ def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment)
     )
 
 
-def case_of(setting: Setting, plan: Plan) -> Case:
-    """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
-    known, reasons, faults = match_victims(setting, plan)
-    return Case(setting, plan.borrowing, known, reasons, faults)
-
-
-def match_victims(
-    setting: Setting, plan: Plan
-) -> tuple[tuple[Admitted, ...], tuple[str, ...], Mapping[str, Sequence[str]]]:
-    """Return the victims which the state knows, their reasons, and the faults."""
-    named = {victim.workload: victim for victim in plan.victims}
-    found = ((key, setting.holder(key, victim.cluster_queue)) for key, victim in named.items())
-    known = {key: holder for key, holder in found if holder is not None}
-    # By the name of a law: the laws of all rule sets that read them share these two names.
-    faults = {
-        KQ_FITS.name: tuple(_assignment_faults(setting, plan.assignment)),
-        KQ_HOLDS_CONTESTED.name: tuple(_victim_faults(setting, plan, known)),
-    }
-    return tuple(known.values()), tuple(named[key].reason for key in known), faults
-
-
 def _victim_faults(setting: Setting, plan: Plan, known: Mapping[str, Admitted]) -> Iterator[str]:
-    counts = Counter(plan.keys)
-    for key, count in counts.items():
+    for key, count in Counter(plan.keys).items():
         if key == setting.preemptor.key:
             yield f"{key} is the preemptor itself"
         elif key not in known:
@@ -346,32 +329,23 @@ def _assignment_faults(setting: Setting, assignment: Assignment) -> Iterator[str
         yield f"the assignment is for podsets {assigned}, the workload has {names}"
         return
     partial = any(request.pod_set.min_count is not None for request in requests)
-    for request, pods in zip(requests, assignment.pod_sets, strict=True):
-        yield from _count_faults(request, pods, partial=partial)
-        for resource, amount in request.totals.items():
-            # A request of 0 may be without a flavor: Kueue skips it where nothing covers it (§4.1).
-            if amount and resource not in pods.flavors and not _may_skip(setting, resource):
-                yield f'podset "{request.name}" asks for {resource} but gets no flavor for it'
-
-
-def _count_faults(request: PodSetRequest, pods: PodSetFlavors, *, partial: bool) -> Iterator[str]:
-    """Partial admission may reduce a count to minCount; it starts from the count of the spec."""
-    if pods.count is None or pods.count == request.count:
-        return
-    # The search counts from the spec, whatever is reclaimable: it can scale a podset up (§4.8).
-    least = request.pod_set.min_count or request.spec_count
-    if not (partial and least <= pods.count <= request.spec_count):
-        yield (
-            f'podset "{request.name}" is assigned {pods.count} pods: it asks for {request.count}, '
-            f"at least {min(least, request.count)}"
-        )
-
-
-def _may_skip(setting: Setting, resource: str) -> bool:
-    """Say whether Kueue ignores a resource which no resource group of the queue covers."""
     configuration = setting.snapshot.configuration
     strategy = configuration.resources.quota_check_strategy
+    ignores = configuration.gate("QuotaCheckStrategy") and strategy == "IgnoreUndeclared"
     groups = setting.snapshot.queues[setting.queue].spec.resource_groups
-    covered = any(resource in group.covered_resources for group in groups)
-    ignored = configuration.gate("QuotaCheckStrategy") and strategy == "IgnoreUndeclared"
-    return ignored and not covered
+    covered = {name for group in groups for name in group.covered_resources}
+    for request, pods in zip(requests, assignment.pod_sets, strict=True):
+        # Partial admission may reduce a count to minCount; its search counts from the spec,
+        # whatever is reclaimable: it can scale a podset up (§4.8).
+        least, most = request.pod_set.min_count or request.spec_count, request.spec_count
+        reduced = pods.count is not None and partial and least <= pods.count <= most
+        if pods.count not in {None, request.count} and not reduced:
+            yield (
+                f'podset "{request.name}" is assigned {pods.count} pods: it asks for '
+                f"{request.count}, at least {min(least, request.count)}"
+            )
+        for resource, amount in request.totals.items():
+            # A request of 0 may be without a flavor: Kueue skips it where nothing covers it (§4.1).
+            skipped = not amount or (ignores and resource not in covered)
+            if not skipped and resource not in pods.flavors:
+                yield f'podset "{request.name}" asks for {resource} but gets no flavor for it'

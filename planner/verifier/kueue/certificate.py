@@ -11,15 +11,15 @@ shares is compared with the state (CT-05).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.laws import Law
 from planner.plan import AnyPlan, SolverFreeBound, Verdict
-from planner.plan.kueue import Amount, JointPlan, Plan, QuotaUse
+from planner.plan.kueue import JointPlan, Plan
 from planner.quantity import UNLIMITED, format_units
 from planner.quota.kueue.share import Shares
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Usage
@@ -29,6 +29,7 @@ from planner.verifier.wording import compare, judge, say_some
 
 NO_QUOTA: Final = Quota(0)
 _INT64: Final = 2**62
+V = TypeVar("V")
 FACTS: Final = Law(
     "CT-05",
     "check_facts",
@@ -57,13 +58,19 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
     ]
     holders = {victim.key: victim for victim in case.victims}
     for claim in plan.victims:
-        holder = holders.get(claim.workload)
+        key, holder = claim.workload, holders.get(claim.workload)
         if holder is None:
-            findings.append(f"nothing is known of {claim.workload}")
+            findings.append(f"nothing is known of {key}")
             continue
-        findings += compare(f"priority of {holder.key}", claim.priority, holder.priority)
-        findings += compare(f"eviction of {holder.key}", claim.evicted, holder.evicted)
-        findings += _usage_faults(setting, holder.key, claim.usage, holder.usage)
+        findings += compare(f"priority of {key}", claim.priority, holder.priority)
+        findings += compare(f"eviction of {key}", claim.evicted, holder.evicted)
+        for amount in claim.usage:
+            name = FlavorResource(amount.flavor, amount.resource)
+            fr = case.snapshot.fr_index.get(name)
+            units = 0 if fr is None else holder.usage.get(fr, 0)
+            quantity = format_units(units, amount.resource)
+            findings += compare(f"usage of {name} by {key}", amount.units, units)
+            findings += compare(f"quantity of {name} by {key}", amount.quantity, quantity)
     return judge(FACTS, findings, f"{preemptor.key} and {len(plan.victims)} victims compared")
 
 
@@ -90,28 +97,14 @@ def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
         yield from compare(f"contest of {name}", demand.contested, known in setting.contested)
 
 
-def _usage_faults(
-    setting: Setting, key: str, stated: Iterable[Amount], held: Mapping[int, int]
-) -> Iterator[str]:
-    for amount in stated:
-        name = FlavorResource(amount.flavor, amount.resource)
-        fr = setting.snapshot.fr_index.get(name)
-        units = 0 if fr is None else held.get(fr, 0)
-        yield from compare(f"usage of {name} by {key}", amount.units, units)
-        yield from compare(
-            f"quantity of {name} by {key}", amount.quantity, format_units(units, amount.resource)
-        )
-
-
 def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
     """Compare shares: today, with REQ counted, and with REQ counted and the victims gone."""
     snapshot = case.snapshot
     tree, shares = snapshot.tree, Shares(snapshot.tree)
     nodes = _nodes(case)
-    before = snapshot.usage
     # Shares count what the search for victims counts; the tree, below, counts `pods` as well.
     searched = case.setting.searched
-    counted = _with_request(case, before, searched)
+    counted = _with_request(case, snapshot.usage, searched)
     after = _with_request(case, case.removal.usage, searched)
     for stated in plan.shares:
         name = f"{stated.kind} {stated.name}"
@@ -121,7 +114,7 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
             continue
         yield from compare(f"weight of {name}", stated.weight, tree.nodes[node].weight)
         for when, claim, usage in (
-            ("", stated.before, before),
+            ("", stated.before, snapshot.usage),
             (" with the preemptor", stated.with_preemptor, counted),
             (" with the preemptor and without victims", stated.after, after),
         ):
@@ -131,7 +124,7 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
 
 def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
     """Compare the tree: quotas, limits, and usage today and with REQ counted, the victims gone."""
-    nodes, before = _nodes(case), case.snapshot.usage
+    nodes, before, tree = _nodes(case), case.snapshot.usage, case.snapshot.tree
     after = _with_request(case, case.removal.usage, case.setting.request)
     for stated in plan.tree:
         name = f"{stated.kind} {stated.name}"
@@ -139,32 +132,25 @@ def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
         if node is None:
             yield f"nothing is known of {name}"
             continue
-        above = case.snapshot.tree.nodes[node].parent
+        above = tree.nodes[node].parent
         parent = None if above == NO_PARENT else case.snapshot.queue_name(above)
         yield from compare(f"parent of {name}", stated.parent, parent)
         for use in stated.uses:
-            yield from _use_faults(case, name, node, use, before, after)
-
-
-def _use_faults(  # noqa: PLR0913, PLR0917 - a claim, and what it is about
-    case: Case, name: str, node: int, use: QuotaUse, before: Usage, after: Usage
-) -> Iterator[str]:
-    tree = case.snapshot.tree
-    fr = case.snapshot.fr_or_none(use.flavor, use.resource)
-    where = f"{FlavorResource(use.flavor, use.resource)} of {name}"
-    if fr is None:
-        yield f"nothing is known of {where}"
-        return
-    quota = tree.nodes[node].quotas.get(fr, NO_QUOTA)
-    for what, claim, fact in (
-        ("nominal quota", use.nominal, quota.nominal),
-        ("quota", use.quota, tree.subtree[node][fr]),
-        ("borrowing limit", use.borrowing_limit, quota.borrowing_limit),
-        ("lending limit", use.lending_limit, quota.lending_limit),
-        ("usage", use.before, before.amount[node][fr]),
-        ("usage after the plan", use.after, after.amount[node][fr]),
-    ):
-        yield from compare(f"{what} of {where}", claim, fact)
+            fr = case.snapshot.fr_or_none(use.flavor, use.resource)
+            where = f"{FlavorResource(use.flavor, use.resource)} of {name}"
+            if fr is None:
+                yield f"nothing is known of {where}"
+                continue
+            quota = tree.nodes[node].quotas.get(fr, NO_QUOTA)
+            for what, claim, fact in (
+                ("nominal quota", use.nominal, quota.nominal),
+                ("quota", use.quota, tree.subtree[node][fr]),
+                ("borrowing limit", use.borrowing_limit, quota.borrowing_limit),
+                ("lending limit", use.lending_limit, quota.lending_limit),
+                ("usage", use.before, before.amount[node][fr]),
+                ("usage after the plan", use.after, after.amount[node][fr]),
+            ):
+                yield from compare(f"{what} of {where}", claim, fact)
 
 
 def _nodes(case: Case) -> dict[tuple[str, bool], int]:
@@ -230,14 +216,9 @@ def check_certificate(
 ) -> tuple[Verdict, ...]:
     """Check all claims of a plan with a certificate.
 
-    Parameters
-    ----------
-    terms
-        Every term, recomputed from the plan's victims.
-    costs
-        Of the terms with a solver-free bound.
-    levels
-        The levels the plan's objective asks for, in order; not compared when absent.
+    ``terms`` are all, recomputed from the plan's victims; ``costs`` those of the terms with a
+    solver-free bound; ``levels`` what the plan's objective asks for, in order; not compared when
+    absent.
     """
     verdicts = [check_levels(plan, terms, levels), check_status(plan), check_facts(case, plan)]
     certificate = plan.certificate
@@ -333,10 +314,9 @@ def check_solver_free_bound(
     findings = list(_multiplier_faults(setting, bound))
     if costs is None:
         findings.append(f"{bound.term} is no sum of what each workload costs")
-    weights: Counter[int] = Counter()
     if costs is None or findings:
         return judge(SOLVER_FREE_BOUND, findings, "")
-    total = 0
+    weights, total = Counter[int](), 0
     for multiplier in bound.multipliers:
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
@@ -367,20 +347,26 @@ def check_solver_free_bound(
 
 def check_removal_order(case: Case, order: Sequence[str]) -> Verdict:
     """CT-04: the claimed order names every victim once, and its replay is legal."""
-    holders = {victim.key: victim for victim in case.victims}
-    if sorted(order) != sorted(holders):
+    return judge_replay({victim.key: victim for victim in case.victims}, order, case.obstacle)
+
+
+def judge_replay(
+    victims: Mapping[str, V],
+    order: Sequence[str],
+    obstacle: Callable[[Sequence[V]], str],
+    holds: str = "replayed removal by removal",
+) -> Verdict:
+    """Judge an order of victims, who are given by their keys; ``obstacle`` replays it."""
+    if sorted(order) != sorted(victims):
         findings = [f"the order names {say_some(order) or 'none'}: not every victim once"]
-        return judge(REMOVAL_ORDER, findings, "")
-    obstacle = case.obstacle([holders[key] for key in order])
-    return judge(REMOVAL_ORDER, [obstacle] if obstacle else [], "replayed removal by removal")
+    else:
+        findings = [text for text in (obstacle([victims[key] for key in order]),) if text]
+    return judge(REMOVAL_ORDER, findings, holds)
 
 
 def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:
-    if term in recomputed:
-        return recomputed[term]
-    parts = term.split("+")
-    known = all(part in recomputed for part in parts)
-    return sum(recomputed[part] for part in parts) if known else None
+    parts = [term] if term in recomputed else term.split("+")
+    return sum(recomputed[part] for part in parts) if recomputed.keys() >= set(parts) else None
 
 
 def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str]:
@@ -402,8 +388,7 @@ def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str
             (node for node in setting.path if snapshot.usage.amount[node][fr] == UNLIMITED), None
         )
         if saturated is not None:
-            # A saturated usage does not fall by what victims hold, so they free less than is
-            # counted.
+            # Saturated, it does not fall by what victims hold: they free less than is counted.
             yield f"usage of {say_node(snapshot, saturated)} is beyond 64 bits: no bound holds"
         need = asked - snapshot.usage.available(setting.queue, fr)
         yield from compare(f"need of {name}", multiplier.need, need)

@@ -1,14 +1,13 @@
 """The laws of Kueue's classical preemption, one function each: the executable specification.
 
-Every function is named like the law in ``planner.laws``, takes a ``Case`` and returns a verdict
-in words. None of them knows how the plan was found. Before them stands what fair sharing and KEP-83
+Before them stands what fair sharing and KEP-83
 state under ids of their own: fitting, and who may be a victim. Source: docs/semantics/kueue.md §2,
 §3, §5 and §6.2; kueue ff69552e pkg/scheduler/preemption.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from planner.laws import Law, Register
@@ -18,7 +17,7 @@ from planner.quota.kueue.amount import add
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue.case import Case, rules_fault
 from planner.verifier.kueue.setting import Variant, say_amount, say_node
-from planner.verifier.wording import judge, say_count, say_some
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 
 def judge_fit(case: Case, law: Law) -> Verdict:
@@ -52,8 +51,7 @@ def judge_holdings(case: Case, law: Law) -> Verdict:
                 f"{victim.key} holds its quota in {say_node(snapshot, victim.queue)}, which is "
                 f"inactive: {snapshot.inactive.get(snapshot.queue_name(victim.queue), '')}"
             )
-        # By name, not by amount: an assignment that names the flavor for 0 makes a candidate
-        # (§5.2).
+        # By name, not amount: an assignment that names the flavor for 0 makes a candidate (§5.2).
         if not setting.names_contested(victim):
             findings.append(f"{victim.key} holds nothing of what is contested")
     contested = [str(snapshot.tree.frs[fr]) for fr in sorted(setting.contested)]
@@ -63,15 +61,27 @@ def judge_holdings(case: Case, law: Law) -> Verdict:
 
 def judge_own_queue(case: Case, law: Law) -> Verdict:
     """A victim of the own queue satisfies ``withinClusterQueue``, and its reason says so."""
-    policy = case.setting.policy.within_cluster_queue
+    policy = f"withinClusterQueue: {case.setting.policy.within_cluster_queue}"
+    right = {victim.key: Variant.WITHIN_CQ.reason for victim, _ in case.own}
+    return judge_permitted(case, law, case.own, policy, right, " of the own queue")
+
+
+def judge_permitted(  # noqa: PLR0913, PLR0917 - victims, and all that is asked of them
+    case: Case,
+    law: Law,
+    victims: Sequence[tuple[Admitted, str]],
+    policy: str,
+    right: Mapping[str, str],
+    whose: str = "",
+) -> Verdict:
+    """The policy for their queue permits victims, and they go for the right reasons, by key."""
     findings = []
-    for victim, reason in case.own:
+    for victim, reason in victims:
         if not case.setting.permits(victim):
-            findings.append(say_refused(case, victim, f"withinClusterQueue: {policy}"))
-        elif reason != Variant.WITHIN_CQ.reason:
-            findings.append(say_reason(victim, reason, Variant.WITHIN_CQ.reason))
-    holds = f"{say_count(len(case.own))} of the own queue, withinClusterQueue: {policy}"
-    return judge(law, findings, holds)
+            findings.append(say_refused(case, victim, policy))
+        elif right.get(victim.key, reason) != reason:
+            findings.append(say_reason(victim, reason, right[victim.key]))
+    return judge(law, findings, f"{say_count(len(victims))}{whose}, {policy}")
 
 
 def say_refused(case: Case, victim: Admitted, policy: str, when: str = "") -> str:
@@ -79,8 +89,7 @@ def say_refused(case: Case, victim: Admitted, policy: str, when: str = "") -> st
     preemptor = case.setting.preemptor
     mine, its = f"priority {preemptor.priority}", f"priority {victim.priority}"
     if preemptor.priority == victim.priority:
-        # With equal priorities the timestamps decide (LowerOrNewerEqualPriority), so they are
-        # shown.
+        # With equal priorities the timestamps decide (LowerOrNewerEqualPriority).
         mine += f", queued {preemptor.queued_at.isoformat()}"
         its += f", queued {victim.queued_at.isoformat()}"
     return f"{victim.key} ({its}) may not go{when} for {preemptor.key} ({mine}): {policy}"
@@ -163,17 +172,15 @@ def reclaim_within_cohort(case: Case) -> Verdict:
     preemptor has hierarchical advantage, or that goes only without borrowing, is
     ``InCohortReclamation``. Source: docs/semantics/kueue.md §5.2, §5.3 and §5.8.
     """
-    policy = case.setting.policy.reclaim_within_cohort
-    findings = []
-    for victim, reason in case.others:
-        variant = case.setting.variant(victim)
-        if not case.setting.permits(victim):
-            findings.append(say_refused(case, victim, f"reclaimWithinCohort: {policy}"))
-        # The reason of those that go while borrowing is KQ-06's, so that one fault breaks one law.
-        elif variant is not Variant.RECLAIM_WHILE_BORROWING and reason != variant.reason:
-            findings.append(say_reason(victim, reason, variant.reason))
-    holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
-    return judge(laws.KQ_RECLAIM, findings, holds)
+    policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
+    variants = {victim.key: case.setting.variant(victim) for victim, _ in case.others}
+    # The reason of those that go while borrowing is KQ-06's, so that one fault breaks one law.
+    right = {
+        key: variant.reason
+        for key, variant in variants.items()
+        if variant is not Variant.RECLAIM_WHILE_BORROWING
+    }
+    return judge_permitted(case, laws.KQ_RECLAIM, case.others, policy, right, " of other queues")
 
 
 @CHECKS.of(laws.KQ_BORROW_WITHIN_COHORT)
@@ -210,10 +217,8 @@ def over_quota_until_last_victim(case: Case) -> Verdict:
     The order is constructed and then replayed, see ``removal``; victims of the own queue are
     unconditional, those of other trees are judged by KQ-03. Source: docs/semantics/kueue.md §5.6.
     """
-    removal = case.removal
-    obstacle = [removal.obstacle] if removal.obstacle else []
-    order = say_some([victim.key for victim in removal.order])
-    return judge(laws.KQ_OVER_QUOTA, obstacle, f"in the order {order}" if order else "no victims")
+    order = [victim.key for victim in case.removal.order]
+    return judge_order(laws.KQ_OVER_QUOTA, case.removal.obstacle, order)
 
 
 @CHECKS.of(laws.KQ_ATTEMPT)

@@ -1,9 +1,5 @@
 r"""The laws of Kueue's fair sharing: who wants in, who goes when, and one function for each law.
 
-Every law's function is named like the law in ``planner.laws``, takes a ``FairCase`` and returns a
-verdict in words. None of them knows how the plan was found. The case is a finished plan matched
-with the state.
-
 Written from docs/semantics/kueue.md §6.1 to §6.6, and from kueue ff69552e
 pkg/scheduler/preemption/preemption.go and pkg/scheduler/preemption/fairsharing. The order of
 removals is constructed, then replayed step by step.
@@ -37,12 +33,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import ClassVar, Final
+
+from msgspec.structs import astuple
 
 from planner.laws import Register
 from planner.laws import kueue as laws
 from planner.plan import Verdict
-from planner.plan.kueue import Plan
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
@@ -53,20 +50,20 @@ from planner.verifier.kueue.case import (
     Removal,
     arrange,
     lowest_stuck,
-    match_victims,
     rules_fault,
     say_stuck,
+    say_uses,
     say_within,
 )
 from planner.verifier.kueue.classical import (
     judge_fit,
     judge_holdings,
     judge_own_queue,
+    judge_permitted,
     say_reason,
-    say_refused,
 )
-from planner.verifier.kueue.setting import Setting, say_amount, say_node, say_shares
-from planner.verifier.wording import judge, say_count, say_some
+from planner.verifier.kueue.setting import Setting, say_node, say_shares
+from planner.verifier.wording import judge, judge_order, say_some
 
 OWN_QUEUE: Final = "InClusterQueue"
 WITHIN_NOMINAL: Final = "InCohortReclamation"
@@ -104,8 +101,7 @@ class FairSetting(Setting, frozen=True, dict=True):
         """
         used = self.with_request(self.snapshot.usage).amount[self.queue]
         nominal = self.snapshot.tree.nominal
-        # Evaluated once, before the first removal: victims of the own queue do not change it
-        # (§6.3).
+        # Once, before the first removal: victims of the own queue do not change it (§6.3).
         within = all(used[fr] <= nominal(self.queue, fr) for fr in self.contested)
         return within and self.snapshot.configuration.gate("FairSharingPreemptWithinNominal")
 
@@ -115,20 +111,10 @@ class FairSetting(Setting, frozen=True, dict=True):
             return OWN_QUEUE
         return WITHIN_NOMINAL if self.stays_within_nominal else BY_SHARE
 
-    def borrows_contested(self, queue: int) -> bool:
-        """Say whether a queue uses more than its nominal quota in a contested fr (§6.2)."""
-        tree, used = self.snapshot.tree, self.snapshot.usage.amount[queue]
-        return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
-
     @cached_property
     def candidates(self) -> Sequence[Admitted]:
         """What Kueue would collect (§6.2): what passes FS-02 to FS-05."""
-        return [
-            workload
-            for queue in self.snapshot.admitted
-            if queue == self.queue or self.borrows_contested(queue)
-            for workload in self.permitted(queue)
-        ]
+        return self.permitted_where_borrowed()
 
     def rival(self, top: int) -> int:
         """Return the sibling of a node, just below the common ancestor, on the preemptor's path."""
@@ -160,38 +146,37 @@ class FairRemoval(Removal, frozen=True):
     unfair: str
 
 
-class Sides(NamedTuple):
-    """What the victims' sides look like at the end.
-
-    ``last`` is can(n); ``before`` are, per node a just below a common ancestor and per victim
-    below it, the shares of a with everything gone but that victim.
-    """
-
-    last: LastVictims
-    before: Mapping[int, Mapping[int, Share]]
-
-
 def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemoval:
     """Find a legal order of removals and replay it; say what stands in the way if none is."""
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
     end = setting.with_request(after)
-    sides = look_at_sides(setting, victims, end)
-    choice = {top: fair_last_victims(setting, sides, top, end) for top in sides.before}
-    stuck = _say_who_is_stuck(setting, victims, sides, end)
-    unfair = next(
-        (
-            _say_unfair_side(setting, victims, sides, top, end)
-            for top, positions in choice.items()
-            if not positions
-        ),
-        "",
-    )
+    last, before = look_at_sides(setting, victims, end)
+    stuck = unfair = ""
+    node = lowest_stuck(setting, last)
+    if node is not None:
+        below = [victim for victim in victims if node in setting.side(victim.queue)]
+        told = _told(setting, node, below)
+        stuck = say_stuck(setting, victims, end, last, node, told)
+    choice: dict[int, Sequence[int]] = {}
+    for top, shares in before.items():
+        # Where nobody can be last by borrowing, FS-06 is broken; FS-07 is still judged by itself.
+        contenders = choice[top] = last[top] or list(shares)
+        if setting.stays_within_nominal:
+            continue
+        mine, final = setting.shares.of(end, setting.rival(top)), setting.shares.of(end, top)
+        # fair(a) of a node just below a common ancestor.
+        choice[top] = [p for p in contenders if setting.is_fair(mine, shares[p], final)]
+        if not choice[top] and not unfair:
+            # The share before the removal depends on who is last; the best of them is told.
+            best = max((shares[p] for p in contenders), key=lambda share: share.order)
+            keys = [victims[position].key for position in contenders]
+            unfair = _say_unfair(setting, top, keys, (mine, best, final))
     order: list[Admitted] = []
     if not (stuck or unfair):
         # From fair(a) where there is one: a choice that only borrows may fail by its shares.
-        order = arrange(setting, victims, {**sides.last, **choice})
+        order = arrange(setting, victims, {**last, **choice})
         # Nearest first, and stable: the last of each side stays the last. What is nearer than a
         # victim runs on the preemptor's side, and lowers the share that it is compared with.
         order.sort(key=lambda victim: setting.distance(victim.queue))
@@ -227,14 +212,19 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
     return "", ""
 
 
-def look_at_sides(setting: FairSetting, victims: Sequence[Admitted], end: Usage) -> Sides:
-    """Put every victim back alone; ``end`` is the usage without any, the request counted."""
+def look_at_sides(
+    setting: FairSetting, victims: Sequence[Admitted], end: Usage
+) -> tuple[LastVictims, Mapping[int, Mapping[int, Share]]]:
+    """Put every victim back alone; ``end`` is the usage without any, the request counted.
+
+    Returns can(n); and, per node a just below a common ancestor and per victim below it, the shares
+    of a with everything gone but that victim.
+    """
     last: dict[int, list[int]] = {}
     before: dict[int, dict[int, Share]] = {}
     for position, victim in enumerate(victims):
         path = setting.snapshot.tree.path(victim.queue)
-        # Put back by the rows kept, not by a removal: where a sum saturated that would not be the
-        # same.
+        # Put back by the rows kept: by a removal, a sum that saturated would not be the same.
         kept = [end.amount[node].copy() for node in path]
         end.add(victim.queue, victim.usage)
         borrows = True
@@ -248,46 +238,13 @@ def look_at_sides(setting: FairSetting, victims: Sequence[Admitted], end: Usage)
                 before.setdefault(node, {})[position] = share
         for node, row in zip(path, kept, strict=True):
             end.amount[node] = row
-    return Sides(last, before)
-
-
-def fair_last_victims(setting: FairSetting, sides: Sides, top: int, end: Usage) -> Sequence[int]:
-    """Return fair(a) of a node just below a common ancestor."""
-    # Where nobody can be last by borrowing, FS-06 is broken; FS-07 is still judged by itself.
-    contenders = sides.last[top] or list(sides.before[top])
-    if setting.stays_within_nominal:
-        return contenders
-    mine, after = setting.shares.of(end, setting.rival(top)), setting.shares.of(end, top)
-    return [p for p in contenders if setting.is_fair(mine, sides.before[top][p], after)]
-
-
-def _say_who_is_stuck(
-    setting: FairSetting, victims: Sequence[Admitted], sides: Sides, end: Usage
-) -> str:
-    node = lowest_stuck(setting, sides.last)
-    if node is None:
-        return ""
-    below = [victim for victim in victims if node in setting.side(victim.queue)]
-    told = _told(setting, node, below)
-    return say_stuck(setting, victims, end, sides.last, node, told)
+    return last, before
 
 
 def _told(setting: FairSetting, node: int, victims: Sequence[Admitted]) -> list[int]:
     """Return the flavor-resources of a node worth telling: with quota, and held by victims."""
     held = {fr for victim in victims for fr, amount in victim.usage.items() if amount}
     return sorted(setting.shares.counted(node) & held)
-
-
-def _say_unfair_side(
-    setting: FairSetting, victims: Sequence[Admitted], sides: Sides, top: int, end: Usage
-) -> str:
-    """Say why none of the victims below a node can be the last one there."""
-    contenders = sides.last[top] or list(sides.before[top])
-    # The share before the removal depends on who is last; the best of them is told.
-    before = max((sides.before[top][p] for p in contenders), key=lambda share: share.order)
-    mine, after = setting.shares.of(end, setting.rival(top)), setting.shares.of(end, top)
-    keys = [victims[position].key for position in contenders]
-    return _say_unfair(setting, top, keys, (mine, before, after))
 
 
 def _say_unfair(
@@ -310,17 +267,9 @@ def _say_unfair(
 class FairCase(Case, frozen=True, dict=True):
     """Victims in one setting; the only attempt of fair sharing permits borrowing."""
 
+    rules: ClassVar = "kueue-fair"
+
     setting: FairSetting
-
-    @property
-    def rules(self) -> str:
-        """The rule set that judges this case."""
-        return "kueue-fair"
-
-    @property
-    def preemptor(self) -> str:
-        """The preemptor, as ``namespace/name``."""
-        return self.setting.preemptor.key
 
     @cached_property
     def removal(self) -> FairRemoval:
@@ -334,20 +283,7 @@ class FairCase(Case, frozen=True, dict=True):
 
 def fair_setting_of(setting: Setting) -> FairSetting:
     """Return the same preemptor and state, under fair sharing."""
-    return FairSetting(
-        setting.snapshot,
-        setting.preemptor,
-        setting.request,
-        setting.contested,
-        setting.searched,
-        setting.floor,
-    )
-
-
-def fair_case_of(setting: FairSetting, plan: Plan) -> FairCase:
-    """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
-    known, reasons, faults = match_victims(setting, plan)
-    return FairCase(setting, plan.borrowing, known, reasons, faults)
+    return FairSetting(*astuple(setting))
 
 
 Check = Callable[[FairCase], Verdict]
@@ -400,14 +336,9 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
     LowerPriority P > C; Any every one; Never none. ``borrowWithinCohort`` is ignored.
     Source: docs/semantics/kueue.md §5.2 and §6.2.
     """
-    policy = case.setting.policy.reclaim_within_cohort
-    findings = [
-        say_refused(case, victim, f"reclaimWithinCohort: {policy}")
-        for victim, _ in case.others
-        if not case.setting.permits(victim)
-    ]
-    holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
-    return judge(laws.FS_RECLAIM, findings, holds)
+    policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
+    # Their reasons are FS-07's.
+    return judge_permitted(case, laws.FS_RECLAIM, case.others, policy, {}, " of other queues")
 
 
 @CHECKS.of(laws.FS_BORROWS_CONTESTED)
@@ -417,16 +348,14 @@ def borrows_contested_quota(case: FairCase) -> Verdict:
     ``usage(c, fr) > nominal(c, fr)`` for some contested fr, with c the victim's queue, unless it
     is the preemptor's own. Source: docs/semantics/kueue.md §6.2.
     """
-    snapshot, contested = case.snapshot, sorted(case.setting.contested)
+    snapshot = case.snapshot
     queues = {victim.queue: victim for victim, _ in case.others}
     findings = []
     for queue, victim in queues.items():
         if not case.setting.borrows_contested(queue):
-            amounts = [
-                f"uses {say_amount(snapshot, fr, snapshot.usage.amount[queue][fr])} of nominal "
-                f"quota {say_amount(snapshot, fr, snapshot.tree.nominal(queue, fr), named=False)}"
-                for fr in contested
-            ]
+            used = {fr: snapshot.usage.amount[queue][fr] for fr in case.setting.contested}
+            quota = {fr: snapshot.tree.nominal(queue, fr) for fr in used}
+            amounts = say_uses(snapshot, "nominal", used, quota)
             findings.append(
                 f"{victim.key} may not go: {say_node(snapshot, queue)} borrows nothing contested"
                 + (f" ({say_some(amounts)})" if amounts else "")
@@ -444,11 +373,9 @@ def borrowing_until_last_victim(case: FairCase) -> Verdict:
     flavor-resource of their quotas, contested or not. The order is constructed and replayed, see
     ``fair_removal``. Source: docs/semantics/kueue.md §6.1 and §6.4.
     """
-    removal = case.removal
-    stuck = [removal.stuck] if removal.stuck else []
-    order = say_some([victim.key for victim in removal.order])
+    order = [victim.key for victim in case.removal.order]
     some = "some order" if case.victims else "no victims"
-    return judge(laws.FS_BORROWING, stuck, f"in the order {order}" if order else some)
+    return judge_order(laws.FS_BORROWING, case.removal.stuck, order, some)
 
 
 @CHECKS.of(laws.FS_SHARES)
@@ -477,6 +404,6 @@ def shares(case: FairCase) -> Verdict:
     if not case.others:
         return judge(laws.FS_SHARES, findings, "no victims of other queues")
     if setting.stays_within_nominal:
-        entitled = f"does not apply: {queue} stays within nominal quota with {case.preemptor}"
-        return judge(laws.FS_SHARES, findings, entitled)
+        entitled = f"{queue} stays within nominal quota with {setting.preemptor.key}"
+        return judge(laws.FS_SHARES, findings, f"does not apply: {entitled}")
     return judge(laws.FS_SHARES, findings, f"permitted by {' or '.join(setting.strategies)}")

@@ -6,7 +6,7 @@ those choose among permitted flavors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -40,31 +40,15 @@ class _Group:
 
     @property
     def name(self) -> str:
-        """The podsets in words."""
         names = [f'"{request.name}"' for request, _ in self.members]
         return f"podset{'s' if len(names) > 1 else ''} {' and '.join(names)}"
 
     def asks(self) -> dict[str, int]:
-        """Return what the podsets ask for together, per resource."""
         total: dict[str, int] = {}
         for request, _ in self.members:
             for resource, amount in request.totals.items():
                 total[resource] = add(total.get(resource, 0), amount)
         return total
-
-    def chosen(self, resources: Sequence[str]) -> list[str]:
-        """Return the flavors that the podsets get for resources they ask for, each once."""
-        found = [
-            pods.flavors[resource].flavor
-            for request, pods in self.members
-            for resource in resources
-            if resource in request.totals and resource in pods.flavors
-        ]
-        return list(dict.fromkeys(found))
-
-    def modes(self, resource: str) -> set[str]:
-        """Return the modes that the podsets state for a resource."""
-        return {pods.flavors[resource].mode for _, pods in self.members if resource in pods.flavors}
 
 
 @CHECKS.of(KF_PERMITTED)
@@ -134,31 +118,39 @@ def _check(
     wanted = {r: n for r, n in group.asks().items() if r in covering.covered_resources}
     if not wanted:
         return
-    chosen = group.chosen(list(wanted))
-    resources = ", ".join(wanted)
+    # The flavors that the podsets get for resources they ask for, each once.
+    chosen = dict.fromkeys(
+        pods.flavors[resource].flavor
+        for request, pods in group.members
+        for resource in wanted
+        if resource in request.totals and resource in pods.flavors
+    )
     if len(chosen) != 1:
-        yield f"{group.name} gets {' and '.join(chosen) or 'no flavor'} for {resources}: not one"
+        flavors, resources = " and ".join(chosen) or "no flavor", ", ".join(wanted)
+        yield f"{group.name} gets {flavors} for {resources}: not one"
         return
-    yield from _eligibility(setting, group, covering, chosen[0])
+    (flavor,) = chosen
+    yield from _eligibility(setting, group, covering, flavor)
     replaced = replaced_by(setting.snapshot, setting.preemptor)
     for resource, total in wanted.items():
         amount = total
         for old in () if replaced is None else map(replaced.at, group.places):
-            if old.flavors.get(resource) != chosen[0]:
+            if old.flavors.get(resource) != flavor:
                 had = old.flavors.get(resource, "no flavor")
-                yield f"{group.name} had {had} for {resource} before, and gets {chosen[0]}"
-            # A new slice asks for the difference only, but its predecessor's flavor is not
-            # negotiable.
+                yield f"{group.name} had {had} for {resource} before, and gets {flavor}"
+            # It asks for the difference only, but its predecessor's flavor is not negotiable.
             amount = subtract(amount, old.amounts.get(resource, 0))
-        fr = setting.snapshot.fr_or_none(chosen[0], resource)
+        fr = setting.snapshot.fr_or_none(flavor, resource)
         # A flavor-resource that no node has a quota for has potential 0: only nothing fits there.
         if fr is None:
             if amount > 0:
-                yield f"nothing has quota for {resource} in flavor {chosen[0]}"
+                yield f"nothing has quota for {resource} in flavor {flavor}"
             continue
         # Kueue tests each podset with those before it, on a snapshot that does not change (§4.3).
         value = assumed[fr] = add(assumed.get(fr, 0), amount)
-        yield from _amount_faults(setting, group.modes(resource), fr, value)
+        choices = [pods.flavors.get(resource) for _, pods in group.members]
+        modes: set[str] = {choice.mode for choice in choices if choice is not None}
+        yield from _amount_faults(setting, modes, fr, value)
 
 
 def _eligibility(
@@ -209,8 +201,15 @@ def _amount_faults(setting: Setting, modes: set[str], fr: int, value: int) -> It
     mode = "Fit" if value <= max(0, snapshot.usage.available(queue, fr)) else "Preempt"
     if modes != {mode}:
         yield f"{say_amount(snapshot, fr, value)}: the mode is {mode}, not {sorted(modes)}"
-    entitled = value <= tree.nominal(queue, fr) or _may_reclaim(setting, fr, value)
-    if mode == "Preempt" and not entitled and not _may_preempt_while_borrowing(setting):
+    policy, fair = setting.policy, snapshot.configuration.fair_sharing_on
+    entitled = (
+        value <= tree.nominal(queue, fr)
+        or _may_reclaim(setting, fr, value)
+        # Or it may preempt while it borrows.
+        or policy.borrow_within_cohort.policy != "Never"
+        or (fair and policy.reclaim_within_cohort != "Never")
+    )
+    if mode == "Preempt" and not entitled:
         yield (
             f"{say_amount(snapshot, fr, value)} is beyond the quota of "
             f"{say_node(snapshot, queue)}, which may not preempt while it borrows"
@@ -222,21 +221,11 @@ def _may_reclaim(setting: Setting, fr: int, value: int) -> bool:
     usage, cohorts = setting.snapshot.usage, setting.path[1:]
     if not cohorts or not usage.borrows_with(setting.queue, fr, value):
         return bool(cohorts)
-    # Only the part that is never lent counts as served locally: without a lending limit the whole
-    # amount goes up (§4.3).
+    # Only what is never lent serves locally: without a lending limit the whole goes up (§4.3).
     rest = subtract(value, usage.local_free(setting.queue, fr))
     for cohort in cohorts:
         if not usage.borrows_with(cohort, fr, rest):
-            # Beyond the root there is nobody to reclaim from: what only its quota holds is
-            # borrowed.
+            # Beyond the root there is nobody to reclaim from: what only it holds is borrowed.
             return cohort != cohorts[-1]
         rest = subtract(rest, usage.local_free(cohort, fr))
     return False
-
-
-def _may_preempt_while_borrowing(setting: Setting) -> bool:
-    fair = setting.snapshot.configuration.fair_sharing_on
-    policy = setting.policy
-    return policy.borrow_within_cohort.policy != "Never" or (
-        fair and policy.reclaim_within_cohort != "Never"
-    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Any, Final
 
 from planner.errors import UnsupportedError
-from planner.laws import RULE_SETS
+from planner.laws import RULE_SETS, Register
 from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT, KT_PLACEMENT
 from planner.plan import Verdict, Verification
 from planner.plan.kueue import Plan
@@ -15,16 +16,19 @@ from planner.quota.kueue.slices import without_slices
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.state.kep83 import Kep83
 from planner.state.kueue import State
-from planner.verifier import kueue_topology
-from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
-from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of
+from planner.verifier import kep83, kueue_topology
+from planner.verifier.kep83 import Kep83Case, kep83_setting_of
 from planner.verifier.kueue import classical, fair_sharing, flavors
-from planner.verifier.kueue.case import Case, case_of, rules_fault, setting_of
-from planner.verifier.kueue.fair_sharing import FairCase, FairSetting, fair_case_of, fair_setting_of
+from planner.verifier.kueue.case import Case, rules_fault, setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import judge
 
-__all__ = ["match_plan", "setting_for", "verify_case", "verify_plan"]
+_CHECKS: Final[Mapping[str, Register[Any]]] = {
+    Case.rules: classical.CHECKS,
+    FairCase.rules: fair_sharing.CHECKS,
+    Kep83Case.rules: kep83.CHECKS,
+}
 
 
 def verify_plan(
@@ -37,15 +41,9 @@ def verify_plan(
     strict plan is also judged by ST-01 to ST-05, if the laws of its rule set hold. A
     plan by other rules than the Configuration asks for breaks KQ-08 or FS-07, victims or not.
 
-    Parameters
-    ----------
-    plan
-        The plan; its assignment says what the preemptor asks for, and is itself judged where
-        the flavors were chosen for least disruption (KF-01).
-    snapshot
-        A snapshot of the state, to save the time of taking one.
-    setting
-        What ``setting_for`` said of the snapshot; used if it says the same as the plan.
+    The plan's assignment says what the preemptor asks for, and is itself judged where the flavors
+    were chosen for least disruption (KF-01). ``snapshot`` saves the time of taking one of the
+    state; ``setting`` is what ``setting_for`` said of it, used if it says the same as the plan.
 
     Raises
     ------
@@ -66,7 +64,17 @@ def verify_plan(
     if plan.kep83 is not None and snapshot is None:
         state = without_slices(state)
     case = match_plan(state, plan, snapshot=snapshot, setting=setting)
-    found = _with_precedence(case, verify_case(case)) if plan.strict else verify_case(case)
+    found = verify_case(case)
+    # Precedence asks of legal removals whose turn it was: of others it says nothing.
+    if plan.strict and found.accepted:
+        from planner.verifier.kueue_strict import laws  # noqa: PLC0415 - for strict plans alone
+
+        strict = laws.judge_strictly(case)
+        found = Verification(
+            accepted=strict.legal is True,  # undecided is not accepted
+            verdicts=(*found.verdicts, *strict.verdicts),
+            removal_order=strict.order,
+        )
     more: list[Verdict] = []
     if plan.placement is not None:
         more += [
@@ -77,34 +85,11 @@ def verify_plan(
             if law is not KT_PLACEMENT or plan.placement == "kueue"
         ]
     if plan.flavors is not None:
-        more += [
-            flavors.CHECKS[law.id](case.setting, plan.assignment) for law in RULE_SETS["flavors"]
-        ]
-    if not more:
-        return found
-    return found.model_copy(
-        update={
-            "accepted": found.accepted and all(verdict.holds for verdict in more),
-            "verdicts": (*found.verdicts, *more),
-        }
-    )
-
-
-def _with_precedence(case: Case, found: Verification) -> Verification:
-    """Judge what today's laws accept by ST-01 to ST-05, too; undecided is not accepted."""
-    from planner.verifier.kueue_strict.laws import (  # noqa: PLC0415 - for strict plans alone
-        judge_strictly,
-    )
-
-    # Precedence asks of legal removals whose turn it was: of others it says nothing.
-    if not found.accepted:
-        return found
-    strict = judge_strictly(case)
-    return Verification(
-        accepted=strict.legal is True,
-        verdicts=(*found.verdicts, *strict.verdicts),
-        removal_order=strict.order,
-    )
+        checks = map(flavors.CHECKS.__getitem__, (law.id for law in RULE_SETS["flavors"]))
+        more += [check(case.setting, plan.assignment) for check in checks]
+    accepted = found.accepted and all(verdict.holds for verdict in more)
+    changed = {"accepted": accepted, "verdicts": (*found.verdicts, *more)}
+    return found.model_copy(update=changed) if more else found
 
 
 def setting_for(
@@ -148,36 +133,20 @@ def match_plan(
         snapshot = snapshot.at_will() if plan.placement == "any" else snapshot
     preemptor = find_preemptor(state, snapshot, plan.preemptor)
     found = setting_of(snapshot, preemptor, plan.assignment)
+    kind: type[Case] = Case
     if plan.rules == "kueue-fair":
-        fair = fair_setting_of(found)
-        # An equal setting that the caller has keeps what was worked out on it: sides, candidates,
-        # shares.
-        if isinstance(setting, FairSetting) and setting == fair:
-            fair = setting
-        return fair_case_of(fair, plan)
-    if plan.kep83 is not None:
-        early = kep83_setting_of(found, plan.kep83)
-        if isinstance(setting, Kep83Setting) and setting == early:
-            early = setting
-        return kep83_case_of(early, plan)
-    return case_of(setting if setting is not None and setting == found else found, plan)
+        found, kind = fair_setting_of(found), FairCase
+    elif plan.kep83 is not None:
+        found, kind = kep83_setting_of(found, plan.kep83), Kep83Case
+    # An equal setting of the caller's keeps what was worked out on it: sides, candidates, shares.
+    return kind.of(setting if setting is not None and setting == found else found, plan)
 
 
 def verify_case(case: Case) -> Verification:
     """Judge a case by every law of its rule set."""
-    verdicts = tuple(_verdicts(case))
+    verdicts = tuple(_CHECKS[case.rules][law.id](case) for law in RULE_SETS[case.rules])
     return Verification(
         accepted=all(verdict.holds for verdict in verdicts),
         verdicts=verdicts,
         removal_order=tuple(victim.key for victim in case.removal.order),
     )
-
-
-def _verdicts(case: Case) -> Iterator[Verdict]:
-    for law in RULE_SETS[case.rules]:
-        if isinstance(case, FairCase):
-            yield fair_sharing.CHECKS[law.id](case)
-        elif isinstance(case, Kep83Case):
-            yield KEP83_CHECKS[law.id](case)
-        else:
-            yield classical.CHECKS[law.id](case)

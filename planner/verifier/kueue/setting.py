@@ -130,13 +130,11 @@ class Setting(Struct, frozen=True, dict=True):
 
     @cached_property
     def _sides(self) -> dict[int, tuple[int, ...] | None]:
-        """Per queue node, what ``side`` answers."""
         tree, on_path = self.snapshot.tree, set(self.path)
         sides: dict[int, tuple[int, ...] | None] = {}
         for node in self.snapshot.admitted:
             climbed = tree.path(node)
-            # The first node that is on the path is the lowest common ancestor; None is another
-            # tree.
+            # The first node on the path is the lowest common ancestor; None is another tree.
             below = next((i for i, at in enumerate(climbed) if at in on_path), None)
             sides[node] = None if below is None else climbed[:below]
         return sides
@@ -168,8 +166,7 @@ class Setting(Struct, frozen=True, dict=True):
         fits, remaining = usage.fits_in_quota(self.queue, self.searched)
         advantage = {}
         for cohort in self.path[1:]:
-            # Before its own test: what fits in a cohort's quota is an advantage over those further
-            # up.
+            # Before its own test: what fits in a quota is an advantage over those further up.
             advantage[cohort] = fits
             fits_here, remaining = usage.fits_in_quota(cohort, remaining)
             fits = fits or fits_here
@@ -234,6 +231,20 @@ class Setting(Struct, frozen=True, dict=True):
             if fits and self.names_contested(one):
                 yield one
 
+    def borrows_contested(self, queue: int) -> bool:
+        """Say whether a queue uses more than its nominal quota in a contested fr (§6.2)."""
+        tree, used = self.snapshot.tree, self.snapshot.usage.amount[queue]
+        return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
+
+    def permitted_where_borrowed(self) -> list[Admitted]:
+        """Return the permitted workloads of the own queue and of those that borrow contested fr."""
+        return [
+            workload
+            for queue in self.snapshot.admitted
+            if queue == self.queue or self.borrows_contested(queue)
+            for workload in self.permitted(queue)
+        ]
+
     @cached_property
     def candidates(self) -> Sequence[Admitted]:
         """What Kueue would collect: the permitted ones whose side is over quota now."""
@@ -257,14 +268,10 @@ class Setting(Struct, frozen=True, dict=True):
         variants = {self.variant(w) for w in others.values()}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
-        if not variants or (forbidden and not self.under_nominal):
+        tree, used = self.snapshot.tree, self.snapshot.usage.amount[own]
+        under_nominal = all(used[fr] < tree.nominal(own, fr) for fr in self.contested)
+        if not variants or (forbidden and not under_nominal):
             return (True,)
         if forbidden and Variant.HIERARCHICAL_RECLAIM not in variants:
             return (False, True)
         return (True, False)
-
-    @property
-    def under_nominal(self) -> bool:
-        """Whether the preemptor's queue uses less than its nominal quota in every contested fr."""
-        tree, used = self.snapshot.tree, self.snapshot.usage.amount[self.queue]
-        return all(used[fr] < tree.nominal(self.queue, fr) for fr in self.contested)

@@ -11,24 +11,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from planner.laws import Law, Register, of_precedence
-from planner.laws.kueue import (
-    ST_ATTEMPTS,
-    ST_HIGHEST_SHARE,
-    ST_ONE_PER_QUEUE,
-    ST_STOPS,
-    ST_STRATEGIES,
-)
+from planner.laws import Law, Register, kueue, of_precedence
 from planner.plan import Verdict
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_sharing import FairCase
-from planner.verifier.kueue.setting import Setting
-from planner.verifier.kueue_strict.orders import (
-    MOST_STATES,
-    AttemptOrders,
-    FairOrders,
-    candidates_of,
-)
+from planner.verifier.kueue.setting import Setting, Variant
+from planner.verifier.kueue_strict.orders import MOST_STATES, AttemptOrders, FairOrders
 from planner.verifier.wording import judge, say_some
 
 
@@ -49,7 +37,7 @@ CHECKS: Final[Register[Check]] = Register()
 """The check of every law, by the law's id."""
 
 
-@CHECKS.of(ST_ATTEMPTS)
+@CHECKS.of(kueue.ST_ATTEMPTS)
 def attempts_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:  # noqa: ARG001
     """ST-01: victims of a later attempt only where the earlier one finds nobody.
 
@@ -72,7 +60,12 @@ def attempts_due(setting: Setting, most: int = MOST_STATES) -> tuple[tuple[bool,
     whether it finds any counts as if it did.
     """
     for borrowing in setting.attempts[:-1]:
-        candidates = candidates_of(setting, borrowing=borrowing)
+        # Who may go in an attempt at all (docs/semantics/kueue.md §5.3 and §5.6).
+        candidates = [
+            one
+            for one in setting.candidates
+            if not borrowing or setting.variant(one) is not Variant.RECLAIM_WITHOUT_BORROWING
+        ]
         enough = AttemptOrders(setting, candidates, borrowing).enough(most)
         if enough is not False:
             return (borrowing,), enough is not None
@@ -83,7 +76,7 @@ def _say_attempt(borrowing: bool | None) -> str:  # noqa: FBT001 - an attempt is
     return f"the attempt {'with' if borrowing else 'without'} borrowing"
 
 
-@CHECKS.of(ST_STRATEGIES)
+@CHECKS.of(kueue.ST_STRATEGIES)
 def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-02: the second strategy only where the first finds nobody.
 
@@ -98,10 +91,10 @@ def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
     queue, it gave somebody who passes, or all of its candidates were refused. Only those who
     were refused take part in the second pass. Source: docs/semantics/kueue.md §6.5 and §6.6.
     """
-    return _in_order(case, (*kept, ST_STRATEGIES), most)
+    return _in_order(case, (*kept, kueue.ST_STRATEGIES), most)
 
 
-@CHECKS.of(ST_HIGHEST_SHARE)
+@CHECKS.of(kueue.ST_HIGHEST_SHARE)
 def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-03: each removal is from the ClusterQueue whose turn it is.
 
@@ -111,26 +104,26 @@ def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
     queue found gives somebody who passes, if anybody of it does. Source:
     docs/semantics/kueue.md §6.4.
     """
-    return _in_order(case, (*kept, ST_HIGHEST_SHARE), most)
+    return _in_order(case, (*kept, kueue.ST_HIGHEST_SHARE), most)
 
 
-@CHECKS.of(ST_ONE_PER_QUEUE)
+@CHECKS.of(kueue.ST_ONE_PER_QUEUE)
 def one_per_queue(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-04: in the second pass every ClusterQueue gives at most one victim.
 
     Whether it gave one or none, it has no other turn. Source: docs/semantics/kueue.md §6.6.
     """
-    return _in_order(case, (*kept, ST_ONE_PER_QUEUE), most)
+    return _in_order(case, (*kept, kueue.ST_ONE_PER_QUEUE), most)
 
 
-@CHECKS.of(ST_STOPS)
+@CHECKS.of(kueue.ST_STOPS)
 def stops_when_it_fits(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-05: the preemptor does not fit before the last victim is gone.
 
     Fitting is tested after every removal, never before the first, and ends the search for
     victims. Source: docs/semantics/kueue.md §5.6 and §6.5.
     """
-    return _in_order(case, (*kept, ST_STOPS), most)
+    return _in_order(case, (*kept, kueue.ST_STOPS), most)
 
 
 def _in_order(case: Case, laws: Sequence[Law], most: int) -> Answer:
@@ -140,7 +133,8 @@ def _in_order(case: Case, laws: Sequence[Law], most: int) -> Answer:
         found, order = orders.find(most)
         stopped = orders.furthest[1]
     else:
-        attempt = AttemptOrders(case.setting, case.victims, bool(case.borrowing), ST_STOPS in laws)
+        stops = kueue.ST_STOPS in laws
+        attempt = AttemptOrders(case.setting, case.victims, bool(case.borrowing), stops)
         found, order = attempt.all_of_them(most)
         stopped = "the preemptor fits before the last of them is gone"
     if found is None:
@@ -165,21 +159,17 @@ class Strict(Struct, frozen=True):
 
 
 def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
-    """Judge victims by the laws of precedence.
+    """Judge victims by the laws of precedence; each search over orders visits ``most`` states.
 
-    Parameters
-    ----------
-    case
-        A plan of Kueue's matched with its state. Today's laws must accept it: only what they
-        permit is looked at.
-    most
-        How many states each search over orders may visit.
+    Today's laws must accept the case: only what they permit is looked at.
     """
     laws = of_precedence("kueue-fair" if isinstance(case, FairCase) else "kueue-classical")
     if not case.victims:
         return Strict(legal=True)
     # All at once first: that is the answer nearly always, and one search in place of one each.
-    answer = _all_of(case, laws, most)
+    answer = CHECKS[kueue.ST_ATTEMPTS.id](case, (), most) if laws[0] is kueue.ST_ATTEMPTS else None
+    if answer is None or answer.holds:
+        answer = CHECKS[laws[-1].id](case, laws[:-1], most)
     if answer.holds:
         verdicts = tuple(judge(law, (), answer.detail) for law in laws)
         return Strict(answer.holds, verdicts, tuple(case.victims[p].key for p in answer.order))
@@ -194,13 +184,3 @@ def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
         if one.holds:
             kept.append(law)
     return Strict(answer.holds, verdicts)
-
-
-def _all_of(case: Case, laws: tuple[Law, ...], most: int) -> Answer:
-    """Ask for all laws at once: where they hold together, that is found soonest."""
-    first, last = laws[0], laws[-1]
-    if first is ST_ATTEMPTS:
-        answer = CHECKS[first.id](case, (), most)
-        if not answer.holds:
-            return answer
-    return CHECKS[last.id](case, laws[:-1], most)

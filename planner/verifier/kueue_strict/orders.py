@@ -25,10 +25,10 @@ the second pass. Without law ST-04 it has room for more, and each choice is look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple
 
 from planner.laws import Law
 from planner.laws.kueue import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES
@@ -37,33 +37,41 @@ from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kueue.fair_sharing import FINAL_SHARE, FairSetting
-from planner.verifier.kueue.setting import Setting, Variant, say_node
+from planner.verifier.kueue.setting import Setting, say_node
 
 MOST_STATES: Final = 10_000
 """After how many states a search ends without an answer."""
 
 
-class State(Protocol):
-    """A moment of a search: who is gone, in which order."""
+Positions = frozenset[int]
+
+
+class Moment(NamedTuple):
+    """What a search has reached; positions are those of the candidates.
+
+    In one attempt of classical preemption the order alone matters.
+    """
+
+    order: tuple[int, ...] = ()
+    left: Positions = frozenset()
+    failed: Positions = frozenset()
+    second: bool = False
 
     @property
-    def order(self) -> tuple[int, ...]:
-        """Positions of those who are gone."""
-        ...
+    def gone(self) -> Positions:
+        """Who was removed."""
+        return frozenset(self.order)
 
     @property
-    def key(self) -> Hashable:
+    def key(self) -> tuple[Positions, Positions, Positions, bool]:
         """What the rest of the search depends on."""
-        ...
-
-
-Step = TypeVar("Step", bound=State)
+        return self.gone, self.left, self.failed, self.second
 
 
 def search(
-    begin: Step,
-    steps: Callable[[Step], Iterable[Step]],
-    is_end: Callable[[Step], bool],
+    begin: Moment,
+    steps: Callable[[Moment], Iterable[Moment]],
+    is_end: Callable[[Moment], bool],
     most: int = MOST_STATES,
 ) -> tuple[bool | None, tuple[int, ...]]:
     """Look for an end, the first step first; no state is visited twice.
@@ -106,44 +114,26 @@ class Ledger:
         if before != gone:
             # A search mostly goes one further: then removals are continued in place of a new copy.
             usage = usage if before < gone else self._start.copy()
-            # In any order: usage depends on who is gone alone (docs/explanation/closed-form.md,
-            # Lemma 1).
+            # Usage depends on who is gone alone (docs/explanation/closed-form.md, Lemma 1).
             for position in gone - before if before < gone else gone:
                 usage.remove(self.workloads[position].queue, self.workloads[position].usage)
             self._last = gone, usage
         return usage
 
     def fits(self, gone: frozenset[int], *, borrowing: bool) -> bool:
-        """Say whether the preemptor fits, its request not being counted in the usage."""
+        """Say whether the preemptor fits (docs/semantics/kueue.md §5.1 ``workloadFits``).
+
+        Its request is not counted in the usage.
+        """
         known = self._fits.get((gone, borrowing))
         if known is None:
-            known = fits(self.setting, self.usage(gone), borrowing=borrowing)
-            self._fits[gone, borrowing] = known
+            usage, queue, tree = self.usage(gone), self.setting.queue, self.setting.snapshot.tree
+            known = self._fits[gone, borrowing] = all(
+                (borrowing or add(usage.amount[queue][fr], asked) <= tree.nominal(queue, fr))
+                and asked <= max(0, usage.available(queue, fr))
+                for fr, asked in self.setting.searched.items()
+            )
         return known
-
-
-def fits(setting: Setting, usage: Usage, *, borrowing: bool) -> bool:
-    """Say whether the preemptor fits (docs/semantics/kueue.md §5.1 ``workloadFits``)."""
-    queue, tree = setting.queue, setting.snapshot.tree
-    for fr, asked in setting.searched.items():
-        within = add(usage.amount[queue][fr], asked) <= tree.nominal(queue, fr)
-        if not (borrowing or within) or asked > max(0, usage.available(queue, fr)):
-            return False
-    return True
-
-
-Positions = frozenset[int]
-
-
-class Gone(NamedTuple):
-    """Who is gone, in which order."""
-
-    order: tuple[int, ...]
-
-    @property
-    def key(self) -> Positions:
-        """What the rest of the search depends on."""
-        return frozenset(self.order)
 
 
 @dataclass
@@ -159,73 +149,44 @@ class AttemptOrders:
     stops: bool = False
 
     def __post_init__(self) -> None:
-        """Note all of them, and the usage that removals begin from."""
         self.ledger = Ledger(self.setting, self.setting.snapshot.usage, self.workloads)
         self.everybody = frozenset(range(len(self.workloads)))
 
     def all_of_them(self, most: int = MOST_STATES) -> tuple[bool | None, tuple[int, ...]]:
         """Look for an order of all; with ``stops``, the preemptor must not fit before the end."""
-        return search(Gone(()), self._steps, lambda m: m.key == self.everybody, most)
+        return search(Moment(), self._steps, lambda m: m.gone == self.everybody, most)
 
     def enough(self, most: int = MOST_STATES) -> bool | None:
         """Say whether the preemptor fits without some of them, removed in some order."""
         # Fitting is monotone, so where all of them are not enough no part of them is.
         if not self._fits(self.everybody):
             return False
-        found, _ = search(Gone(()), self._steps, lambda m: bool(m) and self._fits(m.key), most)
-        return found
+        return search(Moment(), self._steps, lambda moment: self._fits(moment.gone), most)[0]
 
     def _fits(self, gone: Positions) -> bool:
         return self.ledger.fits(gone, borrowing=self.borrowing)
 
-    def _steps(self, moment: Gone) -> Iterator[Gone]:
-        gone = moment.key
+    def _steps(self, moment: Moment) -> Iterator[Moment]:
+        gone = moment.gone
         # Kueue tests fitting after a removal only, never before the first: hence `gone` (§5.6).
         if self.stops and gone and self._fits(gone):
             return
         usage, setting = self.ledger.usage(gone), self.setting
         idle: dict[int, bool] = {}
+        contested = sorted(setting.contested)
+
+        def size(position: int) -> tuple[int, ...]:
+            return tuple(self.workloads[position].usage.get(fr, 0) for fr in contested)
+
         # Small ones first: they leave a queue over its quota for longest.
-        for position in sorted(self.everybody - gone, key=self._size):
+        for position in sorted(self.everybody - gone, key=size):
             queue = self.workloads[position].queue
             if queue not in idle:
                 idle[queue] = any(
                     usage.within_nominal(node, setting.contested) for node in setting.side(queue)
                 )
             if not idle[queue]:
-                yield Gone((*moment.order, position))
-
-    def _size(self, position: int) -> tuple[int, ...]:
-        held = self.workloads[position].usage
-        return tuple(held.get(fr, 0) for fr in sorted(self.setting.contested))
-
-
-def candidates_of(setting: Setting, *, borrowing: bool) -> list[Admitted]:
-    """Return who may go in an attempt at all (§5.3 and §5.6)."""
-    return [
-        candidate
-        for candidate in setting.candidates
-        if not borrowing or setting.variant(candidate) is not Variant.RECLAIM_WITHOUT_BORROWING
-    ]
-
-
-class Moment(NamedTuple):
-    """What the search has reached; positions are those of the candidates."""
-
-    order: tuple[int, ...]
-    left: Positions
-    failed: Positions
-    second: bool
-
-    @property
-    def gone(self) -> Positions:
-        """Who was removed."""
-        return frozenset(self.order)
-
-    @property
-    def key(self) -> tuple[Positions, Positions, Positions, bool]:
-        """What the rest of the search depends on."""
-        return self.gone, self.left, self.failed, self.second
+                yield Moment((*moment.order, position))
 
 
 @dataclass
@@ -240,20 +201,17 @@ class FairOrders:
     laws: Collection[Law]
 
     def __post_init__(self) -> None:
-        """Find the victims among the candidates."""
         setting = self.setting
         keys = {victim.key for victim in self.victims}
-        others = [c for c in setting.candidates if c.key not in keys]
-        self.candidates = [*self.victims, *others]
+        self.candidates = [*self.victims, *(c for c in setting.candidates if c.key not in keys)]
         self.wanted = frozenset(range(len(self.victims)))
         self.queues: dict[int, Positions] = {}
         for position, candidate in enumerate(self.candidates):
             known = self.queues.get(candidate.queue, frozenset())
             self.queues[candidate.queue] = known | {position}
-        self.counted = Ledger(
-            setting, setting.with_request(setting.snapshot.usage), self.candidates
-        )
-        self.plain = Ledger(setting, setting.snapshot.usage, self.candidates)
+        before = setting.snapshot.usage
+        self.counted = Ledger(setting, setting.with_request(before), self.candidates)
+        self.plain = Ledger(setting, before, self.candidates)
         tree = setting.snapshot.tree
         self.nodes = {node for queue in self.queues for node in tree.path(queue)}
         self.shares_of = setting.shares.of
@@ -261,8 +219,7 @@ class FairOrders:
 
     def find(self, most: int = MOST_STATES) -> tuple[bool | None, tuple[int, ...]]:
         """Look for an order of the victims that the laws permit; see ``search``."""
-        everybody = frozenset(range(len(self.candidates)))
-        begin = Moment((), everybody, frozenset(), second=False)
+        begin = Moment(left=frozenset(range(len(self.candidates))))
         return search(begin, self._steps, lambda moment: moment.gone == self.wanted, most)
 
     def _steps(self, moment: Moment) -> Iterator[Moment]:
@@ -307,8 +264,7 @@ class FairOrders:
         alive: dict[int, dict[int, Share]] = {}
         for queue, positions in self.queues.items():
             path = tree.path(queue)
-            # What does not borrow is pruned, and so is all below it; on the preemptor's path
-            # nothing is.
+            # What does not borrow is pruned, with all below it; on the preemptor's path nothing is.
             borrows = all(node in on_path or shares[node].borrowing for node in path)
             if borrows and not moment.left.isdisjoint(positions):
                 for node, parent in pairwise(path):
@@ -320,8 +276,7 @@ class FairOrders:
         shares = {node: share.order for node, share in below.get(cohort, {}).items()}
         top = max(shares.values(), default=None)
         ahead = [node for node, share in shares.items() if share == top]
-        # Of equal shares a cohort goes before a queue: Kueue descends where the cohort's is as
-        # high.
+        # Of equal shares a cohort goes before a queue: Kueue descends where it is as high.
         cohorts = [node for node in ahead if node not in self.queues]
         for node in cohorts:
             yield from self._highest(below, node)
@@ -353,7 +308,6 @@ class FairOrders:
                 yield Moment(order, left, moment.failed | before, second=False)
 
     def _passing(self, moment: Moment, queue: int, here: Positions) -> Positions:
-        """Return who may go now."""
         setting = self.setting
         side = setting.side(queue)
         if not side or setting.stays_within_nominal:
@@ -399,13 +353,11 @@ class FairOrders:
 
     def _different(self, positions: Iterable[int]) -> Iterator[int]:
         """Yield one of those that hold the same."""
-        seen = set()
+        # Of victims that hold the same, one order is as good as another: trying one is enough.
+        first: dict[object, int] = {}
         for position in sorted(positions):
-            # Of victims that hold the same, one order is as good as another: trying one is enough.
-            holds = tuple(sorted(self.candidates[position].usage.items()))
-            if holds not in seen:
-                seen.add(holds)
-                yield position
+            first.setdefault(tuple(sorted(self.candidates[position].usage.items())), position)
+        yield from first.values()
 
     # In words.
 

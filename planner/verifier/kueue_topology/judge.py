@@ -50,46 +50,6 @@ class _Domain:
         return self.pods_beside if beside else self.pods
 
 
-def find(
-    nodes: Nodes, groups: Sequence[Group], victims: Iterable[Admitted]
-) -> dict[str, Leaves] | str:
-    """Place all groups in turn, with victims gone; say which group finds no place.
-
-    Returned are the leaves of every podset, by its name.
-    """
-    gate = nodes.snapshot.configuration.gate
-    given = nodes.given_back(victims)
-    shared: dict[str, dict[str, int]] = {}
-    alone: dict[str, dict[str, dict[str, int]]] = {}
-    found: dict[str, Leaves] = {}
-    for group in groups:
-        tree = nodes.tree(group.flavor)
-        together = tree.ends_in_host and gate(OVERLAPPING)
-        # Flavors of the same hosts see what the podsets before took; other trees have leaves of
-        # their own, by ids that may be the same.
-        assumed = shared if together else alone.setdefault(group.flavor, {})
-        slots = nodes.slots(group, given.get(group.flavor, {}), assumed)
-        placed = place(tree, group, slots, mixed=gate(MIXED))
-        if placed is None:
-            return group.name
-        for pods, leaves in zip(group.members, placed, strict=False):
-            found[pods.name] = leaves
-            for leaf, count in leaves:
-                row = assumed.setdefault(tree.leaf_id(leaf), {})
-                for name, amount in taken(pods, count).items():
-                    row[name] = row.get(name, 0) + amount
-    return found
-
-
-def place(
-    tree: FlavorTree, group: Group, slots: Slots, *, mixed: bool
-) -> tuple[Leaves, Leaves] | None:
-    """Place one group: the leaves of the workers, and that of the leader; ``None`` if it fails."""
-    if group.aim is None:
-        return None
-    return _Placing(tree, group.aim, group, mixed=mixed).place(slots)
-
-
 class _Placing:
     """One run of the procedure."""
 
@@ -168,9 +128,7 @@ class _Placing:
         enough = [
             d for d in some if d.lead >= leaders and d.takes(slices=slices, beside=beside) >= need
         ]
-        if not enough:
-            return some[0]
-        return min(enough, key=lambda d: d.takes(slices=slices, beside=beside))
+        return min(enough, key=lambda d: d.takes(slices=slices, beside=beside), default=some[0])
 
     def _choose(
         self, levels: Sequence[Sequence[_Domain]], level: int
@@ -181,10 +139,9 @@ class _Placing:
         domains = sorted(
             levels[level], key=lambda d: (-d.lead, sign * d.slices_beside, d.pods_beside, d.place)
         )
-        if not self.best_fit:
-            for one in domains:
-                if one.lead >= leaders and one.takes(slices=True, beside=leaders > 0) >= need:
-                    return level, [one]
+        for one in () if self.best_fit else domains:
+            if one.lead >= leaders and one.takes(slices=True, beside=leaders > 0) >= need:
+                return level, [one]
         top = domains[0]
         if top.slices_beside >= need and top.lead >= leaders:
             if self.best_fit:
@@ -310,13 +267,10 @@ class Floor(Struct, frozen=True, dict=True):
 
     def without_room(self, victims: Collection[Admitted]) -> list[Group]:
         """Return the groups for which there is no room, each taken by itself."""
-        given = self.nodes.given_back(victims)
-        lacking = []
-        for group in self.groups:
-            slots = self.nodes.slots(group, given.get(group.flavor, {}), {})
-            if not has_room(self.nodes.tree(group.flavor), group, slots):
-                lacking.append(group)
-        return lacking
+        given, nodes = self.nodes.given_back(victims), self.nodes
+        slots = [nodes.slots(one, given.get(one.flavor, {}), {}) for one in self.groups]
+        told = zip(self.groups, slots, strict=True)
+        return [one for one, has in told if not has_room(nodes.tree(one.flavor), one, has)]
 
     def marks(self, workloads: Iterable[Admitted]) -> Iterator[Hashable]:
         """Yield what each gives back on the nodes of all groups: equal for those alike."""
@@ -338,8 +292,34 @@ class Floor(Struct, frozen=True, dict=True):
         return "" if shared else flavor, tree.leaf_id(leaf)
 
     def placed(self, victims: Collection[Admitted]) -> dict[str, Leaves] | str:
-        """Return where Kueue places every podset, or the group that finds no place."""
-        return find(self.nodes, self.groups, victims)
+        """Place all groups in turn, as Kueue does: the leaves of every podset, by its name.
+
+        Or the name of the first group that finds no place.
+        """
+        gate, nodes = self.snapshot.configuration.gate, self.nodes
+        given = nodes.given_back(victims)
+        shared: dict[str, dict[str, int]] = {}
+        alone: dict[str, dict[str, dict[str, int]]] = {}
+        found: dict[str, Leaves] = {}
+        for group in self.groups:
+            tree = nodes.tree(group.flavor)
+            together = tree.ends_in_host and gate(OVERLAPPING)
+            # Flavors of the same hosts see what the podsets before took; other trees have leaves of
+            # their own, by ids that may be the same.
+            assumed = shared if together else alone.setdefault(group.flavor, {})
+            slots = nodes.slots(group, given.get(group.flavor, {}), assumed)
+            placed = None
+            if group.aim is not None:
+                placed = _Placing(tree, group.aim, group, mixed=gate(MIXED)).place(slots)
+            if placed is None:
+                return group.name
+            for pods, leaves in zip(group.members, placed, strict=False):
+                found[pods.name] = leaves
+                for leaf, count in leaves:
+                    row = assumed.setdefault(tree.leaf_id(leaf), {})
+                    for name, amount in taken(pods, count).items():
+                        row[name] = row.get(name, 0) + amount
+        return found
 
     def admits(self, victims: Collection[Admitted]) -> bool:
         """Say whether nothing forbids victims: at will that is room for each group by itself."""
@@ -355,8 +335,7 @@ class Floor(Struct, frozen=True, dict=True):
         if self.without_room(victims):
             return False
         # Of one group the closed form is exact; of several, the places of the first decide what is
-        # left for the second, and only the replay tells (docs/semantics/kueue-topology.md §7 and
-        # §8).
+        # left for the second, and only the replay tells.
         return len(self.groups) <= 1 or not isinstance(self.placed(victims), str)
 
 
@@ -368,8 +347,7 @@ def faults_of(
     for group in floor.groups:
         tree = floor.nodes.tree(group.flavor)
         rows = [_row(floor, group, pods, places, put) for pods in group.members]
-        # The rows say where pods are, in place of where they could be: the same sums then judge
-        # them.
+        # The rows say where pods are, in place of where they could be; the sums are the same.
         lead = rows[1] if group.leader else rows[0]
         if not has_room(tree, group, Slots(rows[0], rows[0], lead)):
             yield f"the places of podset {group.name} are not room enough for it"

@@ -6,7 +6,7 @@ Source: docs/semantics/kueue.md §4.2 and docs/semantics/kueue-topology.md §2.4
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
@@ -19,12 +19,9 @@ from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, T
 
 # How many values Kubernetes accepts of each operator; another number is a selector it refuses.
 _VALUES_PER_OPERATOR: Final = {
-    "In": range(1, 2**31),
-    "NotIn": range(1, 2**31),
-    "Exists": range(1),
-    "DoesNotExist": range(1),
-    "Gt": range(1, 2),
-    "Lt": range(1, 2),
+    **dict.fromkeys(("In", "NotIn"), range(1, 2**31)),
+    **dict.fromkeys(("Exists", "DoesNotExist"), range(1)),
+    **dict.fromkeys(("Gt", "Lt"), range(1, 2)),
 }
 _WHOLE = re.compile(r"[-+]?\d+", re.ASCII)
 _LABEL = re.compile(r"([a-z0-9]([-a-z0-9_.]*[a-z0-9])?)?", re.IGNORECASE | re.ASCII)
@@ -52,29 +49,31 @@ def obstacle_between(
     same resource group lists, count as well.
     """
     tolerations = [*flavor.spec.tolerations, *pod.tolerations]
-    for taint in flavor.spec.node_taints:
-        strict = taint.effect in ("NoSchedule", "NoExecute")
-        if strict and not any(_covers(toleration, taint) for toleration in tolerations):
-            return Obstacle(f"its taint {taint.key}={taint.value}:{taint.effect} is not tolerated")
+    for taint in _kept_away(flavor.spec.node_taints, tolerations):
+        return Obstacle(f"its taint {taint.key}={taint.value}:{taint.effect} is not tolerated")
     # A value of None is a label that only other flavors have: known, and never equal to any value.
-    labels: dict[str, str | None] = {
-        key: None for each in others for key in each.spec.node_labels
-    } | {**flavor.spec.node_labels}
+    labels: dict[str, str | None] = {key: None for each in others for key in each.spec.node_labels}
+    labels |= flavor.spec.node_labels
     for key, value in pod.node_selector.items():
-        # A key that no flavor at hand has is dropped: it counts as if it were met
-        # (docs/semantics/kueue.md §4.2).
+        # A key that no flavor at hand has counts as met (docs/semantics/kueue.md §4.2).
         if labels.get(key, value) != value:
             if labels[key] is None:
                 return Obstacle(f"it has no label {key}, of which {value} is selected")
             return Obstacle(f"its label {key}={labels[key]} is not the {value} selected")
     affinity = pod.affinity.node_affinity if pod.affinity else None
-    terms = affinity.required.terms if affinity and affinity.required else ()
-    verdicts = [_judge_term(term, labels) for term in terms]
+    # Of each term only the rows that say something about a label of the flavor.
+    terms = [
+        [row for row in term.match_expressions if row.key in labels]
+        for term in (affinity.required.terms if affinity and affinity.required else ())
+    ]
     # Terms are ORed, so one that says nothing about these labels permits all of them. Kueue then
     # drops the whole affinity, also where another term could not be evaluated.
-    if not verdicts or True in verdicts or any(not _known(term, labels) for term in terms):
+    silent = not terms or not all(terms)
+    # All rows before any is compared: one that is not valid makes the term so, met or not.
+    valid = [rows for rows in terms if all(map(_is_valid, rows))]
+    if silent or any(all(_judge_row(row, labels[row.key]) for row in rows) for rows in valid):
         return None
-    if None in verdicts:
+    if len(valid) < len(terms):
         return Obstacle("the required node affinity cannot be evaluated on its labels", fatal=True)
     return Obstacle("its labels do not match the required node affinity")
 
@@ -84,12 +83,9 @@ def runs_on(node: Node, pod: PodSpec, tolerations: Sequence[Toleration]) -> bool
 
     Here all labels of the node count, and a term of the affinity that names none is met by no node.
     """
-    for taint in node.spec.taints:
-        strict = taint.effect in ("NoSchedule", "NoExecute")
-        if strict and not any(_covers(toleration, taint) for toleration in tolerations):
-            return False
     labels = node.metadata.labels
-    if not pod.node_selector.items() <= labels.items():
+    repelled = any(_kept_away(node.spec.taints, tolerations))
+    if repelled or not pod.node_selector.items() <= labels.items():
         return False
     affinity = pod.affinity.node_affinity if pod.affinity else None
     if affinity is None or affinity.required is None:
@@ -118,6 +114,14 @@ def _is_met(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> boo
     )
 
 
+def _kept_away(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Iterator[Taint]:
+    """Yield the taints that keep pods away and are not tolerated."""
+    for taint in taints:
+        strict = taint.effect in ("NoSchedule", "NoExecute")
+        if strict and not any(_covers(toleration, taint) for toleration in tolerations):
+            yield taint
+
+
 def _covers(toleration: Toleration, taint: Taint) -> bool:
     # Empty means any, of effects and of keys alike.
     if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
@@ -132,20 +136,6 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
     higher = int(taint.value) > int(toleration.value)
     lower = int(taint.value) < int(toleration.value)
     return higher if toleration.operator == "Gt" else lower
-
-
-def _known(term: NodeSelectorTerm, labels: Mapping[str, str | None]) -> list[SelectorRequirement]:
-    """Return the rows of a term that say something about a label of the flavor."""
-    return [row for row in term.match_expressions if row.key in labels]
-
-
-def _judge_term(term: NodeSelectorTerm, labels: Mapping[str, str | None]) -> bool | None:
-    """Say whether all rows hold; ``None`` where one of them is not valid."""
-    rows = _known(term, labels)
-    # All rows before any is compared: one that is not valid makes the term so, met or not.
-    if not all(_is_valid(row) for row in rows):
-        return None
-    return all(_judge_row(row, labels[row.key]) for row in rows)
 
 
 def _is_valid(row: SelectorRequirement) -> bool:
@@ -204,8 +194,7 @@ class Nodes(Struct, frozen=True):
             # other flavors of the same node (§2.4).
             for one in topologies.moved_by(victim.workload, queues[victim.queue]):
                 leaf = self.tree(one.flavor).leaf_of.get(one.leaf)
-                # A leaf that is not in the tree holds nothing, so nothing comes back: its node is
-                # gone.
+                # A leaf that is not in the tree holds nothing: its node is gone.
                 if leaf is not None:
                     row = found.setdefault(one.flavor, {}).setdefault(leaf, {})
                     for name, amount in one.amounts.items():
@@ -237,18 +226,13 @@ class Nodes(Struct, frozen=True):
         return 0 if column is None else placed.left[flavor][leaf][column]
 
     def _now(self, group: Group) -> Slots:
-        """Return what the leaves take before anybody goes."""
         if group.name not in self._known:
-            nobody: Mapping[str, int] = {}
             rows = [
-                self._count(group, leaf, nobody, nobody) if suited else (0, 0, 0)
+                self._count(group, leaf, {}, {}) if suited else (0, 0, 0)
                 for leaf, suited in enumerate(self.suited_to(group.workers))
             ]
-            self._known[group.name] = (
-                Slots(*(list(column) for column in zip(*rows, strict=True)))
-                if rows
-                else Slots((), (), ())
-            )
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            self._known[group.name] = Slots(*columns) if rows else Slots((), (), ())
         return self._known[group.name]
 
     def _count(
@@ -276,13 +260,11 @@ class Nodes(Struct, frozen=True):
         key = pods.flavor, pods.name
         if key not in self._suited:
             tree = self.tree(pods.flavor)
-            if tree.ends_in_host:
-                found = [runs_on(node, pods.pod, pods.tolerations) for node in tree.nodes]
-            else:
-                # A leaf above single nodes takes anybody: Kueue looks at no taint or selector there
-                # (§4.1).
-                found = [True] * len(tree.nodes)
-            self._suited[key] = found
+            # Above single nodes Kueue looks at no taint or selector (§4.1).
+            self._suited[key] = [
+                not tree.ends_in_host or runs_on(node, pods.pod, pods.tolerations)
+                for node in tree.nodes
+            ]
         return self._suited[key]
 
 
@@ -302,10 +284,9 @@ def has_room(tree: FlavorTree, group: Group, slots: Slots) -> bool:
     aim = group.aim
     if aim is None or not tree.values[aim.level]:
         return False
-    if group.leader is None:
-        return _most(tree, aim, slots.pods) >= group.slices
-    if _most(tree, aim, slots.pods) < group.slices:
-        return False
+    enough = slices_at_most(tree, group, slots) >= group.slices
+    if not enough or group.leader is None:
+        return enough
     # The leader takes one leaf: there, what is left beside it counts.
     above = domains_of(tree, aim.level)
     for leaf in (leaf for leaf, takes in enumerate(slots.lead) if takes):
@@ -333,12 +314,8 @@ def domains_of(tree: FlavorTree, level: int) -> list[int]:
 
 def slices_at_most(tree: FlavorTree, group: Group, slots: Slots) -> int:
     """Return how many slices fit at most, leaders aside: in one domain, or in all."""
-    return 0 if group.aim is None else _most(tree, group.aim, slots.pods)
-
-
-def _most(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> int:
-    held = _held(tree, aim, pods)
-    return max(held, default=0) if aim.required else sum(held)
+    held = held_by(tree, group, slots)
+    return max(held, default=0) if group.aim and group.aim.required else sum(held)
 
 
 def _held(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> list[int]:

@@ -31,10 +31,7 @@ def verify_yunikorn_plan(
     victims, so there is nothing to judge: it is accepted, without verdicts, if it names neither
     victims nor a node. A plan by the rules of another kind of ask breaks YK-11, victims or not.
 
-    Parameters
-    ----------
-    cluster
-        The plan's partition made ready, to save the time of doing so.
+    ``cluster`` is the plan's partition made ready, to save the time of doing so.
 
     Raises
     ------

@@ -39,14 +39,9 @@ from planner.state.yunikorn import VCORE, Allocation, YuniKornState
 from planner.verifier.wording import say_some
 
 
-def say_quantity(resource: str, units: int) -> str:
-    """Write an amount of the core's unit as a quantity: 1500 of ``vcore`` is ``1500m``."""
-    return format_units(units, "cpu" if resource == VCORE else resource)
-
-
 def say_amount(resource: str, units: int) -> str:
-    """Write a quantity with its resource type."""
-    return f"{say_quantity(resource, units)} {resource}"
+    """Write an amount of the core's unit with its type: 1500 of ``vcore`` is ``1500m vcore``."""
+    return f"{format_units(units, 'cpu' if resource == VCORE else resource)} {resource}"
 
 
 def say_amounts(amounts: Mapping[str, int], types: Iterable[str] | None = None) -> str:
@@ -79,11 +74,9 @@ class Victim(Struct, frozen=True, eq=False):
 
     def is_spared(self, spare: Spared) -> bool:
         """Say whether YK-01 spares it."""
-        return (
-            self.allocation.opted_out
-            if spare == "opted-out"
-            else (spare == "last-tier" and self.last_tier)
-        )
+        if spare == "opted-out":
+            return self.allocation.opted_out
+        return spare == "last-tier" and self.last_tier
 
     @property
     def last_tier(self) -> bool:
@@ -122,11 +115,16 @@ def remove_all(snapshot: Snapshot, victims: Sequence[Victim]) -> Removal:
                     state.add(victim.queue, victim.resource)
                 backwards += back
                 del waiting[path]
-                # One group that goes back may let others follow: guaranteed of a common ancestor
-                # binds both.
+                # Others may follow: guaranteed of a common ancestor binds both.
                 moved = True
     if waiting:
-        return Removal((), _say_stuck(state, list(waiting.values())))
+        # Of one queue: what is left to it before the last of its victims goes.
+        group = next(iter(waiting.values()))
+        victim, keys = group[0], say_some([one.key for one in group])
+        state.add(victim.queue, victim.resource)
+        others = "" if len(group) == 1 else f", with only {victim.key} of them still there"
+        left = f"{say_queue(victim.queue)} has {_say_left(state, victim.queue)}"
+        return Removal((), f"the core would not take {keys}: {left}{others}")
     return replay(snapshot, backwards[::-1])
 
 
@@ -150,17 +148,6 @@ def _possible_last(state: Snapshot, group: Sequence[Victim]) -> Victim | None:
         if takeable:
             return victim
     return None
-
-
-def _say_stuck(state: Snapshot, groups: Sequence[Sequence[Victim]]) -> str:
-    """Say of one queue what is left to it before the last of its victims goes."""
-    group = groups[0]
-    victim = group[0]
-    state.add(victim.queue, victim.resource)
-    left = _say_left(state, victim.queue)
-    keys = say_some([one.key for one in group])
-    others = "" if len(group) == 1 else f", with only {victim.key} of them still there"
-    return f"the core would not take {keys}: {say_queue(victim.queue)} has {left}{others}"
 
 
 def _say_left(state: Snapshot, queue: Queue) -> str:
@@ -234,8 +221,7 @@ class YuniKornCase(Struct, frozen=True, dict=True):
 
     def used(self, queue: Queue) -> Resource:
         """Return what a queue uses today, without what is being preempted already."""
-        # What is being preempted is on its way out, and counts as gone where guaranteed is compared
-        # (docs/semantics/yunikorn.md §5).
+        # It counts as gone where guaranteed is compared (docs/semantics/yunikorn.md §5).
         return minus_known(queue.allocated, queue.preempting) or {}
 
     def changed(self, queue: Queue, before: Resource) -> Resource:
@@ -252,10 +238,7 @@ def match_yunikorn(
 ) -> YuniKornCase:
     """Match a plan with the state; what cannot be matched becomes a fault.
 
-    Parameters
-    ----------
-    cluster
-        The plan's partition made ready, to save the time of doing so.
+    ``cluster`` is the plan's partition made ready, to save the time of doing so.
 
     Raises
     ------
@@ -270,8 +253,7 @@ def match_yunikorn(
     for application in cluster.partition.applications:
         queue = cluster.tree.leaf_of(application)
         for allocation in application.allocations:
-            # One that the state puts on its node only is known to no application, and never a
-            # victim.
+            # One that is on its node only is known to no application, and never a victim.
             if not allocation.x.not_in_app:
                 victim = Victim(allocation, queue, application.application_id)
                 holders[victim.key] = victim

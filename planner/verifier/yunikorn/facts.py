@@ -18,10 +18,10 @@ from planner.quota.yunikorn.resource import plus
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity
 from planner.verifier.kueue.certificate import (
-    REMOVAL_ORDER,
     SOLVER_FREE_BOUND,
     check_levels,
     check_status,
+    judge_replay,
 )
 from planner.verifier.wording import compare, judge, say_some
 from planner.verifier.yunikorn.case import Victim, YuniKornCase, replay
@@ -48,18 +48,11 @@ def check_yunikorn_certificate(
 ) -> tuple[Verdict, ...]:
     """Check all claims of a plan with a certificate.
 
-    Parameters
-    ----------
-    terms
-        Every term, recomputed from the plan's victims.
-    levels
-        The levels the plan's objective asks for, in order; not compared when absent.
+    ``terms`` are all, recomputed from the plan's victims; ``levels`` those that the plan's
+    objective asks for, in order; not compared when absent.
     """
-    verdicts = [
-        check_levels(plan, terms, levels),
-        check_status(plan),
-        check_yunikorn_facts(case, plan),
-    ]
+    facts = check_yunikorn_facts(case, plan)
+    verdicts = [check_levels(plan, terms, levels), check_status(plan), facts]
     if plan.certificate is not None:
         verdicts.append(check_yunikorn_removal_order(case, plan.certificate.removal_order))
         if plan.certificate.bounds:
@@ -75,13 +68,10 @@ def check_yunikorn_removal_order(case: YuniKornCase, order: Sequence[str]) -> Ve
     With a required node any order is: no guaranteed counts there.
     """
     victims = {victim.key: victim for victim in case.victims}
-    if sorted(order) != sorted(victims):
-        findings = [f"the order names {say_some(order) or 'none'}: not every victim once"]
-        return judge(REMOVAL_ORDER, findings, "")
     if case.required_node:
-        return judge(REMOVAL_ORDER, (), "any order will do: the ask requires a node")
-    obstacle = replay(case.snapshot, [victims[key] for key in order]).obstacle
-    return judge(REMOVAL_ORDER, [obstacle] if obstacle else [], "replayed removal by removal")
+        told = "any order will do: the ask requires a node"
+        return judge_replay(victims, order, lambda _: "", told)
+    return judge_replay(victims, order, lambda some: replay(case.snapshot, some).obstacle)
 
 
 def check_yunikorn_facts(case: YuniKornCase, plan: YuniKornPlan) -> Verdict:
@@ -113,16 +103,14 @@ def _ask_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     yield from compare(f"application of {key}", plan.application, asking.application.application_id)
     yield from compare(f"queue of {key}", plan.queue, asking.leaf.path)
     yield from compare(f"priority of {key}", plan.priority, asking.ask.priority)
-    last_tier = any(victim.last_tier for victim in case.victims)
-    yield from compare("last_tier", plan.last_tier, last_tier)
+    yield from compare("last_tier", plan.last_tier, any(one.last_tier for one in case.victims))
 
 
 def _victim_faults(case: YuniKornCase, claim: YuniKornVictim, victim: Victim) -> Iterator[str]:
     held = victim.allocation
-    worth = held.priority
-    if not case.required_node:
-        # With a required node plain priorities are compared, without offsets (§11.1).
-        worth = adjusted_priority(case.asking, victim.queue, worth)
+    # With a required node plain priorities are compared, without offsets (§11.1).
+    plain = held.priority
+    worth = plain if case.required_node else adjusted_priority(case.asking, victim.queue, plain)
     age_s = max(0, case.cluster.now - held.allocation_time) // SECOND
     for what, stated, recomputed in (
         ("application", claim.application, victim.application_id),
@@ -147,9 +135,8 @@ def _victim_faults(case: YuniKornCase, claim: YuniKornVictim, victim: Victim) ->
             yield f"quantity of {what}: {amount.quantity} is not {amount.units}"
 
 
-def _pod_faults(stated: str | None, claim: Claim) -> Iterator[str]:
-    if stated is not None:
-        yield from compare(f"pod of {claim.allocation_key}", stated, claim.pod)
+def _pod_faults(stated: str | None, claim: Claim) -> Sequence[str]:
+    return [] if stated is None else compare(f"pod of {claim.allocation_key}", stated, claim.pod)
 
 
 def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
@@ -157,20 +144,19 @@ def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
 
     Equal ones have no order in the core, and with a required node the order is another.
     """
+
+    def rank(allocation: Allocation) -> tuple[bool, bool, int]:
+        return allocation.opted_out, allocation.originator, -allocation.allocation_time
+
     held = {victim.key: victim.allocation for victim in case.victims}
-    claims = sorted(plan.victims, key=lambda claim: claim.position)
-    known = [claim for claim in claims if claim.allocation in held]
-    for earlier, later in pairwise(known):
+    known = (claim for claim in plan.victims if claim.allocation in held)
+    for earlier, later in pairwise(sorted(known, key=lambda claim: claim.position)):
         keys = f"{earlier.allocation} and {later.allocation}"
         first, second = held[earlier.allocation], held[later.allocation]
         if earlier.position == later.position:
             yield f"{keys} have the same position {later.position}"
-        elif not case.required_node and _rank(first) > _rank(second):
+        elif not case.required_node and rank(first) > rank(second):
             yield f"positions of {keys}: the core takes {later.allocation} first"
-
-
-def _rank(allocation: Allocation) -> tuple[bool, bool, int]:
-    return allocation.opted_out, allocation.originator, -allocation.allocation_time
 
 
 def _room_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:

@@ -1,10 +1,8 @@
 """The laws of YuniKorn, one function each: the executable specification.
 
-Every law's function is named like the law in ``planner.laws``, takes a ``YuniKornCase`` and returns
-a verdict in words. None of them knows how the plan was found. Before them stands where an ask may
-go. Its fence, and what priorities are worth below it, are walks over the queues, written from the
-rules: up from the ask to the fence, and up from a victim to the first queue that has the ask below
-it, too. What stands in the way of the ask on a node is said in words.
+Before them stands where an ask may go. Its fence, and what priorities are worth below it, are walks
+over the queues, written from the rules: up from the ask to the fence, and up from a victim to the
+first queue that has the ask below it, too. What stands in its way on a node is said in words.
 
 Source: docs/semantics/yunikorn.md §3 to §7, §10, §11.1 and §15; yunikorn-core be3bb487
 scheduler/objects.
@@ -12,7 +10,7 @@ scheduler/objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -22,11 +20,10 @@ from planner.laws import yunikorn as laws
 from planner.plan import Verdict
 from planner.quota.yunikorn.cluster import Asking, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import fits, fits_raw, ge_known, plus, share_type
+from planner.quota.yunikorn.resource import Amount, fits, fits_raw, ge_known, plus, share_type
 from planner.quota.yunikorn.snapshot import under
-from planner.verifier.wording import judge, say_count, say_some
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 from planner.verifier.yunikorn.case import (
-    LastTier,
     Victim,
     YuniKornCase,
     rules_fault,
@@ -58,11 +55,6 @@ def find_fence(asking: Asking) -> Fence:
         if queue.effective_max and not ge_known(queue.effective_max, wanted):
             return Fence(queue, "it cannot take the ask within its maximum")
     return Fence(asking.leaf.lineage[0], "it is the root")
-
-
-def is_inside(queue: Queue, fence: Fence) -> bool:
-    """Say whether a queue is the fence or below it."""
-    return fence.queue in queue.lineage
 
 
 def common_queue(asking: Asking, queue: Queue) -> Queue:
@@ -104,18 +96,11 @@ def adjusted_priority(asking: Asking, queue: Queue, priority: int) -> int:
     return asking.ask.priority + worth - worth_of_ask(asking, top)
 
 
-def has_priority_fence(asking: Asking, queue: Queue) -> bool:
-    """Say whether a priority fence stands between a queue and the first in common with the ask."""
-    below = queue.lineage[len(common_queue(asking, queue).lineage) :]
-    return any(step.properties.priority_fence for step in below)
-
-
 def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
     """Say why the ask cannot have a node once the victims are gone, if so."""
     ask = case.asking.ask
     yield from _unusable(case, room)
-    # Where the node has room already the core takes victims from any node: what is short then is
-    # guaranteed (§10).
+    # Where the node has room the core takes victims from any: what is short is guaranteed (§10).
     must_be_there = case.required_node or not fits(room.available, ask.resource)
     after = room.available
     for victim in case.victims:
@@ -208,8 +193,14 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     # The core prefers others, but takes who opted out when it comes to it: no law binds it (§13.1).
     if claim.by_core:
         return judge(laws.YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
-    findings = list(_last_tier_faults(claim, last, named))
+    findings = []
     opted_out = any(victim.allocation.opted_out for victim in last)
+    if opted_out and claim.proved and claim.resort is None:
+        findings.append(f"{named}: nothing says that no legal set spares who opted out")
+    short = claim.value != len(last) or (claim.proved and not claim.bound)
+    if claim.value is not None and short:
+        known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
+        findings.append(f"{named}: {known}")
     if claim.value is None and not opted_out:
         detail = f"originators count where D0 does, not under {claim.objective}; {named}"
     elif claim.resort is not None if opted_out else claim.bound:
@@ -217,16 +208,6 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     else:
         detail = f"not proved unavoidable in time: {named}"
     return judge(laws.YK_LAST_TIER, findings, detail)
-
-
-def _last_tier_faults(claim: LastTier, last: Sequence[Victim], named: str) -> Iterator[str]:
-    if claim.proved and claim.resort is None and any(one.allocation.opted_out for one in last):
-        yield f"{named}: nothing says that no legal set spares who opted out"
-    if claim.value is None:
-        return
-    known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
-    if claim.value != len(last) or (claim.proved and not claim.bound):
-        yield f"{named}: {known}"
 
 
 @CHECKS.of(laws.YK_LEAVES_GUARANTEED)
@@ -243,8 +224,7 @@ def leaves_guaranteed(case: YuniKornCase) -> Verdict:
         after = case.changed(queue, used)
         for t, guaranteed in sorted((queue.guaranteed or {}).items()):
             left = after.get(t, 0)
-            # Who was below its guaranteed already may stay so: only what this plan takes is its
-            # fault.
+            # Who was below its guaranteed may stay so: only what this plan takes is its fault.
             if left < guaranteed and left < used.get(t, 0):
                 findings.append(
                     f"{say_queue(queue)} would be left with {say_amount(t, left)}, its "
@@ -277,23 +257,30 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
     """
     if case.nothing_evicted:
         return judge(laws.YK_WITHIN_GUARANTEED, (), NOTHING_EVICTED)
-    ask, leaf, state = case.asking.ask.resource, case.asking.leaf, case.snapshot
-    now = state.remaining()
+    ask, state = case.asking.ask.resource, case.snapshot
+    now, left = _left_to_ask(case)
     if now is None:
-        none = f"no guaranteed is set for {say_queue(leaf)} or any queue above it"
-        return judge(laws.YK_WITHIN_GUARANTEED, [none], "")
-    left = f"{say_queue(leaf)} has {say_amounts(now, ask)} left of its guaranteed"
+        return judge(laws.YK_WITHIN_GUARANTEED, [left], "")
     # Types outside the guaranteed are free: what is missing there is not compared (§6).
     if fits_raw(now, ask):
         return judge(laws.YK_WITHIN_GUARANTEED, (), f"{left}, the ask is {say_amounts(ask)}")
     # Victims help where the leaf has no guaranteed of its own and an ancestor's is used up.
-    state.add(leaf, ask)
+    state.add(case.asking.leaf, ask)
     for victim in case.victims:
         state.remove(victim.queue, victim.resource)
     then = state.remaining() or {}
     changed = f"{say_amounts(then, ask)} with the ask counted and the victims gone"
     findings = [] if under(then, ask) else [f"{left}, {changed}"]
     return judge(laws.YK_WITHIN_GUARANTEED, findings, f"{left}, {changed}")
+
+
+def _left_to_ask(case: YuniKornCase) -> tuple[Amount, str]:
+    """Return what is left of the guaranteed of the ask's queue, and the same in words."""
+    queue, now = say_queue(case.asking.leaf), case.snapshot.remaining()
+    if now is None:
+        return None, f"no guaranteed is set for {queue} or any queue above it"
+    left = say_amounts(now, case.asking.ask.resource)
+    return now, f"{queue} has {left} left of its guaranteed"
 
 
 @CHECKS.of(laws.YK_UNDER_GUARANTEED)
@@ -304,12 +291,9 @@ def under_guaranteed(case: YuniKornCase) -> Verdict:
     """
     if case.nothing_evicted:
         return judge(laws.YK_UNDER_GUARANTEED, (), NOTHING_EVICTED)
-    ask, leaf, now = case.asking.ask.resource, case.asking.leaf, case.snapshot.remaining()
-    if now is None:
-        none = f"no guaranteed is set for {say_queue(leaf)} or any queue above it"
-        return judge(laws.YK_UNDER_GUARANTEED, [none], "")
-    left = f"{say_queue(leaf)} has {say_amounts(now, ask)} left of its guaranteed"
-    some = any(amount > 0 and now.get(t, 0) > 0 for t, amount in ask.items())
+    now, left = _left_to_ask(case)
+    asked = [t for t, amount in case.asking.ask.resource.items() if amount > 0]
+    some = now is not None and any(now.get(t, 0) > 0 for t in asked)
     return judge(laws.YK_UNDER_GUARANTEED, [] if some else [left], left)
 
 
@@ -321,13 +305,8 @@ def over_guaranteed(case: YuniKornCase) -> Verdict:
     ask. The order is constructed and then replayed, see ``removal``. Source:
     docs/semantics/yunikorn.md §5 and §15.
     """
-    removal = case.removal
-    order = say_some([victim.key for victim in removal.order])
-    return judge(
-        laws.YK_OVER_GUARANTEED,
-        [removal.obstacle] if removal.obstacle else [],
-        f"in the order {order}" if order else "no victims",
-    )
+    order = [victim.key for victim in case.removal.order]
+    return judge_order(laws.YK_OVER_GUARANTEED, case.removal.obstacle, order)
 
 
 @CHECKS.of(laws.YK_PRIORITY)
@@ -346,7 +325,7 @@ def priority(case: YuniKornCase) -> Verdict:
             if its > mine:
                 findings.append(f"{victim.key} has priority {its}, the ask has {mine}")
             continue
-        if victim.queue is case.asking.leaf or not is_inside(victim.queue, found):
+        if victim.queue is case.asking.leaf or found.queue not in victim.queue.lineage:
             continue
         worth = adjusted_priority(case.asking, victim.queue, its)
         if worth > mine:
@@ -362,20 +341,14 @@ def fence(case: YuniKornCase) -> Verdict:
     """
     found, findings = find_fence(case.asking), []
     for victim in case.victims:
-        if not is_inside(victim.queue, found):
-            findings.append(
-                f"{victim.key} is in {say_queue(victim.queue)}, outside {say_queue(found.queue)}, "
-                f"which fences the ask: {found.reason}"
-            )
+        where = f"{victim.key} is in {say_queue(victim.queue)}"
+        if found.queue not in victim.queue.lineage:
+            outside = f"outside {say_queue(found.queue)}, which fences the ask: {found.reason}"
+            findings.append(f"{where}, {outside}")
         if victim.queue.properties.disabled:
-            findings.append(
-                f"{victim.key} is in {say_queue(victim.queue)}, whose preemption.policy is disabled"
-            )
+            findings.append(f"{where}, whose preemption.policy is disabled")
         if not victim.queue.is_leaf:  # as where queues.yaml was divided after the dump
-            findings.append(
-                f"{victim.key} is in {say_queue(victim.queue)}, which is a parent: the core takes "
-                "victims from leaves"
-            )
+            findings.append(f"{where}, which is a parent: the core takes victims from leaves")
     return judge(laws.YK_FENCE, findings, f"the fence is {say_queue(found.queue)}: {found.reason}")
 
 
@@ -459,8 +432,7 @@ def may_preempt(case: YuniKornCase) -> Verdict:
     if fault or case.nothing_evicted:
         return judge(laws.YK_MAY_PREEMPT, [fault] if fault else [], NOTHING_EVICTED)
     findings = []
-    # An ask with a required node preempts whatever the partition says, and even if it may not
-    # preempt others (§11.1).
+    # One with a required node preempts whatever the partition says, or its own flag (§11.1).
     if not case.required_node:
         partition = case.cluster.partition
         if not partition.preemption.enabled:
@@ -473,7 +445,8 @@ def may_preempt(case: YuniKornCase) -> Verdict:
 
 
 def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:
-    if has_priority_fence(case.asking, victim.queue):
+    below = victim.queue.lineage[len(common_queue(case.asking, victim.queue).lineage) :]
+    if any(step.properties.priority_fence for step in below):
         return f"is behind a priority fence that counts as {worth}"
     its = victim.allocation.priority
     return f"has priority {its}" + ("" if its == worth else f", with the queues' offsets {worth}")

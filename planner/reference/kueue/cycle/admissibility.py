@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from planner.quantity import to_units
 from planner.quota.kueue.request import Defaults, pod_request, with_defaults
 from planner.state.kueue import ClusterQueue, LimitRange, State, Workload
-from planner.state.pods import Container, PodSpec
+from planner.state.pods import PodSpec, Resources
 
 _FAILED: Final = frozenset({"Retry", "Rejected"})
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
@@ -50,15 +50,26 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
         return refusal
     namespace = workload.metadata.namespace
     defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
-    pods = [
-        (f"spec.podSets[{position}].template.spec", pod_set.template.spec)
-        for position, pod_set in enumerate(workload.spec.pod_sets)
-    ]
-    above = [error for path, pod in pods for error in _above_limits(pod, path, defaults)]
+    of_container = _bounds(state.limit_ranges, namespace, "Container")
+    of_pod = _bounds(state.limit_ranges, namespace, "Pod")
+    above: list[str] = []
+    outside: list[str] = []
+    for position, pod_set in enumerate(workload.spec.pod_sets):
+        pod, path = pod_set.template.spec, f"spec.podSets[{position}].template.spec"
+        for where, given in _containers(pod, path):
+            found = with_defaults(given, defaults.container)
+            above += _above(where, found.requests, found.limits, _ABOVE_LIMITS)
+            rows = found.requests, found.limits
+            both = {n: [row[n] for row in rows if n in row] for row in rows for n in row}
+            low, high = ({n: end(both[n]) for n in both} for end in (min, max))
+            outside += of_container.broken_by(where, low, high)
+        if pod.resources is not None:
+            found = with_defaults(pod.resources, defaults.pod)
+            above += _above(f"{path}.resources", found.requests, found.limits, _ABOVE_LIMITS)
+        total = pod_request(pod, defaults)
+        outside += of_pod.broken_by(path, total, total)
     if above:
         return _misconfigured(f"resources validation failed: {_joined(above)}")
-    bounds = {kind: _bounds(state.limit_ranges, namespace, kind) for kind in ("Container", "Pod")}
-    outside = [error for path, pod in pods for error in _outside(pod, path, defaults, bounds)]
     if outside:
         message = f"resources didn't satisfy LimitRange constraints: {_joined(outside)}"
         return _misconfigured(message)
@@ -94,11 +105,19 @@ def _joined(errors: Iterable[str]) -> str:
     return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
 
 
-def _error(path: str, resources: Iterable[str], why: str) -> Iterator[str]:
-    """Yield what Kubernetes says of some resources at a place, if there are any."""
-    names = sorted(resources)
-    if names:
-        yield f"{path}: Invalid value: {json.dumps(names, separators=(',', ':'))}: {why}"
+def _above(path: str, amounts: Mapping[str, int], bounds: Mapping[str, int], why: str) -> list[str]:
+    """Say what Kubernetes does of the resources above their bound at a place, if there are any.
+
+    They are compared in Kueue's units, which are rounded up.
+    """
+    names = sorted(
+        name
+        for name, amount in amounts.items()
+        if name in bounds and to_units(amount, name) > to_units(bounds[name], name)
+    )
+    if not names:
+        return []
+    return [f"{path}: Invalid value: {json.dumps(names, separators=(',', ':'))}: {why}"]
 
 
 class _Bounds(NamedTuple):
@@ -107,68 +126,24 @@ class _Bounds(NamedTuple):
     least: Mapping[str, int]
     most: Mapping[str, int]
 
-    def broken_by(
-        self, path: str, low: Mapping[str, int], high: Mapping[str, int]
-    ) -> Iterator[str]:
-        """Yield what leaves the bounds; what is named on one side only is not compared."""
-        yield from _error(path, _exceeding(high, self.most), _ABOVE_MAX)
-        yield from _error(path, _exceeding(self.least, low), _BELOW_MIN)
+    def broken_by(self, path: str, low: Mapping[str, int], high: Mapping[str, int]) -> list[str]:
+        """Say what leaves the bounds; what is named on one side only is not compared."""
+        above = _above(path, high, self.most, _ABOVE_MAX)
+        return above + _above(path, self.least, low, _BELOW_MIN)
 
 
 def _bounds(limit_ranges: Iterable[LimitRange], namespace: str, kind: str) -> _Bounds:
     """Sum up the LimitRanges of a namespace: the highest minimum and the lowest maximum count."""
-    items = [
-        item
-        for limit_range in limit_ranges
-        if limit_range.metadata.namespace == namespace
-        for item in limit_range.spec.limits
-        if item.type == kind
-    ]
+    own = (one.spec.limits for one in limit_ranges if one.metadata.namespace == namespace)
     least: dict[str, int] = {}
     most: dict[str, int] = {}
-    for item in items:
+    for item in (item for limits in own for item in limits if item.type == kind):
         least |= {name: max(value, least.get(name, value)) for name, value in item.min.items()}
         most |= {name: min(value, most.get(name, value)) for name, value in item.max.items()}
     return _Bounds(least, most)
 
 
-def _containers(pod: PodSpec, path: str) -> Iterator[tuple[str, Container]]:
+def _containers(pod: PodSpec, path: str) -> Iterator[tuple[str, Resources]]:
     for field, some in (("initContainers", pod.init_containers), ("containers", pod.containers)):
         for position, container in enumerate(some):
-            yield f"{path}.{field}[{position}]", container
-
-
-def _above_limits(pod: PodSpec, path: str, defaults: Defaults) -> Iterator[str]:
-    """Yield the containers, and the pod, that ask for more than their limits."""
-    for where, container in _containers(pod, path):
-        found = with_defaults(container.resources, defaults.container)
-        yield from _error(where, _exceeding(found.requests, found.limits), _ABOVE_LIMITS)
-    if pod.resources is not None:
-        found = with_defaults(pod.resources, defaults.pod)
-        where = f"{path}.resources"
-        yield from _error(where, _exceeding(found.requests, found.limits), _ABOVE_LIMITS)
-
-
-def _outside(
-    pod: PodSpec, path: str, defaults: Defaults, bounds: Mapping[str, _Bounds]
-) -> Iterator[str]:
-    """Yield the containers, and the pod, that leave what the LimitRanges permit."""
-    for where, container in _containers(pod, path):
-        found = with_defaults(container.resources, defaults.container)
-        names = {*found.requests, *found.limits}
-        both = {
-            name: [amounts[name] for amounts in (found.requests, found.limits) if name in amounts]
-            for name in names
-        }
-        low = {name: min(amounts) for name, amounts in both.items()}
-        high = {name: max(amounts) for name, amounts in both.items()}
-        yield from bounds["Container"].broken_by(where, low, high)
-    total = pod_request(pod, defaults)
-    yield from bounds["Pod"].broken_by(path, total, total)
-
-
-def _exceeding(amounts: Mapping[str, int], bounds: Mapping[str, int]) -> Iterator[str]:
-    """Yield the resources above their bound, in Kueue's units, which are rounded up."""
-    for name, amount in amounts.items():
-        if name in bounds and to_units(amount, name) > to_units(bounds[name], name):
-            yield name
+            yield f"{path}.{field}[{position}]", container.resources

@@ -12,7 +12,7 @@ Source: docs/semantics/kueue-features.md §1.1 to §1.6 and §5; docs/semantics/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from weakref import ReferenceType, ref
@@ -181,15 +181,11 @@ _FLAGS: Final = {
 
 
 def _why_not_queued(state: State, workload: Workload, message: str) -> str:
-    """Say what keeps a workload out of every queue."""
     if message == NO_LOCAL_QUEUE:
         wanted = workload.metadata.namespace, workload.spec.queue_name
-        there = [
-            local.spec.stop_policy
-            for local in state.local_queues
-            if (local.metadata.namespace, local.metadata.name) == wanted
-        ]
-        what = f"has stopPolicy {there[0]}" if there else "does not exist"
+        named = (one for one in state.local_queues if one.metadata.name == wanted[1])
+        local = next((one for one in named if one.metadata.namespace == wanted[0]), None)
+        what = f"has stopPolicy {local.spec.stop_policy}" if local else "does not exist"
         return f"its LocalQueue {'/'.join(wanted)} {what}"
     if message != INADMISSIBLE:
         return message
@@ -228,14 +224,9 @@ def in_the_way(
 ) -> InTheWay | None:
     """Return who keeps the scheduler from a pending workload; ``None`` where nobody is known to.
 
-    A workload that stands in no queue, or in one that takes no part in scheduling, has no turn.
-
-    Parameters
-    ----------
-    key, queue
-        The workload, and the node of its ClusterQueue.
-    is_late
-        Whether time is up, asked before each cycle.
+    ``queue`` is the node of its ClusterQueue; ``is_late`` is asked before each cycle whether time
+    is up. A workload that stands in no queue, or in one that takes no part in scheduling, has no
+    turn.
     """
     snapshot = snapshot.at_will(will=False)  # Kueue's cycles know nothing of anybody's will
     root = snapshot.tree.path(queue)[-1]
@@ -260,16 +251,9 @@ def never_reached(
     """Return who waits in a cohort tree and is never reached, each with who keeps Kueue from it.
 
     Cycles are run until anybody is admitted or preempts, who changes everything, or all is as it
-    was before a cycle. In the first case, and where time is up before, nobody is known.
-
-    Parameters
-    ----------
-    queues
-        Those of one tree, which are changed.
-    is_late
-        Whether time is up, asked before each cycle.
-    wanted
-        The one workload that is asked about: once it is reached there is nothing to return.
+    was before a cycle. In the first case, and where time is up before (``is_late``), nobody is
+    known. ``queues`` are those of one tree, which are changed. ``wanted`` is the one workload that
+    is asked about, if only one is: once it is reached there is nothing to return.
     """
     reached: set[str] = set()
     seen: set[object] = set()
@@ -286,20 +270,16 @@ def never_reached(
         if wanted in reached:
             return []
         # Who competes and who is parked, and how far walks over flavors came.
-        standing = tuple(
-            (
-                node,
-                tuple(
-                    (one.key, str(one.progress and one.progress.tried)) for one in waiting.active
-                ),
-                tuple(sorted(one.key for one in waiting.parked)),
-            )
-            for node, waiting in queues.items()
+        competing = (
+            tuple((one.key, str(one.progress and one.progress.tried)) for one in waiting.active)
+            for waiting in queues.values()
         )
+        parked = (tuple(sorted(one.key for one in waiting.parked)) for waiting in queues.values())
+        standing = tuple(zip(queues, competing, parked, strict=True))
         # Nothing else changes, so from here on the cycles repeat: whoever was not reached never is.
         if standing in seen:
             return [
-                (pending, _keeper(ran, at_head[node].key, is_reached=at_head[node].key in reached))
+                (pending, _keeper(ran, at_head[node].key, reached))
                 for node in at_head
                 for pending in queues[node].active
                 if pending.key not in reached
@@ -308,12 +288,12 @@ def never_reached(
     return []
 
 
-def _keeper(ran: Schedule, head: str, *, is_reached: bool) -> InTheWay:
+def _keeper(ran: Schedule, head: str, reached: Container[str]) -> InTheWay:
     """Return who keeps Kueue from those of a queue: its head, or who is before that head.
 
     Whoever finds nobody to preempt reserves room all the same, and comes first in every cycle.
     """
-    if is_reached:
+    if head in reached:
         return InTheWay((head,), own_queue=True)
     keys = [entry.preemptor.key for entry in ran.entries]
     before = ran.entries[: keys.index(head)]

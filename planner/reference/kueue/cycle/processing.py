@@ -7,7 +7,7 @@ pkg/scheduler/scheduler.go ``processEntry``, ``updateAssignmentIfNeeded``,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.context import Search, Target
-from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
+from planner.reference.kueue.cycle.record import Decider, Entry, Nominee
 from planner.reference.kueue.decision import Decision
 from planner.state.kueue_configuration import Configuration
 from planner.state.kueue_workload import Workload
@@ -63,11 +63,18 @@ class Processing:
         overlaps = self._overlaps(decision)
         gate = self.snapshot.configuration.gate
         recomputed = overlaps and gate("RecomputeAssignmentUponPreemptionTargetsOverlap")
-        if recomputed:
-            decision = self._decide_again(preemptor, decision, gone=self.chosen.values())
-            overlaps = self._overlaps(decision)
-        elif self._lacks_places_only(preemptor, decision):
-            decision = self._decide_again(preemptor, decision, gone=())
+        # Earlier entries took the nodes of one for which there is quota
+        # (docs/semantics/kueue-topology.md §6.2).
+        lacks_places = (
+            not recomputed
+            and gate("TASRecomputeAssignmentWithinSchedulingCycle")
+            and decision.assigned.placements
+            and self._fits_in_quota(preemptor, decision)
+            and not self._has_places(decision)
+        )
+        if recomputed or lacks_places:
+            gone = self.chosen.values() if recomputed else ()
+            decision = self._decide_again(preemptor, decision, gone)
             overlaps = self._overlaps(decision)
         mode, targets = decision.assignment.mode, decision.targets
         # In Kueue's order: of several outcomes that would do, the first one decides what is
@@ -106,10 +113,8 @@ class Processing:
             self.finished += [decision.replaced.slice] if decision.replaced else []
             return Entry(preemptor, "admitted", decision)
         named = names_replaced(preemptor.workload, self.snapshot.configuration)
-        victims = decision.victims(named)
-        self.evicted += [target for target in victims if not target.workload.evicted]
-        outcome: Outcome = "preempting"
-        return Entry(preemptor, outcome, decision, "PendingPreemption", _PREEMPTING)
+        self.evicted += [one for one in decision.victims(named) if not one.workload.evicted]
+        return Entry(preemptor, "preempting", decision, "PendingPreemption", _PREEMPTING)
 
     def _overlaps(self, decision: Decision) -> bool:
         return any(target.workload.key in self.chosen for target in decision.targets)
@@ -125,12 +130,10 @@ class Processing:
             return []
         found = []
         for one in self.snapshot.admitted[preemptor.queue]:
-            named = {self.snapshot.tree.frs[fr].flavor for fr in one.names}
-            its = _place(queue, named)
+            its = _place(queue, {self.snapshot.tree.frs[fr].flavor for fr in one.names})
             parent = one.workload.parent_uid
-            if its is None or not parent or parent != workload.parent_uid:
-                continue
-            if one.workload.is_true("Admitted") and (its < own if better else its > own):
+            sibling = parent and parent == workload.parent_uid and one.workload.is_true("Admitted")
+            if sibling and its is not None and (its < own if better else its > own):
                 found.append(one)
         return found
 
@@ -163,25 +166,14 @@ class Processing:
         )
         return self.decider(now, preemptor, nominated=before.assignment)
 
-    def _use(self, preemptor: Preemptor, decision: Decision) -> None:
-        """Take what an assignment takes, of quota and of nodes."""
-        self.usage.add(preemptor.queue, decision.assigned.usage)
-        self._settle_in(decision)
-
-    def _settle_in(self, decision: Decision) -> None:
+    def _use(
+        self, preemptor: Preemptor, decision: Decision, usage: Mapping[int, int] | None = None
+    ) -> None:
+        """Take what an assignment takes, of quota (or less than that) and of nodes."""
+        self.usage.add(preemptor.queue, decision.assigned.usage if usage is None else usage)
         if self.places is not None:
             for placement in decision.assigned.placements.values():
                 self.places.take(placement.taken)
-
-    def _lacks_places_only(self, preemptor: Preemptor, decision: Decision) -> bool:
-        """Say whether earlier entries took the nodes of one for which there is quota, by a gate.
-
-        Source: docs/semantics/kueue-topology.md §6.2.
-        """
-        gate = self.snapshot.configuration.gate("TASRecomputeAssignmentWithinSchedulingCycle")
-        if not gate or not decision.assigned.placements:
-            return False
-        return self._fits_in_quota(preemptor, decision) and not self._has_places(decision)
 
     def _has_places(self, decision: Decision) -> bool:
         """Say whether each domain of each podset, taken by itself, still has room (§6.2)."""
@@ -246,8 +238,7 @@ class Processing:
                 reserved[fr] = amount
             else:
                 reserved[fr] = min(amount, exact.subtract(exact.add(nominal, limit), used))
-        self.usage.add(queue, reserved)
-        self._settle_in(decision)
+        self._use(nominee.preemptor, decision, reserved)
 
 
 def is_gated(workload: Workload, configuration: Configuration) -> bool:

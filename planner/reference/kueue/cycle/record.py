@@ -106,7 +106,7 @@ class Entry(Struct, frozen=True):
         return self.decision.targets if self.decision else ()
 
 
-class Schedule(NamedTuple):
+class Schedule(Struct, frozen=True):
     """What became of the heads in one scheduling cycle.
 
     ``entries`` stand in the order of processing, ``inadmissible`` in that of the queues.
@@ -117,7 +117,7 @@ class Schedule(NamedTuple):
     entries: tuple[Entry, ...]
     inadmissible: tuple[Entry, ...]
     evicted: tuple[Target, ...]
-    finished: tuple[Admitted, ...] = ()
+    finished: tuple[Admitted, ...]
 
     @property
     def blocked(self) -> bool:
@@ -125,22 +125,16 @@ class Schedule(NamedTuple):
         return any(entry.outcome == "waitsForPodsReady" for entry in self.entries[-1:])
 
 
-class Cycle(NamedTuple):
+class Cycle(Schedule, frozen=True):
     """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
 
-    ``entries``, ``inadmissible``, ``evicted`` and ``finished`` are those of ``Schedule``. ``left``
-    and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete in the next
-    cycle and stand in queue order, the others wait for something to change. ``not_queued`` has
-    those that wait in no queue, by key, with Kueue's message. Where ``blocked``, the cycle is not
-    over.
+    ``left`` and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete in
+    the next cycle and stand in queue order, the others wait for something to change. ``not_queued``
+    has those that wait in no queue, by key, with Kueue's message. Where ``blocked``, the cycle is
+    not over.
     """
 
     snapshot: Snapshot
-    entries: tuple[Entry, ...]
-    inadmissible: tuple[Entry, ...]
-    evicted: tuple[Target, ...]
     left: Mapping[str, tuple[str, ...]]
     parked: Mapping[str, tuple[str, ...]]
     not_queued: Mapping[str, str]
-    blocked: bool
-    finished: tuple[Admitted, ...] = ()

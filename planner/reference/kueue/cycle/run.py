@@ -1,21 +1,26 @@
 """One scheduling cycle, from the heads to who goes back to the queues and who is parked.
 
+Nominees are processed in an order; with fair sharing that is a tournament for each place.
+
 Source: docs/semantics/kueue.md §7; kueue ff69552e pkg/scheduler/scheduler.go ``schedule``,
-``lastAssignmentOutdated``, ``requeueAndUpdate``, ``markSkipped`` and
-pkg/cache/queue/cluster_queue.go ``RequeueIfNotPresent``, ``handleInadmissibleHash``,
-``preemptorWorkload``.
+``makeClassicalIterator``, ``lastAssignmentOutdated``, ``requeueAndUpdate``, ``markSkipped``,
+pkg/scheduler/fair_sharing_iterator.go and pkg/cache/queue/cluster_queue.go
+``RequeueIfNotPresent``, ``handleInadmissibleHash``, ``preemptorWorkload``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import pairwise
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from planner.quota.kueue.share import Shares
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.tree import QuotaTree, Usage
 from planner.reference.kueue.cycle.admissibility import refusal_of
-from planner.reference.kueue.cycle.order import classical_order, tournament_order
 from planner.reference.kueue.cycle.processing import Processing
 from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Nominee, Schedule
 from planner.reference.kueue.cycle.waiting import (
@@ -42,16 +47,9 @@ def run_cycle(
 ) -> Cycle:
     """Replay the scheduling cycle that Kueue would run on a state, and its queues afterwards.
 
-    Parameters
-    ----------
-    state
-        What was read.
-    now
-        The clock; the state's own when absent.
-    decider
-        What decides for a head, alone on a snapshot; by default what Kueue decides.
-    placing
-        Whether pods need a place on nodes, too, where a flavor has a topology; else quota only.
+    ``now`` is the clock, the state's own when absent; ``decider`` decides for a head, alone on a
+    snapshot, by default as Kueue does. With ``placing`` pods need a place on nodes, too, where a
+    flavor has a topology; else quota only.
 
     Raises
     ------
@@ -69,15 +67,11 @@ def run_cycle(
         if workload.status.admission is None
     }
     return Cycle(
+        **asdict(ran),
         snapshot=snapshot,
-        entries=ran.entries,
-        inadmissible=ran.inadmissible,
-        evicted=ran.evicted,
-        finished=ran.finished,
         left=_keys(snapshot, {queue: waiting.in_order() for queue, waiting in queues.items()}),
         parked=_keys(snapshot, {queue: waiting.parked for queue, waiting in queues.items()}),
         not_queued={key: message for key, message in found.items() if message not in {"", PARENT}},
-        blocked=ran.blocked,
     )
 
 
@@ -122,11 +116,10 @@ def schedule(
     processing = Processing(snapshot, snapshot.usage.copy(), decider, places)
     entries: list[Entry] = []
     blocked = False
+    in_order: Iterable[Nominee] = classical_order(nominees, snapshot.configuration)
     if snapshot.configuration.fair_sharing_on:
         # It looks at what is taken so far.
         in_order = tournament_order(snapshot, processing.usage, nominees)
-    else:
-        in_order = iter(classical_order(nominees, snapshot.configuration))
     for nominee in in_order:
         entries.append(processing.process(nominee))
         blocked = entries[-1].outcome == "waitsForPodsReady"
@@ -144,6 +137,90 @@ def schedule(
         tuple(processing.evicted),
         tuple(processing.finished),
     )
+
+
+def classical_order(nominees: Iterable[Nominee], configuration: Configuration) -> list[Nominee]:
+    """Sort: preemptors (by a gate), lower borrow level, higher priority (by a gate), earlier.
+
+    Kueue leaves ties open; here the queue that stands first in the dump comes first.
+    """
+    by_priority = configuration.gate("PrioritySortingWithinCohort")
+    preemptors_first = configuration.gate("PrioritizePreemptorWorkloads")
+
+    def key(nominee: Nominee) -> tuple[bool, int, int, datetime]:
+        preemptor = nominee.preemptor
+        priority = -preemptor.priority if by_priority else 0
+        waits = preemptors_first and not nominee.preempts
+        return waits, nominee.decision.assignment.borrowing, priority, preemptor.queued_at
+
+    return sorted(nominees, key=key)
+
+
+def tournament_order(
+    snapshot: Snapshot, usage: Usage, nominees: Iterable[Nominee]
+) -> Iterator[Nominee]:
+    """Yield the fairest nominee of a tree, again and again; ``usage`` may change in between.
+
+    Kueue chooses the tree at random, and also among equals. Here the tree of the first queue of
+    the dump comes first, and of equals a cohort before a queue, then the first in the dump.
+    """
+    tree, rest = snapshot.tree, {nominee.preemptor.queue: nominee for nominee in nominees}
+    # No rules of a release: they say which shares count as borrowing, which is not asked here.
+    shares = Shares(tree)
+    while rest:
+        standings = {
+            queue: _standings(snapshot, usage, shares, nominee) for queue, nominee in rest.items()
+        }
+        for winner in _winner(tree, standings, tree.path(next(iter(rest)))[-1]):
+            yield rest.pop(winner)
+
+
+_Standing = tuple[bool, bool, tuple[bool, float], int, datetime]
+"""Whether a nominee waits, whether it borrows, the share, the priority and the time: less wins."""
+
+
+def _winner(
+    tree: QuotaTree, standings: Mapping[int, Mapping[int, _Standing]], node: int
+) -> list[int]:
+    """Return the queue whose nominee wins below a node; nothing if none is left there."""
+    if tree.nodes[node].is_queue:
+        return [node] if node in standings else []
+    winners = [one for child in tree.children[node] for one in _winner(tree, standings, child)]
+    return [min(winners, key=lambda queue: standings[queue][node])] if winners else []
+
+
+def _standings(
+    snapshot: Snapshot, usage: Usage, shares: Shares, nominee: Nominee
+) -> dict[int, _Standing]:
+    """Return how a nominee stands at every cohort above it, its own usage included.
+
+    What counts at a cohort is the share of the child from which the nominee comes.
+    """
+    tree, gate, preemptor = snapshot.tree, snapshot.configuration.gate, nominee.preemptor
+    priority = preemptor.priority if gate("PrioritySortingWithinCohort") else 0
+    waits = gate("PrioritizePreemptorWorkloads") and not nominee.preempts
+    used = nominee.decision.assigned.usage
+    standings = {}
+    # Each alone: the others of the cycle are in the tree only once they are processed.
+    usage.add(preemptor.queue, used)
+    for child, cohort in pairwise(tree.path(preemptor.queue)):
+        if not gate("FairSharingPrioritizeNonBorrowing"):
+            borrows = False
+        elif snapshot.configuration.rules.borrowing_by_request:
+            # Of anything that is asked for; zeros do not count.
+            borrows = any(
+                amount > 0
+                and fr in tree.known[child]
+                and usage.amount[child][fr] > tree.subtree[child][fr]
+                for fr, amount in used.items()
+            )
+        else:
+            # Releases before switch 4 take the entry's borrow level, at every node alike.
+            borrows = nominee.decision.assignment.borrowing > 0
+        share = shares.of(usage, child).order
+        standings[cohort] = waits, borrows, share, -priority, preemptor.queued_at
+    usage.remove(preemptor.queue, used)
+    return standings
 
 
 def _keys(snapshot: Snapshot, some: dict[int, list[Pending]]) -> dict[str, tuple[str, ...]]:
@@ -169,44 +246,28 @@ def requeue(
         if waiting.preemptor == pending.key:
             waiting.preemptor = None
         return
-    pending.progress = _progress(configuration, waiting, pending, entry, cycle)
+    # What is remembered of the walks over the flavors.
+    if entry.decision is not None:
+        keeps = entry.outcome in _WALKED or (
+            entry.outcome == "skipped"
+            and configuration.gate("FlavorFungibilityPreserveScanProgress")
+        )
+        walked = Progress(entry.decision.assigned.tried, cycle, waiting.generation)
+        pending.progress = walked if keeps else None
     # Sticky: whoever preempted is the head again, or its victims would make room for another.
     if entry.requeue_reason == "PendingPreemption":
         waiting.preemptor = pending.key
-    if _goes_back(pending, entry, strict=waiting.strict):
+    # StrictFIFO waits behind its head whatever failed, but for a namespace that does not match.
+    stays_head = waiting.strict and entry.requeue_reason != "NamespaceMismatch"
+    untried = pending.progress is not None and pending.progress.has_untried
+    if stays_head or entry.outcome in _AT_ONCE or untried:
         waiting.put(pending)
         return
     waiting.parked.append(pending)
     equivalence = configuration.gate("SchedulingEquivalenceHashing")
     if equivalence and not waiting.strict and entry.outcome in _WALKED:
-        _park_alike(waiting, pending)
-
-
-def _goes_back(pending: Pending, entry: Entry, *, strict: bool) -> bool:
-    """Say whether a head competes again in the next cycle."""
-    # StrictFIFO waits behind its head whatever failed, but for a namespace that does not match.
-    if strict and entry.requeue_reason != "NamespaceMismatch":
-        return True
-    if entry.outcome in _AT_ONCE:
-        return True
-    return pending.progress is not None and pending.progress.has_untried
-
-
-def _progress(
-    configuration: Configuration, waiting: Waiting, pending: Pending, entry: Entry, cycle: int
-) -> Progress | None:
-    """Return what is remembered of the walks over the flavors."""
-    if entry.decision is None:
-        return pending.progress
-    keeps = entry.outcome in _WALKED or (
-        entry.outcome == "skipped" and configuration.gate("FlavorFungibilityPreserveScanProgress")
-    )
-    return Progress(entry.decision.assigned.tried, cycle, waiting.generation) if keeps else None
-
-
-def _park_alike(waiting: Waiting, head: Pending) -> None:
-    """Park all workloads of the head's queue which the scheduler cannot tell from the head."""
-    waiting.bulk.add(head.kind)
-    others, waiting.active = waiting.active, []
-    for pending in others:
-        (waiting.parked if pending.kind == head.kind else waiting.active).append(pending)
+        # With it all of its queue are parked which the scheduler cannot tell from it.
+        waiting.bulk.add(pending.kind)
+        others, waiting.active = waiting.active, []
+        for other in others:
+            (waiting.parked if other.kind == pending.kind else waiting.active).append(other)

@@ -13,7 +13,7 @@ pkg/util/pod/pod.go ``SpecShape`` and pkg/cache/queue/cluster_queue.go ``baseCom
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -27,7 +27,7 @@ from planner.reference.kueue.context import LAST, Tried
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.state.kueue_workload import Workload
-from planner.state.pods import Container, PodSpec
+from planner.state.pods import PodSpec
 
 LeadingTo = Mapping[tuple[str, str], str]
 
@@ -37,11 +37,13 @@ PARENT: Final = "it is a parent: only its variants are admitted"
 """Kueue's messages of a workload that it puts in no queue; of a parent it has none."""
 
 
+Class = tuple[object, ...]
+
+
 class Progress(NamedTuple):
     """How far the walks over the flavors of a workload came: Kueue's ``LastAssignment``.
 
-    ``cycle`` numbers the scheduling cycle that noted it; ``generation`` is the one that the
-    ClusterQueue had then.
+    ``cycle`` numbers the cycle that noted it; ``generation`` is the ClusterQueue's then.
     """
 
     tried: Tried
@@ -85,7 +87,18 @@ class Pending:
         """What it shares with all workloads which the scheduler cannot tell from it."""
         state, namespace = self._state, self.workload.metadata.namespace
         defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
-        return equivalence_class(self.preemptor, defaults)
+        pod_sets = tuple(
+            (
+                request.name,
+                _pod(request.pod_set.template.spec, defaults),
+                request.count,
+                _pairs(request.totals),
+                request.pod_set.min_count,
+                request.pod_set.topology_request,
+            )
+            for request in self.preemptor.pod_sets
+        )
+        return self.preemptor.priority, pod_sets
 
 
 @dataclass(slots=True)
@@ -116,11 +129,10 @@ class Waiting:
 
         Admission fair sharing comes first: less past use is before the sticky preemptor.
         """
-        if self.sticky is not None:
-            for pending in self.active:
-                if pending.key == self.sticky and pending.past <= self.active[0].past:
-                    return pending
-        return self.active[0] if self.active else None
+        first, sticky = next(iter(self.active), None), self.sticky
+        if first is None or sticky is None:
+            return first
+        return next((p for p in self.active if p.key == sticky and p.past <= first.past), first)
 
     def put(self, pending: Pending) -> None:
         """Put a workload among the active ones, where it belongs."""
@@ -148,10 +160,8 @@ class Waiting:
 
     def in_order(self) -> list[Pending]:
         """Return the active workloads as they come to be heads."""
-        return sorted(
-            self.active,
-            key=lambda pending: (pending.past, pending.key != self.sticky, pending.order),
-        )
+        sticky = self.sticky
+        return sorted(self.active, key=lambda one: (one.past, one.key != sticky, one.order))
 
 
 def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
@@ -227,10 +237,9 @@ def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
     if not workload.is_pending or workload.is_true("QuotaReserved"):
         return False
     gated = configuration.gate("AdmissionGatedBy") and workload.gated_by
-    replaces = configuration.rules.waits_for_replacement and workload.is_true(
-        "WaitingForReplacementPods"
-    )
-    return not (workload.is_on_hold or gated or replaces)
+    replaces = workload.is_true("WaitingForReplacementPods")
+    waits = configuration.rules.waits_for_replacement and replaces
+    return not (workload.is_on_hold or gated or waits)
 
 
 def backoff_expired(workload: Workload, now: datetime) -> bool:
@@ -251,34 +260,15 @@ def queue_order(workload: Workload, configuration: Configuration) -> tuple[int, 
     )
 
 
-Class = tuple[object, ...]
-
-
-def equivalence_class(preemptor: Preemptor, defaults: Defaults) -> Class:
-    """Return what two workloads share if the scheduler cannot tell them apart.
-
-    That is the priority, and of each podset its name, its counts and its pods.
-    """
-    pod_sets = tuple(
-        (
-            request.name,
-            _pod(request.pod_set.template.spec, defaults),
-            request.count,
-            _pairs(request.totals),
-            request.pod_set.min_count,
-            request.pod_set.topology_request,
-        )
-        for request in preemptor.pod_sets
-    )
-    return preemptor.priority, pod_sets
-
-
 def _pod(pod: PodSpec, defaults: Defaults) -> Class:
     overhead = pod.overhead or defaults.overheads.get(pod.runtime_class_name, {})
     whole = with_defaults(pod.resources, defaults.pod) if pod.resources else Amounts()
+    containers = (
+        tuple(_pairs(with_defaults(one.resources, defaults.container).requests) for one in some)
+        for some in (pod.init_containers, pod.containers)
+    )
     return (
-        _containers(pod.init_containers, defaults),
-        _containers(pod.containers, defaults),
+        *containers,
         _pairs(pod.node_selector),
         pod.affinity,
         pod.tolerations,
@@ -286,13 +276,6 @@ def _pod(pod: PodSpec, defaults: Defaults) -> Class:
         _pairs(overhead),
         pod.resource_claims,
         _pairs(whole.requests),
-    )
-
-
-def _containers(containers: Iterable[Container], defaults: Defaults) -> Class:
-    return tuple(
-        _pairs(with_defaults(container.resources, defaults.container).requests)
-        for container in containers
     )
 
 

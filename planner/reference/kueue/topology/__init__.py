@@ -1,8 +1,8 @@
 """Placement of pods on nodes, as Kueue does it where a flavor has a topology.
 
 ask.py       what a podset asks of a tree of domains: level, slices, layers
-slots.py     how many pods each leaf takes, which qualify, and whether there is room at all
-domain.py    domains in one evaluation: what they take, and the orders among them
+slots.py     how many pods each leaf and domain takes, which leaves qualify, the orders among
+             domains, and whether there is room at all
 place.py     the placement of one podset, or of one group of workers and their leader
 balanced.py  balanced placement, which a gate turns on
 room.py      what each domain holds of what is asked, and a domain as a tree of its own

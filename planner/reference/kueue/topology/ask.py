@@ -118,65 +118,49 @@ def manner_of(request: TopologyRequest | None) -> Manner:
 def has_levels(request: TopologyRequest, levels: Sequence[str]) -> bool:
     """Say whether all levels that a podset names are levels of a topology (§3.1)."""
     key = level_key(request, levels)
-    named = [one.topology for one in constraints_of(request)]
-    if request.slice_required is not None:
-        named.append(request.slice_required)
-    return key is not None and all(one in levels for one in (key, *named))
+    named = [key, *(one.topology for one in constraints_of(request))]
+    named += [] if request.slice_required is None else [request.slice_required]
+    return all(one in levels for one in named)
 
 
 def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
     """Bring a request into the terms of a tree (§5.1)."""
-    try:
-        return _aim_of(ask, tree)
-    except _WrongRequest as error:
-        return Misfit(str(error))
-
-
-class _WrongRequest(Exception):  # noqa: N818 - it is caught where the request is read
-    """What a podset asks for means nothing in a topology, in Kueue's words."""
-
-
-def _aim_of(ask: Ask, tree: FlavorTree) -> Aim:
     constraints = constraints_of(ask.request)
     size = constraints[0].size if constraints else 1
     if size <= 0:
-        raise _WrongRequest("slice size must be positive")
+        return Misfit("slice size must be positive")
     key = level_key(ask.request, tree.levels)
-    if key is None:
-        raise _WrongRequest("topology level not specified")
-    level = _level(tree, key, "topology level")
-    slice_key = constraints[0].topology if constraints else tree.levels[-1]
-    slice_level = _level(tree, slice_key, "topology level for slices")
-    if level > slice_level:
-        text = f"podset slice topology {slice_key} is above the podset topology {key}"
-        raise _WrongRequest(text)
-    layers = _layers(tree, constraints, slice_level)
-    return Aim(level, manner_of(ask.request), slice_level, size, layers, constraints)
-
-
-def _level(tree: FlavorTree, key: str, what: str) -> int:
-    level = tree.level(key)
+    level = None if key is None else tree.level(key)
     if level is None:
-        text = f"no requested {what}: {key}"
-        raise _WrongRequest(text)
-    return level
+        none = "topology level not specified"
+        return Misfit(none if key is None else f"no requested topology level: {key}")
+    slice_key = constraints[0].topology if constraints else tree.levels[-1]
+    slice_level = tree.level(slice_key)
+    if slice_level is None:
+        return Misfit(f"no requested topology level for slices: {slice_key}")
+    if level > slice_level:
+        return Misfit(f"podset slice topology {slice_key} is above the podset topology {key}")
+    layers = _layers(tree, constraints, slice_level)
+    if isinstance(layers, Misfit):
+        return layers
+    return Aim(level, manner_of(ask.request), slice_level, size, layers, constraints)
 
 
 def _layers(
     tree: FlavorTree, constraints: Sequence[SliceConstraint], slice_level: int
-) -> dict[int, int]:
+) -> dict[int, int] | Misfit:
     """Return by which sizes pods come on the levels below those of the outer slices."""
     layers: dict[int, int] = {}
     above = slice_level
     for outer, inner in pairwise(constraints):
-        level = _level(tree, inner.topology, "topology level for slices")
+        level, layer = tree.level(inner.topology), "additional slice layer"
+        if level is None:
+            return Misfit(f"no requested topology level for slices: {inner.topology}")
         if level <= above:
-            text = f"additional slice layer topology {inner.topology} is not below its parent"
-            raise _WrongRequest(text)
+            return Misfit(f"{layer} topology {inner.topology} is not below its parent")
         if inner.size <= 0 or outer.size % inner.size:
             sizes = f"size {inner.size} must evenly divide parent layer size {outer.size}"
-            text = f"additional slice layer {sizes}"
-            raise _WrongRequest(text)
+            return Misfit(f"{layer} {sizes}")
         layers |= dict.fromkeys(range(above + 1, level + 1), inner.size)
         above = level
     return layers

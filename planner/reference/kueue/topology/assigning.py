@@ -24,7 +24,7 @@ from planner.state.queues import ResourceGroup
 if TYPE_CHECKING:
     # Most states place no pods on nodes: what does so is loaded where somebody asks for it.
     from planner.reference.kueue.topology.ask import Ask
-    from planner.reference.kueue.topology.find import Found, Placement, Placer
+    from planner.reference.kueue.topology.find import Placement, Placer
 
 FAILED = "TopologyPlacementFailed"
 """Kueue's reason for a workload that does not fit on nodes."""
@@ -63,7 +63,6 @@ class Placing:
         self._topologies = snapshot.topologies
         self._preemptor = preemptor
         self._queue = snapshot.queues[preemptor.queue]
-        self._queues = snapshot.queues
         self._chance = chance
         self._snapshot = snapshot
 
@@ -84,9 +83,7 @@ class Placing:
         """Return the placement of a preemptor; ``None`` where none of its podsets is placed."""
         topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
         pod_sets = preemptor.workload.spec.pod_sets
-        if not topologies.looked_at:
-            return None
-        if not any(topologies.is_placed(pods, queue) for pods in pod_sets):
+        if not topologies.looked_at or not any(topologies.is_placed(p, queue) for p in pod_sets):
             return None
         if topologies.missing(queue) and not topologies.leaves_it_to_workers(queue):
             return None  # the cluster has them: Kueue calls the queue active
@@ -116,7 +113,8 @@ class Placing:
             if found.fits:
                 settled.placements = found.placements
                 return settled
-            name = self._named(found)
+            # The podset that Kueue names: any that failed, at random (§3.3).
+            name = self._chance.pick(list(found.against))
             settled.mode = "Preempt"
             settled.against[name] = found.against[name]
             self._turn(settled, [name], "Preempt")
@@ -127,29 +125,26 @@ class Placing:
             if found.fits or self._topologies.at_will:
                 self._turn(settled, [ask.name for ask in asked.asks], "Preempt")
                 return settled
-            name = self._named(found)
+            name = self._chance.pick(list(found.against))
             settled.mode = "NoFit"
             # Kueue writes nothing of this failure, and has a reason only where it wrote before.
             settled.reason = FAILED if name in short or name in settled.against else ""
             self._turn(settled, [name], "NoFit")
         return settled
 
-    def _named(self, found: Found) -> str:
-        """Return the podset that Kueue names: any that failed, at random (§3.3)."""
-        return self._chance.pick(list(found.against))
-
     def _turn(self, settled: Settled, names: Iterable[str], mode: Mode) -> None:
         """Give all resources of podsets a mode; those of one group share what they have."""
         group_of = {pods.name: pods.group for pods in self._preemptor.workload.spec.pod_sets}
+        changed = {"mode": mode}
         for name in names:
-            own = next(pods for pods in settled.pod_sets if pods.name == name)
-            group = group_of[name]
-            settled.pod_sets = [
-                _with_mode(pods, own.flavors.keys(), mode)
-                if pods.name == name or (group and group_of[pods.name] == group)
-                else pods
-                for pods in settled.pod_sets
-            ]
+            own = next(pods for pods in settled.pod_sets if pods.name == name).flavors.keys()
+            for position, pods in enumerate(settled.pod_sets):
+                if pods.name == name or (group_of[name] and group_of[pods.name] == group_of[name]):
+                    flavors = {
+                        resource: choice.model_copy(update=changed) if resource in own else choice
+                        for resource, choice in pods.flavors.items()
+                    }
+                    settled.pod_sets[position] = pods.model_copy(update={"flavors": flavors})
 
     def _asked(self, pod_sets: Sequence[PodSetFlavors]) -> _Asked:
         """Return what is asked of nodes, in the order of the spec (§3.3)."""
@@ -168,29 +163,23 @@ class Placing:
             if topologies.leaves_it_to_workers(self._queue):
                 delayed.add(spec.name)
                 continue
-            flavors = {
-                choice.flavor
-                for choice in assigned.flavors.values()
-                if choice.flavor in topologies.flavors
-            }
+            named = {choice.flavor for choice in assigned.flavors.values()}
+            flavors = named.intersection(topologies.flavors)
             if len(flavors) != 1:
                 text = "no TAS flavor assigned" if not flavors else "more than one flavor assigned"
                 return _Asked(asks, frozenset(delayed), wrong=(spec.name, text))
             flavor = flavors.pop()
             if topologies.is_delayed(self._queue, flavor):
                 delayed.add(spec.name)
-                continue
-            if replaced:
-                continue
-            asks.append(self.ask(spec, assigned.count, flavor))
+            elif not replaced:
+                asks.append(self.ask(spec, assigned.count, flavor))
         return _Asked(asks, frozenset(delayed))
 
     def ask(self, spec: PodSet, count: int, flavor: str) -> Ask:
         """Return what so many pods of a podset ask of the nodes of a flavor."""
         from planner.reference.kueue.topology.ask import Ask, pod_of  # noqa: PLC0415 - as above
 
-        workload = self._preemptor.workload
-        pod = spec.template.spec
+        workload, pod = self._preemptor.workload, spec.template.spec
         return Ask(
             name=spec.name,
             count=count,
@@ -208,9 +197,7 @@ class Placing:
 
     def _test(self, assignment: Assignment) -> PlaceTest | None:
         asked = self._asked(assignment.pod_sets)
-        if asked.wrong is not None or not asked.asks:
-            return None
-        return PlaceTest(self, tuple(asked.asks))
+        return PlaceTest(self, tuple(asked.asks)) if asked.asks and not asked.wrong else None
 
     def is_given_up(self, assignment: Assignment) -> bool:
         """Say whether Kueue looks for nobody: without its own pods there is no place either (§3.3).
@@ -236,7 +223,8 @@ class Placing:
 
     def moved_by(self, workload: Admitted) -> list[Taken]:
         """Return what a workload gives back when it goes."""
-        return self._topologies.moved_by(workload.workload, self._queues[workload.queue])
+        queue = self._snapshot.queues[workload.queue]
+        return self._topologies.moved_by(workload.workload, queue)
 
 
 class PlaceTest(NamedTuple):
@@ -292,12 +280,3 @@ def why_unsuited(
     named = topologies.per_pod(pods.template.spec, preemptor.workload.metadata.namespace)
     asked = not named.keys().isdisjoint(covering.covered_resources)
     return f'Flavor "{flavor}" does not support TopologyAwareScheduling' if asked else ""
-
-
-def _with_mode(pods: PodSetFlavors, resources: Iterable[str], mode: Mode) -> PodSetFlavors:
-    names = set(resources)
-    flavors = {
-        resource: choice.model_copy(update={"mode": mode}) if resource in names else choice
-        for resource, choice in pods.flavors.items()
-    }
-    return pods.model_copy(update={"flavors": flavors})

@@ -13,7 +13,7 @@ from math import log2
 from typing import NamedTuple
 
 from planner.reference.kueue.topology.ask import Aim
-from planner.reference.kueue.topology.domain import Domain, Orders, sum_up
+from planner.reference.kueue.topology.slots import Domain, Orders, sum_up
 
 _ORDERS = Orders(best_fit=True)
 
@@ -34,27 +34,24 @@ class _Choice(NamedTuple):
     domains: list[Domain]
 
 
-def balanced(
-    by_level: Sequence[Sequence[Domain]], aim: Aim, count: int, *, leader: int
-) -> list[Domain] | None:
-    """Choose the domains from which pods are spread; ``None`` where nothing balanced is found.
+class Balance:
+    """Chooses the domains from which pods are spread: ``need`` slices, and as many leaders."""
 
-    Raises
-    ------
-    ZeroDivisionError
-        If no slice is asked for.
-    """
-    return _Balance(aim, count // aim.size, leader).choose(by_level)
-
-
-class _Balance:
     def __init__(self, aim: Aim, need: int, leader: int) -> None:
         self.aim = aim
         self.need = need
         self.leader = leader
 
     def choose(self, by_level: Sequence[Sequence[Domain]]) -> list[Domain] | None:
-        """Choose among the sets of domains, one set for each parent of the level."""
+        """Choose among the sets of domains, one set for each parent of the level.
+
+        ``None`` where nothing balanced is found.
+
+        Raises
+        ------
+        ZeroDivisionError
+            If no slice is asked for.
+        """
         aim = self.aim
         above = by_level[aim.level - 1] if aim.level else ()
         sets = [parent.children for parent in above] if aim.level else [by_level[0]]
@@ -96,7 +93,10 @@ class _Balance:
 
     def _thresholds(self, some: Sequence[Domain]) -> tuple[int, int] | None:
         """Return how many slices each domain can have at least, and what is tried if not."""
-        greedy = self._greedy(self._served(some))
+        # The domains among which slices are shared: the children above slices' level.
+        above = self.aim.level < self.aim.slice_level
+        served = [child for domain in some for child in domain.children] if above else some
+        greedy = self._greedy(served)
         if greedy is None:
             return None
         # No slice asked for uses no domain, and this divides by zero: Kueue panics there (§10.1).
@@ -122,12 +122,6 @@ class _Balance:
                 sum_up(domain, self.aim, 1, leader=bool(self.leader))
             self._trim(domain, least)
         return fresh, self._greedy(fresh)
-
-    def _served(self, some: Sequence[Domain]) -> list[Domain]:
-        """Return the domains among which slices are shared: the children above slices' level."""
-        if self.aim.level < self.aim.slice_level:
-            return [child for domain in some for child in domain.children]
-        return list(some)
 
     def _greedy(self, some: Sequence[Domain]) -> _Greedy | None:
         """Take domains, the largest first, until all is served; ``None`` where it is not."""
@@ -175,46 +169,35 @@ class _Balance:
         for domain in ds:
             # Downwards, so that no domain is taken twice.
             for number in range(most, 0, -1):
-                self._extend(tables[number], tables[number - 1], domain)
+                into, before = tables[number], tables[number - 1]
+                for leaders, pods in sorted(before):
+                    if leaders <= 0 and pods <= 0:
+                        continue  # it would add nothing
+                    chosen = before[leaders, pods]
+                    if leaders > 0 and domain.lead > 0:
+                        key = leaders - domain.lead, pods - domain.pods_l
+                        into.setdefault(key, [*chosen, domain])
+                    if domain.slices > 0:
+                        into.setdefault((leaders, pods - domain.pods), [*chosen, domain])
         served = [pods for leaders, pods in tables[most] if leaders == 0 and pods <= 0]
         # The rest is at most 0: the largest spares the fewest pods.
         return tables[most][0, max(served)] if served else None
 
-    @staticmethod
-    def _extend(
-        into: dict[tuple[int, int], list[Domain]],
-        before: dict[tuple[int, int], list[Domain]],
-        domain: Domain,
-    ) -> None:
-        """Add a domain to each choice of one domain less, where it adds anything."""
-        for leaders, pods in sorted(before):
-            if leaders <= 0 and pods <= 0:
-                continue
-            chosen = before[leaders, pods]
-            if leaders > 0 and domain.lead > 0:
-                key = leaders - domain.lead, pods - domain.pods_l
-                into.setdefault(key, [*chosen, domain])
-            if domain.slices > 0:
-                into.setdefault((leaders, pods - domain.pods), [*chosen, domain])
-
     def _shared_out(self, found: Sequence[Domain], least: int) -> list[Domain] | None:
         """Give each domain its least, and the rest to the first that take it."""
         extra = self.need - len(found) * least
-        placed = not self.leader
         out = _ORDERS.with_leader(found)
-        for domain in out:
-            if not placed:
+        for position, domain in enumerate(out):
+            domain.lead = int(bool(self.leader) and position == 0)
+            if domain.lead:
                 take = min(domain.slices_l - least, extra)
-                domain.lead = 1
-                placed = True
             else:
                 take = min(domain.slices - least, extra) if extra > 0 else 0
-                domain.lead = 0
             domain.slices = domain.slices_l = least + take
             domain.pods = domain.slices * self.aim.size
             domain.pods_l = domain.pods - domain.lead
             extra -= take
-        return out if extra <= 0 and placed else None
+        return out if extra <= 0 and (out or not self.leader) else None
 
 
 def _empty(domain: Domain, *, whole: bool) -> None:

@@ -21,7 +21,6 @@ from planner.reference.kueue.topology.slots import (
     Gauge,
     LeafCounts,
     Qualification,
-    added,
     columns,
     excluded,
     slots,
@@ -107,16 +106,10 @@ class Placer:
         return len(asks) <= 1 or self.find(asks).fits
 
     def find(self, asks: Sequence[Ask], *, empty: bool = False, explain: bool = False) -> Found:
-        """Place podsets in Kueue's order.
+        """Place podsets, given in the order of the spec, in Kueue's order.
 
-        Parameters
-        ----------
-        asks
-            The podsets in the order of the spec.
-        empty
-            Whether all pods that Kueue placed are ignored.
-        explain
-            Whether somebody wants to know why nothing is found.
+        ``empty`` says that all pods that Kueue placed are ignored, ``explain`` that somebody wants
+        to know why nothing is found.
         """
         found = Found()
         shared: dict[str, dict[str, int]] = {}
@@ -135,10 +128,9 @@ class Placer:
                 found.against |= {ask.name: chosen.text for ask in group}
                 failed.add(flavor)
                 continue
+            in_hosts, leaves = tree.ends_in_host, tree.values[-1]
             for ask in group:
                 some = chosen.leaders if ask is leader else chosen.workers
-                in_hosts = tree.ends_in_host
-                leaves = tree.values[-1]
                 placement = Placement(
                     flavor=tree.flavor,
                     levels=tree.levels[-1:] if in_hosts else tree.levels,
@@ -150,7 +142,10 @@ class Placer:
                     amounts=ask.amounts,
                 )
                 found.placements[ask.name] = placement
-                added([(leaf, amounts) for _, leaf, amounts in placement.taken], assumed)
+                for _, leaf_id, amounts in placement.taken:
+                    row = assumed.setdefault(leaf_id, {})
+                    for name, amount in amounts.items():
+                        row[name] = row.get(name, 0) + amount
         return found
 
     def _placed(  # noqa: PLR0913 - what a placement depends on
@@ -166,7 +161,11 @@ class Placer:
         standing = self._standing(tree, workers, leader, empty=empty)
         if isinstance(standing, Misfit):
             return standing
-        scores = self._scores_of(tree, workers)
+        # What the leaves are worth; for a workload with a UID only once (§10).
+        scores, key = None, (workers.uid, workers.name, tree.flavor)
+        if self._scores and not (workers.uid and key in self.occupancy.scored):
+            self.occupancy.scored.add(key)
+            scores = self._qualification(tree, workers).scores()
         aim = standing.aim
         counts = standing.counts.without(assumed)
         # The gauge's "no" is certain; but Kueue's reason is found by its own steps only.
@@ -215,16 +214,6 @@ class Placer:
             self._qualifications[key] = ask, Qualification(tree, ask.pod, tolerations)
         return self._qualifications[key][1]
 
-    def _scores_of(self, tree: FlavorTree, ask: Ask) -> list[int] | None:
-        """Return what the leaves are worth; for a workload with a UID only once (§10)."""
-        if not self._scores:
-            return None
-        key = ask.uid, ask.name, tree.flavor
-        if ask.uid and key in self.occupancy.scored:
-            return None
-        self.occupancy.scored.add(key)
-        return self._qualification(tree, ask).scores()
-
 
 def still_fits(occupancy: Occupancy, placement: Placement) -> bool:
     """Say whether each domain of a placement, taken by itself, has room left (§6.2).
@@ -267,21 +256,19 @@ def roles_in(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
 
 def not_enough(tree: FlavorTree, aim: Aim, count: int, short: Short, excluded: Counter[str]) -> str:
     """Say how much fits of what is wanted, and which nodes are left out."""
-    text = f'topology "{tree.topology}" {_how_much(aim, count, short)}'
-    if not excluded:
-        return text
-    each = ", ".join(f"{why}: {nodes}" for why, nodes in sorted(excluded.items()))
-    return f"{text}. Total nodes: {len(tree.nodes)}; excluded: {each}"
-
-
-def _how_much(aim: Aim, count: int, short: Short) -> str:
+    wanted, unit = count // aim.size, "slice(s)" if aim.size > 1 else "pod(s)"
     if short.layers:
         each = (
             f"{fits}/{count // one.size} slice(s) fit on level {one.topology}"
             for fits, one in zip(short.layers, aim.constraints, strict=True)
         )
-        return "; ".join(("doesn't allow to fit", *each))
-    wanted, unit = count // aim.size, "slice(s)" if aim.size > 1 else "pod(s)"
-    if short.fits:
-        return f"allows to fit only {short.fits} out of {wanted} {unit}"
-    return f"doesn't allow to fit any of {wanted} {unit}"
+        much = "; ".join(("doesn't allow to fit", *each))
+    elif short.fits:
+        much = f"allows to fit only {short.fits} out of {wanted} {unit}"
+    else:
+        much = f"doesn't allow to fit any of {wanted} {unit}"
+    text = f'topology "{tree.topology}" {much}'
+    if not excluded:
+        return text
+    counts = ", ".join(f"{why}: {nodes}" for why, nodes in sorted(excluded.items()))
+    return f"{text}. Total nodes: {len(tree.nodes)}; excluded: {counts}"

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner, Misfit
-from planner.reference.kueue.topology.balanced import balanced
-from planner.reference.kueue.topology.domain import Domain, Orders, domains_of
-from planner.reference.kueue.topology.slots import LeafCounts
+from planner.reference.kueue.topology.balanced import Balance
+from planner.reference.kueue.topology.slots import Domain, LeafCounts, Orders, domains_of
 
 
 class Chosen(NamedTuple):
@@ -49,18 +48,16 @@ def place(  # noqa: PLR0913, PLR0917 - what a placement depends on
 ) -> Chosen | Misfit | Short:
     """Place the pods of a podset, and the one of its leader, where Kueue would.
 
-    ``Short`` is returned where there is not enough room, ``Misfit`` where there is no level or no
-    domain at all.
+    ``Short`` is returned where there is not enough room, ``Misfit`` where there is no domain.
     """
     best_fit = not (manners.mixed and aim.manner is Manner.UNCONSTRAINED)
-    placement = _Placement(
-        tree, aim, workers.count, int(leader is not None), Orders(best_fit, scores is not None)
-    )
+    orders = Orders(best_fit, scores is not None)
+    placement = _Placement(tree, aim, workers.count, int(leader is not None), orders)
     by_level = domains_of(tree, counts, aim, scores, leader=leader is not None)
     if not by_level[aim.level]:
         return Misfit(f"no topology domains at level: {tree.levels[aim.level]}")
     if manners.balanced and aim.manner is Manner.PREFERRED:
-        start = balanced(by_level, aim, workers.count, leader=placement.leader)
+        start = Balance(aim, placement.need, placement.leader).choose(by_level)
         if start is not None:
             return placement.spread(start, chosen_by_balance=True)
     found = placement.fitting(by_level, aim.level)
@@ -97,11 +94,10 @@ class _Placement:
     def _one(self, ds: Sequence[Domain]) -> Domain | None:
         """Return the domain that takes everything alone, if there is one."""
         leader, need, orders = self.leader, self.need, self.orders
-        if not orders.best_fit:
-            for domain in ds:
-                enough = domain.amount(slices=True, leader=leader > 0) >= need
-                if domain.lead >= leader and enough:
-                    return domain
+        for domain in () if orders.best_fit else ds:
+            enough = domain.amount(slices=True, leader=leader > 0) >= need
+            if domain.lead >= leader and enough:
+                return domain
         # Where what pods prefer comes first, one behind may do; only a required level needs it.
         behind = len(ds) if orders.scored and self.aim.manner is Manner.REQUIRED else 1
         for position in range(behind):
@@ -127,7 +123,6 @@ class _Placement:
         return tuple(found)
 
     def _several(self, some: Sequence[Domain]) -> list[Domain] | Short:
-        """Choose several domains, one after the other."""
         leader, rest, best_fit = self.leader, self.need, self.orders.best_fit
         ds = leader_first(some, self.count, leader, self.aim.size, slices=True)
         chosen: list[Domain] = []
@@ -159,16 +154,11 @@ class _Placement:
         fit = list(start)
         if not chosen_by_balance:
             fit = self._take(fit, self.count, self.leader, aim.size, slices=True)
-            level = start[0].level if start else depth
-            while level < min(depth, aim.slice_level):
-                below = [child for domain in fit for child in domain.children]
-                # Down to the slices' level all children compete at once, below it only those of
-                # one domain (§5.5).
-                below = self.orders.plain(below)
+            for _ in range(start[0].level if start else depth, min(depth, aim.slice_level)):
+                # Here all children compete at once, below the slices' level those of one domain.
+                below = self.orders.plain([child for domain in fit for child in domain.children])
                 fit = self._take(below, self.count, self.leader, aim.size, slices=True)
-                level += 1
-        level = fit[0].level if fit else depth
-        while level < depth:
+        for level in range(fit[0].level if fit else depth, depth):
             size = aim.size if level < aim.slice_level else aim.layers.get(level + 1, 1)
             following: list[Domain] = []
             for domain in fit:
@@ -181,7 +171,6 @@ class _Placement:
                 pods, lead = domain.pods, domain.lead
                 following += self._take(children, pods, lead, size, slices=size > 1)
             fit = following
-            level += 1
         fit.sort(key=lambda domain: domain.rank)
         return Chosen(
             tuple((leaf.rank, leaf.pods) for leaf in fit if leaf.pods > 0),
@@ -194,44 +183,24 @@ class _Placement:
         """Give pods to domains in their order, no more than they take (``take`` of §5.5)."""
         ds = leader_first(some, count, leader, size, slices=slices)
         rest, factor = (count // size, size) if slices else (count, 1)
-        best_fit, best = self.orders.best_fit, self.orders.best
         out: list[Domain] = []
         for position, each in enumerate(ds):
-            domain = each
-            if leader > 0:
-                enough = domain.amount(slices=slices, leader=True) >= rest
-                if best_fit and enough and domain.lead >= leader:
-                    domain = best(ds[position:], rest, leader, slices=slices)
-                here = domain.amount(slices=slices, leader=True)
-                if here >= rest and domain.lead >= leader:
-                    _give(domain, rest, factor, slices=slices)
-                    domain.lead = leader
-                    out.append(domain)
-                    return out
-                here, lead = min(here, rest), min(domain.lead, leader)
-                _give(domain, here, factor, slices=slices)
-                domain.lead = lead
-                leader -= lead
-                rest -= here
-            else:
-                if best_fit and domain.amount(slices=slices, leader=False) >= rest:
-                    domain = best(ds[position:], rest, 0, slices=slices)
-                domain.lead = 0
-                here = domain.amount(slices=slices, leader=False)
-                if here >= rest:
-                    _give(domain, rest, factor, slices=slices)
-                    out.append(domain)
-                    return out
-                _give(domain, here, factor, slices=slices)
-                rest -= here
+            domain, beside = each, leader > 0
+            enough = domain.amount(slices=slices, leader=beside) >= rest and domain.lead >= leader
+            if self.orders.best_fit and enough:
+                domain = self.orders.best(ds[position:], rest, leader, slices=slices)
+            amount = domain.amount(slices=slices, leader=beside)
+            done = amount >= rest and domain.lead >= leader
+            here, domain.lead = min(amount, rest), min(domain.lead, leader)
+            if slices:
+                domain.slices = domain.slices_l = here
+            domain.pods = here * factor
+            leader -= domain.lead
+            rest -= here
             out.append(domain)
+            if done:
+                return out
         return []
-
-
-def _give(domain: Domain, amount: int, factor: int, *, slices: bool) -> None:
-    if slices:
-        domain.slices = domain.slices_l = amount
-    domain.pods = amount * factor
 
 
 def leader_first(

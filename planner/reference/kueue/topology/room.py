@@ -17,8 +17,7 @@ from msgspec.structs import replace
 
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
-from planner.reference.kueue.topology.domain import Domain, domains_of
-from planner.reference.kueue.topology.slots import LeafCounts, Qualification
+from planner.reference.kueue.topology.slots import LeafCounts, Qualification, domains_of
 from planner.state.pods import Toleration
 
 
@@ -65,24 +64,19 @@ class Wanted(Struct, frozen=True):
 
         Below the level of the slices there are none.
         """
-        return [[self._own(domain) for domain in some] for some in self._domains(counts)]
+        levels = domains_of(self.tree, counts, self.aim, None, leader=self.leader is not None)
+        if self.leader is None:
+            return [[domain.slices for domain in some] for some in levels]
+        return [[domain.slices_l if domain.lead else 0 for domain in some] for some in levels]
 
     def held_in_all(self, counts: LeafCounts) -> int:
         """Return how many slices all domains together hold, besides the leader."""
-        top = self._domains(counts)[0]
+        top = domains_of(self.tree, counts, self.aim, None, leader=self.leader is not None)[0]
         held = sum(domain.slices for domain in top)
         if self.leader is None:
             return held
         lost = [domain.slices - domain.slices_l for domain in top if domain.lead]
         return held - min(lost) if lost else 0
-
-    def _domains(self, counts: LeafCounts) -> list[list[Domain]]:
-        return domains_of(self.tree, counts, self.aim, None, leader=self.leader is not None)
-
-    def _own(self, domain: Domain) -> int:
-        if self.leader is None:
-            return domain.slices
-        return domain.slices_l if domain.lead else 0
 
     def below(self, level: int, rank: int) -> tuple[Wanted, range]:
         """Return the same for one domain alone, and which leaves of the tree are below it."""
