@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
 from planner.cli.option import Given, define
 from planner.cli.output import say
@@ -37,17 +37,12 @@ a joint plan or a front ends in 2.
 @define(
     option.state,
     click.argument("plan", metavar="PLAN"),
-    click.option(
-        "--objective",
-        "profile",
-        metavar="NAME",
-        type=option.objective,
-        shell_complete=option.complete_objective,
-        help="The objective that the plan was made under: needed if it was a file of your own, "
-        "NAME.toml; by default the one that the plan names.",
+    option.objective_option(
+        "The objective that the plan was made under: needed if it was a file of your own, "
+        "NAME.toml; by default the one that the plan names."
     ),
     option.costs,
-    option.file(
+    value.file(
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),

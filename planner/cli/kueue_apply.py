@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import kueue_snapshot, option
+from planner.cli import kueue_snapshot, option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
 from planner.cli.option import Given, define
 from planner.cli.output import is_terminal, say, write
@@ -49,33 +49,22 @@ planned; 7 that it stopped half-way.
 
 @define(
     click.argument("plan", metavar="PLAN"),
-    click.option(
+    value.one(
         "--by",
-        "way",
-        type=click.Choice(["eviction", "boosts"]),
-        default="eviction",
-        show_default=True,
-        help="How: the victims are evicted; or priorities are boosted, so that Kueue itself evicts "
+        click.Choice(["eviction", "boosts"]),
+        "How: the victims are evicted; or priorities are boosted, so that Kueue itself evicts "
         "them, until the preemptor is in (feature gate PriorityBoost).",
+        default="eviction",
+        into="way",
     ),
-    click.option("--dry-run", is_flag=True, help="Print the commands, and run none of them."),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask before the first change."),
-    click.option("--undo", is_flag=True, help="Take back what an interrupted run left behind."),
-    click.option(
-        "--wait",
-        metavar="SECONDS",
-        type=option.seconds,
-        default="120",
-        show_default=True,
-        help="How long the preemptor may take to get its quota.",
+    value.flag("--dry-run", "Print the commands, and run none of them."),
+    value.flag("-y", "Do not ask before the first change.", "--yes"),
+    value.flag("--undo", "Take back what an interrupted run left behind."),
+    value.one(
+        "--wait SECONDS", value.seconds, "How long the preemptor may take to get its quota.", "120"
     ),
-    click.option(
-        "--objective",
-        "profile",
-        metavar="NAME",
-        type=option.objective,
-        shell_complete=option.complete_objective,
-        help="The objective that the plan was made under: needed if it was a file of your own.",
+    option.objective_option(
+        "The objective that the plan was made under: needed if it was a file of your own."
     ),
     option.costs,
     *kueue_snapshot.cluster_options,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -11,23 +10,20 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
+from planner.cli import value
 from planner.cli.exit_code import POINTER
 from planner.cli.output import Target
+from planner.cli.value import Option
 from planner.errors import InputError, SchemaError
 from planner.scheduler import Part
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from click.shell_completion import CompletionItem
 
     from planner.state import AnyState
 
 MAX_BYTES: Final = 64 * 2**20
 """How large a small file beside the state may be."""
-
-Option = Callable[[Any], Any]
-"""A decorator of click: an option or an argument."""
 
 
 class Given:
@@ -151,12 +147,9 @@ def _read_object(path: Path) -> dict[str, Any]:
 FORMATS: Final = ("table", "plain", "json")
 PAGE_FORMATS: Final = (*FORMATS, "markdown", "html")
 TABLE_FORMATS: Final = (*FORMATS, "csv", "markdown", "html")
-NO_LIMIT: Final = "none"
 NEVER: Final = "never"
 TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
-LOOPBACK: Final = "127.0.0.1"
-MOST_PORTS: Final = 65535
 
 
 class CommandLine(Protocol):
@@ -229,52 +222,6 @@ state = click.argument("state", metavar="STATE")
 states = click.argument("states", metavar="STATE...", nargs=-1, required=True)
 
 
-def seconds(text: str) -> float | None:
-    """Read a finite number of seconds, 0 or more; ``None`` for the word ``none``."""
-    if text.strip().lower() == NO_LIMIT:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise click.BadParameter(f"{text!r} is not a number of seconds, 0 or more, or {NO_LIMIT}")
-    return value
-
-
-def size(text: str) -> int:
-    """Read a number of bytes such as 1000000, 200M or 64Mi."""
-    from planner.quantity import QuantityError, parse_quantity, to_units
-
-    try:
-        value = to_units(parse_quantity(text), "bytes")
-    except QuantityError:
-        value = 0
-    if value <= 0:
-        raise click.BadParameter(f"{text!r} is not a size such as 1000000, 200M or 64Mi")
-    return value
-
-
-def address(text: str) -> tuple[str, int]:
-    """Read HOST:PORT, or :PORT on loopback."""
-    host, colon, port = text.rpartition(":")
-    is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(MOST_PORTS))
-    if not colon or not is_port or int(port) > MOST_PORTS:
-        raise click.BadParameter(f"{text!r} is neither :PORT nor HOST:PORT")
-    return host.strip("[]") or LOOPBACK, int(port)
-
-
-def moment(text: str) -> datetime:
-    """Read an RFC 3339 timestamp."""
-    from planner.state import parse_time
-
-    try:
-        return parse_time(text)
-    except ValueError:
-        example = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
-        raise click.BadParameter(f"{text!r} is not {example}") from None
-
-
 def meant(name: str, known: Iterable[str]) -> str:
     """Return a sentence, after a space, that names what is known and spelt almost like a name."""
     from planner.reader.complaint import closest
@@ -338,47 +285,29 @@ def complete_objective(
     ]
 
 
-def _objective_option(read: Callable[[str], str], more: str) -> Option:
-    return click.option(
-        "--objective",
-        "profile",
-        metavar="NAME",
-        type=read,
-        shell_complete=complete_objective,
-        default="no-regret",
-        show_default=True,
-        help=f"What to minimise, level by level: a name, or a file of your own, NAME.toml{more}.",
-    )
+def objective_option(
+    covers: str, default: str | None = None, read: Callable[[str], str] = objective
+) -> Option:
+    """Return the option ``--objective``, which sets the parameter ``profile``."""
+    more: dict[str, Any] = {"into": "profile", "shell_complete": complete_objective}
+    return value.one("--objective NAME", read, covers, default, **more)
 
 
-profile = _objective_option(objective, "")
-profile_or_front = _objective_option(
-    objective_or_front, "; or pareto:A,B for the trade of one measure for another"
+_MINIMISED: Final = "What to minimise, level by level: a name, or a file of your own, NAME.toml"
+profile = objective_option(f"{_MINIMISED}.", "no-regret")
+profile_or_front = objective_option(
+    f"{_MINIMISED}; or pareto:A,B for the trade of one measure for another.",
+    "no-regret",
+    objective_or_front,
 )
 
 
 def time_limit(covers: str) -> Option:
     """Return the option ``--time-limit``; ``covers`` says in its help what the limit is for."""
-    return click.option(
-        "--time-limit",
-        metavar="SECONDS",
-        type=seconds,
-        default=TIME_LIMIT,
-        show_default=True,
-        help=covers,
-    )
+    return value.one("--time-limit SECONDS", value.seconds, covers, TIME_LIMIT)
 
 
-def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
-    """Return an option that takes the name of a file; ``covers`` is its help.
-
-    It is read before the others where it comes ``first``.
-    """
-    kind = click.Path(path_type=Path)
-    return click.option(name, *names, metavar="FILE", type=kind, help=covers, is_eager=first)
-
-
-output = file(
+output = value.file(
     "--output",
     "Write the result to a file, whole or not at all, instead of standard output.",
     "-o",
@@ -388,12 +317,11 @@ output = file(
 
 def fail_on(codes: Sequence[str]) -> Option:
     """Return the option ``--fail-on`` for findings of some codes; `fatal_of` reads it."""
-    return click.option(
+    return value.several(
         "--fail-on",
         "fatal",
-        type=click.Choice([*codes, NEVER]),
-        multiple=True,
-        help="Which findings end with exit code 1; may be given several times. By default all.",
+        "Which findings end with exit code 1; may be given several times. By default all.",
+        click.Choice([*codes, NEVER]),
     )
 
 
@@ -410,37 +338,28 @@ def fatal_of(given: Given, codes: Sequence[str]) -> set[str]:
     return set(given.fatal or codes)
 
 
-assume = click.option(
+assume = value.one(
     "--assume",
-    type=click.Choice(["quota"]),
-    help="Your word that quota alone decides, and nothing else that the state holds and the "
+    click.Choice(["quota"]),
+    "Your word that quota alone decides, and nothing else that the state holds and the "
     "planner does not model. No answer is conditional (exit code 6) then, and audits count all.",
 )
-now = click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
+now = value.one(
+    "--now TIME",
+    value.moment,
+    "The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
     "if that is known, or the newest time in it.",
 )
-max_size = click.option(
-    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
-)
+max_size = value.one("--max-size BYTES", value.size, "How much is read at most, such as 500M.")
 named_pending = f"The pending workload to plan for, {own_help('pending')}."
-pending = click.option("--pending", metavar="NAME", help=named_pending)
-several_pending = click.option(
-    "--pending",
-    metavar="NAME",
-    multiple=True,
-    help=f"{named_pending} With --joint it may be repeated.",
+pending = value.one("--pending NAME", str, named_pending)
+several_pending = value.one(
+    "--pending NAME", str, f"{named_pending} With --joint it may be repeated.", multiple=True
 )
-clock = click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, for all states; by default each state's own.",
+clock = value.one(
+    "--now TIME", value.moment, "The clock, for all states; by default each state's own."
 )
-costs = file(
+costs = value.file(
     "--costs",
     "JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import value
 from planner.cli.option import Given
 from planner.cli.output import say, warn
 
@@ -18,12 +19,12 @@ OF_KUBECTL: Final = (
 )
 """Parameters that say how kubectl is called, and what it is asked for."""
 
-yunikorn_option = click.option(
-    "--yunikorn",
-    "service",
-    metavar="URL",
-    help="Ask the REST service of YuniKorn's core at this URL, such as http://localhost:9080, "
+yunikorn_option = value.one(
+    "--yunikorn URL",
+    str,
+    "Ask the REST service of YuniKorn's core at this URL, such as http://localhost:9080, "
     "instead of kubectl; nothing else is asked, no proxy and no redirect.",
+    into="service",
 )
 
 
