@@ -146,10 +146,7 @@ def settings_of(given: Given) -> Iterator[Settings]:
 
     After Ctrl-C a message says how the run can go on.
 
-    Raises
-    ------
-    UsageError
-        If ``--resume`` has nothing to go on with.
+    Raises a UsageError if ``--resume`` has nothing to go on with.
     """
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")

@@ -121,10 +121,7 @@ def command(given: Given) -> int:
 def check_table(table: Path | None) -> None:
     """Refuse now a table that cannot be written after hours of work.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be written, or a package for it is missing.
+    Raises an InputError if the file cannot be written, or a package for it is missing.
     """
     from planner.commands.compare.table import need
 

@@ -98,11 +98,8 @@ class MadeTarget(NamedTuple):
     def choose(cls, path: Path | None, *, several: bool) -> MadeTarget:
         """Refuse early what cannot be written later.
 
-        Raises
-        ------
-        InputError
-            If the file is for one state and there may be several, its folder is not there, or
-            the folder to fill is not empty.
+        Raises an InputError if the file is for one state and there may be several, its folder is
+        not there, or the folder to fill is not empty.
         """
         if path is None or path == STDOUT:
             return cls(None, several)
@@ -124,10 +121,7 @@ class MadeTarget(NamedTuple):
     def emit(self, states: Iterable[MadeState]) -> None:
         """Write the states, one at a time; a file is written whole or not at all.
 
-        Raises
-        ------
-        InputError
-            If they cannot be written.
+        Raises an InputError if they cannot be written.
         """
         from planner.dump import as_json, as_line, as_yaml
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from planner.state.kueue import State
 
 SOURCE: Final = "snapshot"
-UNDO_FIRST: Final = "take back what it left behind with --undo, and plan again"
 FOR_BOOSTS_S: Final = 60.0
 """How long boosts are looked for."""
 
@@ -134,7 +133,8 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
 
     goes_on = run.goes_on()
     if goes_on and given.way == "boosts":
-        return run.answer("refused", "an earlier run is not at its end", way_on=UNDO_FIRST)
+        undo_first = "take back what it left behind with --undo, and plan again"
+        return run.answer("refused", "an earlier run is not at its end", way_on=undo_first)
     dump = kueue_snapshot.take(given)
     run.evictions = {
         one.eviction for one in map(LiveObject, dump.objects) if one.is_true("Evicted")

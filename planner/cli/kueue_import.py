@@ -223,12 +223,21 @@ def command(given: Given) -> int:
     them, and who waits. One state goes to standard output as JSON, several as one a line.
     """
     from planner.commands.import_ import read_outline
+    from planner.commands.import_.kueue_knobs import Knobs
+    from planner.dump.kueue import Policies
 
     several = max(len(given.at), 1 if given.at else given.instants) > 1
     target = MadeTarget.choose(given.made, several=several)
     skipped = _Skipped()
     on_bad = skipped.add if given.skip_bad_rows else None
-    source, file, knobs = _trace(given, on_bad), given.file, _knobs(given)
+    source, file = _trace(given, on_bad), given.file
+    names = (
+        "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
+        "borrowing_limited=borrowing_limits lending_limited=lending_limits "
+        "follow_s=follow fair=fair_sharing checkpointing=checkpoints"
+    )
+    policies = Policies(given.within, given.reclaim, given.borrow)
+    knobs = Knobs(**given.of(names), policies=policies)
     how = {"arrivals": given.instants, "seed": knobs.seed, "on_bad": on_bad}
     outline = read_outline(source, file, **how)
     counts = f"{outline.rows:,} rows, {outline.jobs:,} ran"
@@ -267,18 +276,6 @@ def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
         raise click.UsageError("openb needs its node list, --nodes FILE")
     models = read_nodes(given.nodes, on_bad)
     return Openb(models, given.seed, given.queues, given.queue_by)
-
-
-def _knobs(given: Given) -> Knobs:
-    from planner.commands.import_.kueue_knobs import Knobs
-    from planner.dump.kueue import Policies
-
-    names = (
-        "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
-        "borrowing_limited=borrowing_limits lending_limited=lending_limits "
-        "follow_s=follow fair=fair_sharing checkpointing=checkpoints"
-    )
-    return Knobs(**given.of(names), policies=Policies(given.within, given.reclaim, given.borrow))
 
 
 def _states(

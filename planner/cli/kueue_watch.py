@@ -20,6 +20,7 @@ from planner.kubectl.kueue_resource import WATCHED, watching_role
 
 if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
+    from planner.commands.watch.metrics import Figures
     from planner.commands.watch.record import Line
     from planner.state.kueue import State
 
@@ -91,8 +92,15 @@ def command(given: Given) -> int:
     """
     from planner.commands.audit.judge import Question
     from planner.objective.profile_file import find_profile
+    from planner.report.watch import json_of, text_of
 
-    tell: Callable[[Line], None] = partial(_tell, given.layout)
+    figures: Figures | None = None
+
+    def tell(line: Line) -> None:
+        if figures is not None:
+            figures.count(line)
+        print_parts([json_of(line) if given.layout == "jsonl" else text_of(line)])
+
     if given.record is not None:
         if given.states:
             raise click.UsageError("--record keeps what is watched: dumps are kept already")
@@ -103,7 +111,6 @@ def command(given: Given) -> int:
         figures = Figures()
         host = given.metrics[0]
         say("watch", f"metrics at http://{host}:{serve(figures, *given.metrics)}/metrics")
-        tell = partial(_told_and_counted, tell, figures.count)
     how = given.of("release requests")
     question = Question((find_profile(given.profile),), given.time_limit, certify="brief", **how)
     try:
@@ -117,19 +124,6 @@ def command(given: Given) -> int:
     except KeyboardInterrupt:
         return OPTIMAL  # it is how a watch ends
     return OPTIMAL
-
-
-def _tell(layout: str, line: Line) -> None:
-    from planner.report.watch import json_of, text_of
-
-    print_parts([json_of(line) if layout == "jsonl" else text_of(line)])
-
-
-def _told_and_counted(
-    tell: Callable[[Line], None], count: Callable[[Line], None], line: Line
-) -> None:
-    count(line)
-    tell(line)
 
 
 def _states(given: Given) -> Iterator[State]:

@@ -64,13 +64,7 @@ class Given:
         return self._values["max_size"] or MOST
 
     def read(self, **how: Any) -> AnyState:  # noqa: ANN401 - as the reader takes it
-        """Read STATE.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read.
-        """
+        """Read STATE; raises an InputError if it cannot be read."""
         from planner.reader import read
 
         said = {"now": self._values.get("now"), "release": self.release}
@@ -81,10 +75,7 @@ class Given:
     def read_file(self, name: str) -> Any:  # noqa: ANN401 - any JSON
         """Read the file of an option that may be left out: one JSON (or YAML) object.
 
-        Raises
-        ------
-        InputError
-            If it cannot be read, is too large, or holds something else.
+        Raises an InputError if it cannot be read, is too large, or holds something else.
         """
         return None if self._values[name] is None else _read_object(self._values[name])
 
@@ -328,10 +319,7 @@ def fail_on(codes: Sequence[str]) -> Option:
 def fatal_of(given: Given, codes: Sequence[str]) -> set[str]:
     """Return the findings that end with exit code 1.
 
-    Raises
-    ------
-    UsageError
-        If none is to do so, and some are.
+    Raises a UsageError if none is to do so, and some are.
     """
     if NEVER in given.fatal and len(given.fatal) > 1:
         raise click.UsageError("--fail-on never goes with no other")

@@ -35,10 +35,7 @@ class Target(NamedTuple):
     def choose(cls, style: str | None, path: Path | None) -> Target:
         """Decide on format, width and colour; refuse a file that cannot be written early.
 
-        Raises
-        ------
-        InputError
-            If the file's folder is not there.
+        Raises an InputError if the file's folder is not there.
         """
         if path == STDOUT:
             path = None
@@ -55,13 +52,7 @@ class Target(NamedTuple):
         )
 
     def emit(self, text: str) -> None:
-        """Write the result.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write the result; raises an InputError if it cannot be written."""
         if self.path is None:
             _print(text)
         else:
@@ -85,10 +76,7 @@ def wants_color(environment: Mapping[str, str]) -> bool:
 def print_parts(parts: Iterable[str]) -> None:
     """Write a text part by part to standard output.
 
-    Raises
-    ------
-    InputError
-        If it cannot be written.
+    Raises an InputError if it cannot be written.
     """
     for text in parts:
         _print(text)
@@ -110,13 +98,7 @@ def _print(text: str) -> None:
 
 
 def make_folder(option: str, folder: Path) -> None:
-    """Make the folder of an option, if it is not there.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made.
-    """
+    """Make the folder of an option if it is not there; raises an InputError where it cannot."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -128,10 +110,7 @@ def make_folder(option: str, folder: Path) -> None:
 def check_file(option: str, path: Path) -> None:
     """Refuse the file of an option early that cannot be written later.
 
-    Raises
-    ------
-    InputError
-        If its folder is not there, or it is a folder itself.
+    Raises an InputError if its folder is not there, or it is a folder itself.
     """
     folder = path.resolve().parent
     if not folder.is_dir():
@@ -143,10 +122,7 @@ def check_file(option: str, path: Path) -> None:
 def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write the file of an option, whole or not at all; it may come in parts.
 
-    Raises
-    ------
-    InputError
-        If it cannot be written.
+    Raises an InputError if it cannot be written.
     """
     parts = (data,) if isinstance(data, bytes) else data
     try:

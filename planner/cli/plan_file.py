@@ -32,10 +32,7 @@ _OTHERS: Final = {
 def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
     """Read the plan that a file holds, or all of a list as ``planner solve --all`` writes it.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read, is no plan, or one that cannot be checked.
+    Raises an InputError if it cannot be read, is no plan, or one that cannot be checked.
     """
     root, value = _read_json(source, max_bytes or MAX_BYTES)
     if isinstance(value, dict) and isinstance(value.get("plans"), list):
@@ -46,10 +43,7 @@ def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
 def with_trees(plans: Sequence[AnyPlan], proof: Path) -> list[AnyPlan]:
     """Return plans with the trees that ``planner solve --proof`` wrote to a file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, holds something else, or trees of none of the plans.
+    Raises an InputError if it cannot be read, holds something else, or trees of none of the plans.
     """
     text = load_file(proof, MAX_BYTES, "a file of planner solve --proof")
     try:

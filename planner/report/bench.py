@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from planner.commands.bench.record import Bench, Group, Manifest, Profile, Row, Standing
+from planner.commands.bench.record import Bench, Group, Profile, Standing
 from planner.commands.bench.summary import GROUPS, KINDS, values
 from planner.report.audit import failure_lines, failure_table
 from planner.report.document import (
@@ -16,7 +16,6 @@ from planner.report.document import (
     Fact,
     Section,
     Table,
-    filled,
     table,
 )
 from planner.report.style import csv_of, fields, line, renderer
@@ -49,7 +48,7 @@ def csv_text(bench: Bench) -> str:
 
 def document(bench: Bench) -> Document:
     """Return everything there is to say: what each rival reached, by size, and how fast."""
-    sections = filled(
+    sections = (
         *(_section(size, bench.standings) for size in GROUPS),
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
         Section("Failures", (failure_table("answered", bench.failures),)),
@@ -63,45 +62,34 @@ def _head(bench: Bench) -> Iterator[Fact]:
     run = "quick" if manifest.quick else "full"
     yield Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, the {run} run"))
     yield Fact("Cases", Cell(f"{cases:,} under {plural(len(manifest.objectives), 'objective')}"))
-    yield Fact("Machine", Cell(_machine(manifest)))
+    machine = manifest.machine
+    versions = ", ".join(f"{name} {number}" for name, number in machine.versions.items())
+    computer = f"{machine.processor}, {plural(machine.cores, 'core')}, {machine.system}"
+    yield Fact("Machine", Cell(f"{computer}, Python {machine.python}, {versions}"))
     if bench.failures:
         yield Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad"))
 
 
-def _machine(manifest: Manifest) -> str:
-    machine = manifest.machine
-    versions = ", ".join(f"{name} {number}" for name, number in machine.versions.items())
-    cores = plural(machine.cores, "core")
-    return f"{machine.processor}, {cores}, {machine.system}, Python {machine.python}, {versions}"
-
-
 def _section(size: Group, standings: Sequence[Standing]) -> Section:
-    found = [one for one in standings if one.size == size]
-    return Section(_GROUPS[size], (_standing_table(_GROUPS[size], found),) if found else ())
+    standings = [one for one in standings if one.size == size]
 
-
-def _standing_table(caption: str, standings: Sequence[Standing]) -> Table:
     def count(name: str) -> Callable[[Standing], str]:
         return lambda one: f"{getattr(one, name):,}"
 
-    late = any(one.late for one in standings)
+    def ratio(value: float | None) -> str:
+        return NOTHING if value is None else decimal(value)
+
+    counted = ["answers", "plans", "legal", "optimal", "proved", "refuted"]
+    counted += ["late"] if any(one.late for one in standings) else []
     made: list[Column[Standing]] = [
         Column("Rival", lambda one: one.rival, folds=True),
-        *(
-            Column(name.capitalize(), count(name), number=True)
-            for name in ("answers", "plans", "legal", "optimal", "proved", "refuted")
-        ),
-        *([Column("Late", count("late"), number=True)] if late else []),
-        Column("Victims", lambda one: _ratio(one.ratio), number=True),
-        Column("Worst", lambda one: _ratio(one.worst), number=True, rank=1),
+        *(Column(name.capitalize(), count(name), number=True) for name in counted),
+        Column("Victims", lambda one: ratio(one.ratio), number=True),
+        Column("Worst", lambda one: ratio(one.worst), number=True, rank=1),
         Column("CPU s,\nmedian", lambda one: f"{one.cpu_median:.3f}", number=True),
         Column("CPU s,\ntotal", lambda one: f"{one.cpu_total:,.1f}", number=True, rank=2),
     ]
-    return table(caption, made, standings, (NOTE,))
-
-
-def _ratio(value: float | None) -> str:
-    return NOTHING if value is None else decimal(value)
+    return Section(_GROUPS[size], (table(_GROUPS[size], made, standings, (NOTE,)),))
 
 
 def _profile_table(profiles: Sequence[Profile]) -> Table:
@@ -119,7 +107,11 @@ def _profile_table(profiles: Sequence[Profile]) -> Table:
 
 
 def _lines(bench: Bench) -> Iterator[str]:
-    yield from map(_row_line, bench.rows)
+    for row in bench.rows:
+        facts = fields(row, "status legal victims optimal proved refuted late worse_at gap")
+        broken, seconds = ",".join(row.broken) or None, str(row.cpu_seconds)
+        which = row.case, row.objective, row.rival
+        yield line("row", *which, **facts, broken=broken, cpu_seconds=seconds)
     yield from failure_lines(bench.failures)
     for one in bench.standings:
         numbers = one.model_dump(exclude={"size", "rival", "family"}, exclude_none=True)
@@ -127,11 +119,3 @@ def _lines(bench: Bench) -> Iterator[str]:
     for profile in bench.profiles:
         pairs = zip(profile.factors, profile.shares, strict=True)
         yield line("profile", profile.rival, **{f"within_{f}": str(s) for f, s in pairs})
-
-
-def _row_line(row: Row) -> str:
-    facts = fields(row, "status legal victims optimal proved refuted late worse_at gap")
-    facts["broken"] = ",".join(row.broken) or None
-    return line(
-        "row", row.case, row.objective, row.rival, **facts, cpu_seconds=str(row.cpu_seconds)
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from planner.commands.compare import Comparison
@@ -26,7 +26,6 @@ from planner.report.document import (
     Fact,
     Section,
     Table,
-    filled,
     table,
 )
 from planner.report.style import Said, csv_of, fields, line, renderer
@@ -56,8 +55,6 @@ COUNTS: Final = {
 }
 """What is counted of an algorithm; columns with nothing but zeros are left out."""
 
-COMPARED: Final = "Comparison of algorithms"
-OUTSIDE: Final = " (outside the rules)"
 _RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
 """Which measures of a case give way first where there is little room."""
 
@@ -104,14 +101,14 @@ def document(comparison: Comparison) -> Document:
     duels = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
     work = work_of(comparison)
     against = f"Against {comparison.algorithms[0]}"
-    sections = filled(
+    sections = (
         Section("Cases", (_row_table(comparison.rows, work),)),
         Section("Algorithms", (_standing_table(summary.standings),) if comparison.rows else ()),
         Section("Distributions", (_distribution_table(summary.distributions, work),)),
         Section(against, (_duel_table(summary.duels, work),) if duels else (), heads=True),
         Section("Failures", (failure_table("answered", comparison.failures),)),
     )
-    return Document(COMPARED, tuple(_head(comparison)), sections)
+    return Document("Comparison of algorithms", tuple(_head(comparison)), sections)
 
 
 def _head(comparison: Comparison) -> Iterator[Fact]:
@@ -140,38 +137,31 @@ def _row_table(rows: Sequence[Row], work: Work) -> Table:
         return f"{short(row.state)}: {short(called)}" if is_first else ""
 
     def status(one: tuple[Row, bool]) -> str:
-        return one[0].status + (OUTSIDE if one[0].outside_rules else "")
+        return one[0].status + (" (outside the rules)" if one[0].outside_rules else "")
 
-    def measured(measure: Measure) -> Callable[[tuple[Row, bool]], str]:
-        return lambda one: shown(measure, one[0].measured(measure), work)
+    def column(measure: Measure) -> Column[tuple[Row, bool]]:
+        title = _title(measure, work).replace(", ", "\n").replace(" / ", " /\n")
+        rank = _RANKS.get(measure, 0)
+        return Column(
+            title, lambda o: shown(measure, o[0].measured(measure), work), number=True, rank=rank
+        )
 
     made: list[Column[tuple[Row, bool]]] = [
         Column("Case", case, folds=True),
         Column("Algorithm", lambda one: one[0].algorithm, folds=True, below="Case"),
         Column("Status", status, folds=True),
-        *(
-            Column(
-                _title(measure, work).replace(", ", "\n").replace(" / ", " /\n"),
-                measured(measure),
-                number=True,
-                rank=_RANKS.get(measure, 0),
-            )
-            for measure in MEASURES
-        ),
+        *map(column, MEASURES),
     ]
     return table("What each algorithm answers", made, cases, most=ROWS)
 
 
 def _standing_table(standings: Sequence[Standing]) -> Table:
+    def count(name: str) -> Column[Standing]:
+        return Column(COUNTS[name], lambda one: f"{getattr(one, name):,}", number=True)
+
     used = [name for name in COUNTS if any(getattr(one, name) for one in standings)]
-
-    def count(name: str) -> Callable[[Standing], str]:
-        return lambda one: f"{getattr(one, name):,}"
-
-    made: list[Column[Standing]] = [
-        Column("Algorithm", lambda one: one.algorithm, folds=True),
-        *(Column(COUNTS[name], count(name), number=True) for name in used),
-    ]
+    algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
+    made = [algorithm, *map(count, used)]
     return table("How each fared", made, standings)
 
 

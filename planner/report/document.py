@@ -330,7 +330,8 @@ class Fact(NamedTuple):
 class Document(Struct, frozen=True):
     """A result: what it is about and the answer, in facts, then numbers and sections.
 
-    A screen shows the facts one under the other; a page has title, badge and answer larger.
+    Empty sections are left out. A screen shows the facts one under the other; a page has title,
+    badge and answer larger.
     ``kind`` says what sort of result it is; ``tiles`` are for pages only. ``answer_last`` says that
     a screen ends with badge and answer.
     """

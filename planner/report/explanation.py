@@ -15,7 +15,7 @@ from planner.commands.explain.record import (
     Optima,
     TermDifference,
 )
-from planner.report.covered import answer_in_words, assumed, uncovered_lines
+from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import (
     NOTHING,
     Block,
@@ -27,12 +27,10 @@ from planner.report.document import (
     Section,
     Table,
     facts,
-    filled,
     name,
     table,
 )
 from planner.report.measures import RARELY_SHOWN, not_twice, told
-from planner.report.plan import ANSWERS
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
 from planner.report.words import work_in
@@ -53,27 +51,21 @@ class Explained(Protocol):
 
     def about(self, answer: CommonExplanation) -> Iterable[tuple[str, Cell]]:
         """Yield facts that no other scheduler has."""
-        ...
 
     def columns(self) -> list[Column[Any]]:
         """Return the columns that say what runs where."""
-        ...
 
     def asking(self, answer: CommonExplanation) -> Iterable[str]:
         """Yield the lines on where the preemptor is."""
-        ...
 
     def standings(self, answer: CommonExplanation) -> Iterable[tuple[CommonStanding, str]]:
         """Yield what is explained, and the start of its line: who it is, and where it runs."""
-        ...
 
     def blocks(self, answer: CommonExplanation) -> Iterable[Block]:
         """Yield what is said of the nodes."""
-        ...
 
     def lines(self, answer: CommonExplanation) -> Iterable[str]:
         """Yield the plain lines that no other scheduler has."""
-        ...
 
 
 EXPLAINED: Final = Part[Explained]("explained")
@@ -85,7 +77,7 @@ def document(answer: CommonExplanation) -> Document:
     compared: tuple[Block, ...] = ()
     if other is not None and other.terms:
         compared = (_alternative(other, answer.names), _difference(answer, other.terms))
-    sections = filled(
+    sections = (
         Section("Who", (_standings(answer),)),
         Section("The other plan", compared),
         Section("Plans as good", tuple(_optima(optima, answer.names)) if optima else ()),
@@ -104,22 +96,18 @@ def _head(answer: CommonExplanation) -> Iterator[Fact]:
     yield Fact(called.queue, name(answer.preemptor_queue))
     yield Fact("Scheduler", Cell(f"{called.name}, {called.rules[answer.rules]}"))
     yield Fact("Objective", Cell(answer.objective))
-    said, tone = answer_in_words(answer.status, answer.claim, ANSWERS)
-    yield Fact("Plan", Cell(said, tone=tone), "verdict")
+    yield Fact("Plan", answer_cell(answer), "verdict")
     yield Fact("Victims", Cell(f"{len(answer.victims):,}"))
     yield from facts(EXPLAINED.of(answer).about(answer))
 
 
 def _standings(answer: CommonExplanation) -> Table:
+    itself = scheduler_of(answer).words.name
     columns: list[Column[Any]] = [
         *EXPLAINED.of(answer).columns(),
         Column("Law", lambda one: name(one.law.law)),
         Column("Why", lambda one: one.law.text, folds=True, least=24),
-        Column(
-            scheduler_of(answer).words.name,
-            lambda one: NECESSARY[one.by_scheduler],
-            rank=3,
-        ),
+        Column(itself, lambda one: NECESSARY[one.by_scheduler], rank=3),
         Column("Necessary", lambda one: NECESSARY[one.necessary]),
     ]
     return table("What the rules say of each", columns, answer.standings)
@@ -129,20 +117,18 @@ def _alternative(other: Alternative, names: Mapping[str, str]) -> Facts:
     victim = Cell(names.get(other.victim, other.victim), tone="strong", is_name=True)
     rows = [(CONDITIONS[other.condition], victim)]
     for label, keys in (("more", other.more), ("fewer", other.fewer)):
-        named = [name(names.get(key, key)) for key in keys]
-        rows += [(label if not n else "", cell) for n, cell in enumerate(named)]
+        rows += [("" if n else label, name(names.get(key, key))) for n, key in enumerate(keys)]
     return Facts(tuple(rows))
 
 
 def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> Table:
     ordered = sorted(terms, key=lambda term: (term.level is None, term.level or 0))
-    differ = (
+    telling = (
         one
         for one in ordered
-        if one.level is None and one.plan != one.other and one.term not in RARELY_SHOWN
+        if one.level is not None or (one.plan != one.other and one.term not in RARELY_SHOWN)
     )
-    asked = [one for one in ordered if one.level is not None]
-    shown = not_twice((*asked, *differ), lambda term: (term.term, (term.plan, term.other)))
+    shown = not_twice(telling, lambda term: (term.term, (term.plan, term.other)))
     work = work_in(one.resource for each in answer.standings for one in each.usage)
 
     def of(field: str) -> Callable[[TermDifference], str]:
@@ -153,9 +139,7 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> T
         return f"{'+' if more >= 0 else ''}{told(term.unit, more, work)[1]}"
 
     columns: list[Column[TermDifference]] = [
-        Column(
-            "Level", lambda term: NOTHING if term.level is None else str(term.level), number=True
-        ),
+        Column("Level", lambda o: NOTHING if o.level is None else str(o.level), number=True),
         Column("Term", lambda term: term.term),
         Column("Disruption", lambda term: term.title, folds=True),
         Column("Plan", of("plan"), number=True),
@@ -167,15 +151,12 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> T
 
 
 def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
-    least = "" if optima.complete else "at least "
-    columns: list[Column[tuple[str, ...]]] = [
-        Column(
-            f"Optimal plans: {least}{optima.count:,}",
-            lambda keys: ", ".join(short(names.get(key, key)) for key in keys),
-            folds=True,
-        )
-    ]
+    def victims(keys: tuple[str, ...]) -> str:
+        return ", ".join(short(names.get(key, key)) for key in keys)
+
     if optima.count > 1:
+        title = f"Optimal plans: {'' if optima.complete else 'at least '}{optima.count:,}"
+        columns = [Column(title, victims, folds=True)]
         yield table("All that equal the plan in every level", columns, optima.plans)
 
 

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from planner.plan import SCHEMA_VERSION, Record
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
-from planner.report.covered import answer_in_words, assumed, uncovered_lines
+from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import (
     LEAST,
     Cell,
@@ -22,19 +22,12 @@ from planner.report.document import (
     Table,
     Tone,
     facts,
-    filled,
     name,
     named,
     table,
 )
 from planner.report.measures import told
-from planner.report.plan import (
-    LINES,
-    NO_GREEDY,
-    PAGE,
-    outside_lines,
-    scheduler_at,
-)
+from planner.report.plan import LINES, NO_GREEDY, PAGE, outside_lines, scheduler_at
 from planner.report.style import Said, each, free, line, rendered
 from planner.report.text import cells, moment, short
 from planner.report.words import outside_rules, scheduler_name, texts_of, victim_names, work_of
@@ -46,15 +39,7 @@ ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
     "infeasible": ("Proved infeasible", "bad"),
     "unknown": ("Unknown", "warn"),
 }
-FRONT: Final = "Pareto front"
 TITLE_WIDTH: Final = 12
-ON: Final = "{scheduler}'s own plan is on the front, as good as point {points}."
-BEHIND: Final = (
-    "{scheduler}'s own plan is behind the front: {points} better in one measure and no worse in "
-    "the other."
-)
-OPEN: Final = "None of these points is better than {scheduler}'s own plan; one not found may be."
-OUTSIDE: Final = "{scheduler}'s own plan is none that the front is drawn from."
 
 
 class Fronts(Record):
@@ -84,7 +69,6 @@ def render(fronts: Sequence[Front], style: str, *, alone: bool, width: int, colo
 def document(front: Front) -> Document:
     """Return everything there is to say: the points, and where the scheduler's own plan is."""
     greedy = front.greedy.plan
-    badge, tone = answer_in_words(front.status, front.claim, ANSWERS)
     head = (
         *assumed(front.coverage, front.assume),
         Fact("Preemptor", name(greedy.preemptor_name), "title"),
@@ -92,17 +76,17 @@ def document(front: Front) -> Document:
         Fact("Priority", Cell(f"{greedy.priority:,}")),
         Fact("Scheduler", Cell(scheduler_at(greedy))),
         Fact("Objective", Cell(front.objective)),
-        Fact("Front", Cell(badge, tone=tone), "verdict"),
+        Fact("Front", answer_cell(front, ANSWERS), "verdict"),
         Fact("", Cell(front.explanation), "answer"),
     )
     rows = _rows(front)
     beside = [Paragraph(_beside(front))]
     beside += [Paragraph(said, "warn") for _, said in outside_rules(greedy)]
-    sections = filled(
+    sections = (
         Section("The trade", (_table(front, rows),)),
         Section(f"{scheduler_name(greedy)}'s own plan", tuple(beside)),
     )
-    return Document(FRONT, head, sections)
+    return Document("Pareto front", head, sections)
 
 
 def _rows(front: Front) -> list[_Row]:
@@ -153,18 +137,19 @@ def _texts(front: Front, measure: FrontMeasure) -> tuple[str, str]:
 def _beside(front: Front) -> str:
     """Say in words where the scheduler's own plan is."""
     greedy = front.greedy
-    verb = scheduler_of(greedy.plan).words.verb
-    words = {"scheduler": scheduler_name(greedy.plan), "verb": verb}
-    numbers = ", ".join(map(str, greedy.points))
+    scheduler, verb = scheduler_name(greedy.plan), scheduler_of(greedy.plan).words.verb
+    its_own, numbers = f"{scheduler}'s own plan", ", ".join(map(str, greedy.points))
     if greedy.place == "none":
-        return NO_GREEDY.format(**words)
+        return NO_GREEDY.format(scheduler=scheduler, verb=verb)
     if greedy.place == "on":
-        return ON.format(points=numbers, **words)
+        return f"{its_own} is on the front, as good as point {numbers}."
     if greedy.place == "behind":
-        several = len(greedy.points) > 1
-        points = f"points {numbers} are" if several else f"point {numbers} is"
-        return BEHIND.format(points=points, **words)
-    return (OPEN if greedy.place == "open" else OUTSIDE).format(**words)
+        points = f"points {numbers} are" if len(greedy.points) > 1 else f"point {numbers} is"
+        better = f"{points} better in one measure and no worse in the other"
+        return f"{its_own} is behind the front: {better}."
+    if greedy.place == "open":
+        return f"None of these points is better than {its_own}; one not found may be."
+    return f"{its_own} is none that the front is drawn from."
 
 
 def _lines(front: Front) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from planner.plan import Certificate, Verdict
-from planner.report.covered import answer_in_words, assumed, effects, uncovered_lines
+from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
 from planner.report.document import (
     NONE,
     NOTHING,
@@ -33,18 +33,13 @@ from planner.report.document import (
     Tile,
     Tone,
     facts,
-    filled,
     name,
     table,
 )
-from planner.report.measures import (
-    LEVELS_FIRST,
-    terms_tables,
-)
+from planner.report.measures import LEVELS_FIRST, terms_tables
 from planner.report.style import Said, each, field_lines, fields, free, line, rendered
 from planner.report.text import hours, moment, plural
 from planner.report.words import (
-    LOST,
     WORK_UNIT,
     TermRow,
     by_hand_in_words,
@@ -52,6 +47,7 @@ from planner.report.words import (
     contrast,
     if_ever,
     laws_held,
+    lost_by,
     main_bound,
     more_than_greedy,
     outside_rules,
@@ -69,24 +65,13 @@ if TYPE_CHECKING:
     from planner.plan import AnyPlan
     from planner.report.plans import Plans
 
-ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
-    "optimal": ("Proved optimal", "good"),
-    "feasible": ("Legal, not proved optimal", "warn"),
-    "infeasible": ("Proved infeasible", "bad"),
-    "unknown": ("Unknown", "warn"),
-}
 MANY, FIRST = 100, 20
 """Of more victims there is a summary by queue; then a screen has the first ones only."""
 
 PREEMPTION: Final = "Preemption plan"
 SHORT_DIGEST: Final = 16
-SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
-DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
-WHOM: Final = "Whom {scheduler} itself would {verb}"
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
-CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
-HOLDS, BROKEN = Cell("holds", tone="good"), Cell("broken", tone="bad")
 CLOSED: Final = "value = bound on {closed} of {levels}"
 _INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -115,11 +100,9 @@ class Lines(Protocol):
 
     def lines(self, plan: AnyPlan) -> Iterable[str]:
         """Yield the lines of a plan."""
-        ...
 
     def asking(self, plan: AnyPlan) -> Iterable[str]:
         """Yield the lines on where the preemptor is."""
-        ...
 
 
 PAGE: Final[Part[Callable[[AnyPlan], Particulars]]] = Part("page")
@@ -161,39 +144,31 @@ def overview(plans: Sequence[AnyPlan]) -> Document:
 
     work = work_of(*plans)
 
-    def planned(plan: AnyPlan) -> AnyPlan | None:
-        return plan if has_plan(plan) else None
+    def victims(plan: AnyPlan | None) -> str:
+        return f"{len(plan.victims):,}" if plan else NOTHING
 
     def lost(plan: AnyPlan | None) -> str:
-        return work.lost(sum(plan.terms.get(term, 0) for term in LOST)) if plan else NOTHING
-
-    def answer(plan: AnyPlan) -> Cell:
-        badge, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
-        return Cell(badge, tone=tone)
+        return work.lost(lost_by(plan.terms)) if plan else NOTHING
 
     columns: list[Column[AnyPlan]] = [
         Column("Preemptor", lambda plan: name(plan.preemptor_name), folds=True, least=24),
-        Column("Answer", answer, folds=True),
-        Column("Victims", lambda plan: _number(planned(plan)), number=True),
-        Column(itself, lambda plan: _number(plan.greedy), number=True),
-        Column(f"Lost {work.short}", lambda plan: lost(planned(plan)), number=True),
+        Column("Answer", answer_cell, folds=True),
+        Column("Victims", lambda p: victims(p) if has_plan(p) else NOTHING, number=True),
+        Column(itself, lambda plan: victims(plan.greedy), number=True),
+        Column(f"Lost {work.short}", lambda p: lost(p) if has_plan(p) else NOTHING, number=True),
         Column(f"{itself} {work.short}", lambda plan: lost(plan.greedy), number=True),
     ]
-    counts = Counter(answer_in_words(one.status, one.claim, ANSWERS)[0] for one in plans)
+    counts = Counter(answer_cell(plan).text for plan in plans)
     said = ", ".join(f"{count:,} {badge.lower()}" for badge, count in counts.items())
     head = Fact("Overview", Cell(f"{len(plans):,} pending: {said}"), "title")
     rows = table("Each plan starts from the same state", columns, plans)
     return Document("Overview", (head,), (Section("", (rows,)),))
 
 
-def _number(plan: AnyPlan | None) -> str:
-    return f"{len(plan.victims):,}" if plan else NOTHING
-
-
 def document(plan: AnyPlan) -> Document:
     """Return everything there is to say of a plan."""
-    own = PAGE.of(plan)(plan)
-    sections = filled(
+    own, cautioned = PAGE.of(plan)(plan), (Paragraph(text, "warn") for text in cautions(plan))
+    sections = (
         Section("Request", own.request),
         Section("Victims", own.victims),
         Section("Quota, before and after", own.usage),
@@ -204,15 +179,14 @@ def document(plan: AnyPlan) -> Document:
         Section("Shares", own.shares),
         Section("Certificate", tuple(_certificate(plan))),
         Section("Not modelled", (Only("page", tuple(effects(plan.coverage))),)),
-        Section("Notes", (Only("page", tuple(_notes(plan))),)),
+        # What a reader should know; on a screen these are warnings on standard error.
+        Section("Notes", (Only("page", (*cautioned, *map(Paragraph, plan.notes))),)),
         Section("Commands", own.commands),
     )
     return Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))
 
 
 def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
-    """Yield the facts of a plan; what is to be remarked on stands in `_notes`."""
-    badge, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
     yield from assumed(plan.coverage, plan.assume)
     asks = Cell(plan.preemptor_name, is_name=True, aside=f"priority {plan.priority}", aside_tone="")
     yield Fact(own.asks, asks, "title")
@@ -222,16 +196,10 @@ def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
     yield Fact("Scheduler", Cell(f"{scheduler_name(plan)}, {rules_name(plan)}"), only="page")
     yield Fact("Objective", Cell(plan.objective))
     yield Fact("Clock", Cell(moment(plan.now)), only="page")
-    yield Fact("Answer", Cell(badge, tone=tone), "verdict")
+    yield Fact("Answer", answer_cell(plan), "verdict")
     if plan.explanation:
         yield Fact("", Cell(plan.explanation), "answer")
     yield from facts(own.found)
-
-
-def _notes(plan: AnyPlan) -> Iterator[Block]:
-    """Yield what a reader should know; on a screen these are warnings on standard error."""
-    yield from (Paragraph(text, "warn") for text in cautions(plan))
-    yield from (Paragraph(text) for text in plan.notes)
 
 
 def scheduler_at(plan: AnyPlan) -> str:
@@ -249,32 +217,20 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
     if not has_plan(plan):
         return
     theirs = plan.greedy if plan.greedy and plan.greedy.victims else None
-    scheduler = scheduler_name(plan)
-
-    def beside(value: str) -> str:
-        return f"{scheduler} itself: {value}"
-
-    called = scheduler_of(plan).words
-    nouns = plural(len(plan.victims), called.noun).partition(" ")[2]
-    yield Tile(
-        f"{len(plan.victims):,}",
-        f"{nouns} to {called.verb}",
-        beside(f"{len(theirs.victims):,}" if theirs else "nobody") if plan.greedy else "",
-    )
+    itself, called = f"{scheduler_name(plan)} itself", scheduler_of(plan).words
+    count, nouns = plural(len(plan.victims), called.noun).split(" ", 1)
+    beside = f"{itself}: {f'{len(theirs.victims):,}' if theirs else 'nobody'}"
+    yield Tile(count, f"{nouns} to {called.verb}", beside if plan.greedy else "")
     if plan.victims:
-        work = work_of(plan)
-        lost = [sum(one.terms.get(term, 0) for term in LOST) for one in (plan, theirs) if one]
-        yield Tile(
-            work.lost(lost[0]),
-            f"{work.hours} lost, restarts included",
-            beside(work.lost(lost[1])) if theirs else "",
-            "warn" if theirs and lost[0] > lost[1] else "",
-        )
+        work, lost = work_of(plan), lost_by(plan.terms)
+        spent = lost_by(theirs.terms) if theirs else lost
+        beside = f"{itself}: {work.lost(spent)}" if theirs else ""
+        tone: Tone = "warn" if lost > spent else ""
+        yield Tile(work.lost(lost), f"{work.hours} lost, restarts included", beside, tone)
     if plan.certificate and (levels := plan.certificate.levels):
-        closed = sum(level.value == level.bound for level in levels)
-        proved = closed == len(levels)
-        label = "levels of the objective proved"
-        yield Tile(f"{closed} of {len(levels)}", label, tone="good" if proved else "warn")
+        closed = closed_levels(plan.certificate)
+        tone = "good" if closed == len(levels) else "warn"
+        yield Tile(f"{closed} of {len(levels)}", "levels of the objective proved", tone=tone)
 
 
 def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
@@ -295,13 +251,9 @@ def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
     def lost(victims: Iterable[Any]) -> str:
         return work.lost(sum(victim.costs.get("D4", 0) for victim in victims))
 
+    queue, count = scheduler_of(plan).words.queue, plural(len(queues), "queue")
     columns: list[Column[tuple[str, list[Any]]]] = [
-        Column(
-            scheduler_of(plan).words.queue,
-            lambda row: name(row[0]),
-            plural(len(queues), "queue"),
-            folds=True,
-        ),
+        Column(queue, lambda row: name(row[0]), count, folds=True),
         Column("Victims", lambda row: f"{len(row[1]):,}", f"{len(plan.victims):,}", number=True),
         Column("Priority", priorities, number=True),
         Column(f"Lost {work.short}", lambda row: lost(row[1]), lost(plan.victims), number=True),
@@ -314,18 +266,15 @@ def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
 
 def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
     """Return what victims lose: work, and the user's own cost where that is the objective."""
+
+    def cost(title: str, term: str, show: Callable[[int], str], page: str = "") -> Column[Any]:
+        total = show(sum(victim.costs.get(term, 0) for victim in plan.victims))
+        shown = Column[Any](title, lambda one: show(one.costs.get(term, 0)), total, number=True)
+        return replace(shown, page=page)
+
     work = work_of(plan)
-    columns = [_cost(plan, f"Lost {work.short}", "D4", work.lost, page=f"Lost {work.hours}")]
-    if "cost" in plan.objective:
-        columns.append(_cost(plan, "Cost", "cost", "{:,}".format))
-    return columns
-
-
-def _cost(
-    plan: AnyPlan, title: str, term: str, show: Callable[[int], str], page: str = ""
-) -> Column[Any]:
-    total = show(sum(victim.costs.get(term, 0) for victim in plan.victims))
-    return Column(title, lambda one: show(one.costs.get(term, 0)), total, number=True, page=page)
+    lost = cost(f"Lost {work.short}", "D4", work.lost, page=f"Lost {work.hours}")
+    return [lost, cost("Cost", "cost", "{:,}".format)] if "cost" in plan.objective else [lost]
 
 
 def amount_column(
@@ -359,10 +308,10 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
     parts = contrast(plan, greedy)
     theirs = plural(len(greedy.victims), called.noun)
     differ = bool(parts.spared or parts.instead)
+    would = f"{if_ever(greedy)}{scheduler_name(plan)} itself would {called.verb}"
     if differ:
         theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
-        said = DIFFERENT.format(theirs=theirs, ours=len(plan.victims), **words)
-        yield Paragraph(if_ever(greedy) + said)
+        yield Paragraph(f"{would} {theirs}, this plan {len(plan.victims)}:")
         # Lists of who is in both, spared or instead; a page begins with who is spared.
         names = victim_names(greedy) | victim_names(plan)
 
@@ -375,12 +324,13 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
         yield Only("page", both)
         yield from of(INSTEAD, parts.instead, "warn")
     else:
-        yield Paragraph(if_ever(greedy) + SAME.format(theirs=theirs, **words))
+        yield Paragraph(f"{would} the same {theirs}.")
     if more := more_than_greedy(plan):
         yield Paragraph(more, "warn")
     yield Only("page", tuple(_outside(plan)))
     if differ:
-        yield Fold(WHOM.format(**words), PAGE.of(greedy)(greedy).victims)
+        whom = f"Whom {scheduler_name(plan)} itself would {called.verb}"
+        yield Fold(whom, PAGE.of(greedy)(greedy).victims)
 
 
 def _outside(plan: AnyPlan) -> Iterator[Paragraph]:
@@ -410,16 +360,12 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
     for medium in ("screen", "page"):
         rows = [(label, cell) for only, label, cell in claims if only in {None, medium}]
         yield Only(medium, (Facts(tuple(rows)),))
-    broken = [
-        Paragraph(f"{one.law} {one.title}: {one.detail}", "bad")
-        for one in certificate.verdicts
-        if not one.holds
-    ]
-    yield Only("page", tuple(broken))
+    yield Only("page", tuple(Paragraph(said, "bad") for said in _broken(certificate)))
     if certificate.verdicts:
+        holds = {True: Cell("holds", tone="good"), False: Cell("broken", tone="bad")}
         columns: list[Column[Verdict]] = [
             Column("Law", lambda one: name(one.law)),
-            Column("Verdict", lambda one: HOLDS if one.holds else BROKEN),
+            Column("Verdict", lambda one: holds[one.holds]),
             Column("Rule", lambda one: one.title),
             Column("What was found", lambda one: one.detail),
         ]
@@ -434,6 +380,11 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
         yield Fold("Bounds that need no solver", tuple(map(Paragraph, said)))
 
 
+def _broken(certificate: Certificate) -> list[str]:
+    verdicts = certificate.verdicts
+    return [f"{one.law} {one.title}: {one.detail}" for one in verdicts if not one.holds]
+
+
 def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[Medium | None, str, Cell]]:
     """Yield the facts of a certificate, each with the medium that has it, if not both."""
     seconds = f"{certificate.wall_time_s:.2f} s"
@@ -444,16 +395,15 @@ def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[Medium | 
         "Proof": proof_in_words(certificate),
         "By hand": by_hand_in_words(certificate),
         "Solver-free": bound.statement if bound is not None else "",
-        "Cut off": CUT_OFF.format(sets=sets, judge=judge) if certificate.cut_off else "",
+        "Cut off": f"{sets} of victims that the model permits and {judge} not"
+        if certificate.cut_off
+        else "",
     }
-    broken = [
-        f"{one.law} {one.title}: {one.detail}" for one in certificate.verdicts if not one.holds
-    ]
     for label, text in said.items():
         if text:
             yield None, label, Cell(text)
         if label == "By hand":
-            for law in broken:
+            for law in _broken(certificate):
                 yield "screen", "Broken law", Cell(law, tone="bad")
     solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
     digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
@@ -475,14 +425,13 @@ def _claimed(
     laws = f"laws {held}/{checked} hold" if checked else ""
     parts = (plan.status, proved, plan.attempt, laws, seconds)
     yield "screen", "CERTIFICATE", Cell("   ".join(part for part in parts if part))
-    answer, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
-    yield "page", "Status", Cell(answer, tone=tone)
+    yield "page", "Status", answer_cell(plan)
     if proved:
         yield "page", "Optimality", Cell(proved, tone="good" if closed == count else "warn")
     if plan.attempt:
         yield "page", "Attempt", Cell(plan.attempt)
     if checked:
-        tone = "good" if held == checked else "bad"
+        tone: Tone = "good" if held == checked else "bad"
         yield "page", "Laws", Cell(f"{held} of {checked} hold", tone=tone)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final
 
 from planner.commands.simulate.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
@@ -19,12 +20,11 @@ from planner.report.document import (
     Section,
     Table,
     Tone,
-    filled,
     name,
     table,
 )
 from planner.report.style import Said, each, field_lines, fields, line, renderer
-from planner.report.text import age, moment, plural, short
+from planner.report.text import age, moment, plural, short, some_of
 from planner.report.words import work_in
 from planner.scheduler import Part, scheduler_of
 
@@ -44,12 +44,6 @@ BY_PLANS: Final = {
     "boost": "the least disruptive plan by {objective} where priority boosts lead to it, {own} "
     "elsewhere",
 }
-SCHEDULE: Final = "{time}: {cycles}; {ended}"
-ROUND: Final = "LOOP {number}: {evictions} in {period}, {often}"
-ONLY_EVICTIONS: Final = "Evictions only, of {all:,} events; --timeline FILE has all."
-
-
-TONES: Final[dict[str, Tone]] = {"preempted": "bad"}
 AMOUNT: Final = Part[Callable[[int, str], str]]("amount")
 """Writes an amount of a resource as people do."""
 
@@ -65,7 +59,7 @@ def document(answer: Simulation) -> Document:
     left_out = len(answer.loops) - MOST_LOOPS
     said = f"... {left_out:,} more loops, use --format json"
     more = (Paragraph(said, "dim"),) if left_out > 0 else ()
-    sections = filled(
+    sections = (
         *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
         Section("More loops", more),
         Section("Who evicted each other", (_feud_table(answer),)),
@@ -79,17 +73,11 @@ def document(answer: Simulation) -> Document:
 
 def _head(answer: Simulation) -> Iterator[Fact]:
     yield from assumed(answer.coverage)
-    totals = answer.totals
-    called = scheduler_of(answer).words
-    own = called.choice
+    totals, called = answer.totals, scheduler_of(answer).words
+    own, noun = called.choice, called.noun
     by_plans = BY_PLANS.get(answer.decider, own)
     decider = by_plans.format(objective=answer.objective or "", own=own)
-    noun = called.noun
-    ended = SCHEDULE.format(
-        time=age(answer.duration_s),
-        cycles=plural(answer.cycles, "cycle"),
-        ended=ENDED[answer.ended],
-    )
+    ended = f"{age(answer.duration_s)}: {plural(answer.cycles, 'cycle')}; {ENDED[answer.ended]}"
     evicted = f"{plural(totals.evictions, 'eviction')} of {plural(totals.evicted, noun)}"
     work = work_in(use.resource for use in answer.use)
     lost = f"{age(totals.lost_s)} of their runs, {work.lost(totals.lost_work)} {work.hours}"
@@ -114,17 +102,12 @@ def _head(answer: Simulation) -> Iterator[Fact]:
 
 def _loop(loop: Loop, number: int) -> Section:
     often = "and so on for ever" if loop.endless else f"seen {plural(loop.rounds, 'time')}"
-    title = ROUND.format(
-        number=number,
-        evictions=plural(loop.evictions, "eviction"),
-        period=age(loop.period_s),
-        often=often,
-    )
+    round_ = f"{plural(loop.evictions, 'eviction')} in {age(loop.period_s)}, {often}"
+    title = f"LOOP {number}: {round_}, first {age(loop.first_s)} after the start"
     story = [f"  {sentence}" for sentence in loop.story[:MOST_ROWS]]
     left_out = len(loop.story) - MOST_ROWS
     if left_out > 0:
         story.append(f"  ... {left_out:,} more")
-    title = f"{title}, first {age(loop.first_s)} after the start"
     return Section(title, (Paragraph("\n".join(story)),), heads=True, tone="bad")
 
 
@@ -133,21 +116,21 @@ def _timeline(answer: Simulation) -> Iterator[Block]:
     events = answer.timeline
     if len(events) > MOST_ROWS:
         events = tuple(one for one in events if one.kind == "preempted")
-        yield Paragraph(ONLY_EVICTIONS.format(all=len(answer.timeline)), "dim")
+        count = f"{len(answer.timeline):,}"
+        yield Paragraph(f"Evictions only, of {count} events; --timeline FILE has all.", "dim")
     if events:
+
+        def by(row: Event) -> Cell | str:
+            return name(answer.called(row.by)) if row.by else NOTHING
+
         noun = scheduler_of(answer).words.noun.title()
         columns: list[Column[Event]] = [
             Column("Second", lambda row: f"{row.at_s:,}", number=True),
             Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
-            Column("What", lambda row: Cell(row.kind, tone=TONES.get(row.kind, ""))),
+            Column("What", lambda o: Cell(o.kind, tone="bad" if o.kind == "preempted" else "")),
             Column(noun, lambda row: name(answer.called(row.workload)), folds=True),
             Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
-            Column(
-                "By",
-                lambda row: name(answer.called(row.by)) if row.by else NOTHING,
-                folds=True,
-                below=noun,
-            ),
+            Column("By", by, folds=True, below=noun),
             Column("Why", lambda row: row.reason or NOTHING),
         ]
         yield table("One event after another", columns, events, most=MOST_ROWS)
@@ -165,18 +148,16 @@ def _feud_table(answer: Simulation) -> Table:
 
 
 def _storm_table(answer: Simulation) -> Table:
+    def most_by(storm: Storm) -> str:
+        most = [f"{short(answer.called(key))} ({n:,})" for key, n in islice(storm.by.items(), 3)]
+        return some_of(most, len(storm.by))
+
     columns: list[Column[Storm]] = [
         Column("Evicted too often", lambda row: name(answer.called(row.workload)), folds=True),
         Column("Evictions", lambda row: f"{row.evictions:,}", number=True),
-        Column("Mostly by", lambda row: _most_by(row, answer), folds=True),
+        Column("Mostly by", most_by, folds=True),
     ]
     return table("Evicted more often than is no storm yet", columns, answer.storms, most=MOST_ROWS)
-
-
-def _most_by(storm: Storm, answer: Simulation) -> str:
-    some = [f"{short(answer.called(key))} ({n:,})" for key, n in list(storm.by.items())[:3]]
-    left_out = len(storm.by) - len(some)
-    return ", ".join(some) + (f" and {left_out:,} more" if left_out > 0 else "")
 
 
 def _fate_table(answer: Simulation) -> Table:
@@ -188,17 +169,14 @@ def _fate_table(answer: Simulation) -> Table:
         Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
         Column("Priority", lambda row: str(row.priority), number=True, rank=1),
         Column("At the end", lambda row: row.standing),
-        Column(
-            "Evictions", lambda row: f"{row.evictions:,}" if row.evictions else NOTHING, number=True
-        ),
+        Column("Evictions", lambda o: f"{o.evictions:,}" if o.evictions else NOTHING, number=True),
         Column("Waited", lambda row: age(row.waiting_s), number=True),
         Column("Ran", lambda row: age(row.running_s), number=True, rank=3),
         Column("Lost", lambda row: age(row.lost_s), number=True, rank=2),
         Column(f"Lost {work.short}", lambda row: work.lost(row.lost_work), number=True),
     ]
-    return table(
-        "Waiting, running and lost, those evicted most often first", columns, rows, most=MOST_ROWS
-    )
+    title = "Waiting, running and lost, those evicted most often first"
+    return table(title, columns, rows, most=MOST_ROWS)
 
 
 def _use_table(answer: Simulation) -> Table:
@@ -235,9 +213,8 @@ def _lines(answer: Simulation) -> Iterator[str]:
     for storm in answer.storms:
         yield line("storm", storm.workload, evictions=storm.evictions)
     for use in answer.use:
-        yield line(
-            "use", use.flavor, use.resource, share="none" if use.share is None else use.share
-        )
+        share = "none" if use.share is None else use.share
+        yield line("use", use.flavor, use.resource, share=share)
     names = "standing queue evictions waiting_s running_s lost_s lost_work"
     for fate in answer.workloads:
         called = answer.names.get(fate.workload)

@@ -76,19 +76,18 @@ def text_of(documents: Iterable[Document], *, width: int | None, color: bool) ->
             lines += [*([(" ", ""), *line] for line in part), []]
             if isinstance(part, _Verbatim):
                 lines[-len(part) - 1 : -1] = part
-    written = ["".join(_written(piece, color=color) for piece in line) for line in lines]
-    return "\n".join(line.rstrip() for line in written).rstrip("\n") + "\n"
+
+    def written(text: str, style: str) -> str:
+        if not (color and style and text):
+            return text
+        return f"\x1b[{';'.join(_SGR[word] for word in style.split())}m{text}\x1b[0m"
+
+    whole = ("".join(written(*piece) for piece in line).rstrip() for line in lines)
+    return "\n".join(whole).rstrip("\n") + "\n"
 
 
 class _Verbatim(list[Line]):
     """Lines as they are, from the left edge and however long."""
-
-
-def _written(piece: Piece, *, color: bool) -> str:
-    text, style = piece
-    if not (color and style and text):
-        return text
-    return f"\x1b[{';'.join(_SGR[word] for word in style.split())}m{text}\x1b[0m"
 
 
 def _parts_of(document: Document, width: int) -> Iterator[list[Line]]:
@@ -148,14 +147,13 @@ def _texts(blocks: Iterable[Block], width: int) -> Iterator[Line]:
                 rows = ((clean(label), _text(cell, _APART)) for label, cell in each.rows)
                 yield from _grid(list(rows), width)
         elif kind is Names:
-            yield from _grid([_names(names) for names in cast("Iterable[Names]", alike)], width)
-
-
-def _names(block: Names) -> tuple[str, list[Line]]:
-    line = [(", ".join(map(short, block.names[:MAX_NAMES])), STYLES[block.tone])]
-    if len(block.names) > MAX_NAMES:
-        line.append((f" {CUT.format(count=len(block.names) - MAX_NAMES)}", "dim"))
-    return f"  {clean(block.label)}", [line]
+            lists = []
+            for block in cast("Iterable[Names]", alike):
+                line = [(", ".join(map(short, block.names[:MAX_NAMES])), STYLES[block.tone])]
+                if len(block.names) > MAX_NAMES:
+                    line.append((f" {CUT.format(count=len(block.names) - MAX_NAMES)}", "dim"))
+                lists.append((f"  {clean(block.label)}", [line]))
+            yield from _grid(lists, width)
 
 
 def _paragraph(text: str, style: str, width: int) -> list[Line]:

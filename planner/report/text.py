@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Final
@@ -108,6 +109,12 @@ def thousandths(share: float) -> str:
 def moment(time: datetime) -> str:
     """Return a time as RFC 3339 in UTC, to the second unless it is finer."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def some_of(shown: Sequence[str], count: int) -> str:
+    """Return the first names of as many as there are, and how many more these are."""
+    more = count - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
 def plural(count: int, noun: str) -> str:

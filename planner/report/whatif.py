@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from planner.commands.whatif.edit import Editable, Move, Settable, Settings, Waiting, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.base import name_some
-from planner.report.covered import answer_in_words
+from planner.report.covered import answer_cell
 from planner.report.document import (
     NOTHING,
     Block,
@@ -22,26 +22,17 @@ from planner.report.document import (
     Section,
     Table,
     Tone,
-    filled,
     name,
     table,
 )
 from planner.report.measures import RARELY_SHOWN, not_twice, told
-from planner.report.plan import ANSWERS, PAGE, queue_line
+from planner.report.plan import PAGE, queue_line
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.report.text import plural
 from planner.report.words import rules_name, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
-NO_CHANGE: Final = (
-    "Nothing changes: neither {scheduler}'s victims nor the plan's, nor what they lose."
-)
-ONLY_PLACES: Final = (
-    "Only places change: neither {scheduler}'s victims nor the plan's, nor what they lose."
-)
 MAX_PLACES: Final = 8
-ITSELF: Final = "the scheduler itself"
-QUOTA: Final = "Quota, before and after the plan"
 NOT_THERE: Final = "it is not there"
 
 
@@ -60,13 +51,6 @@ class _Evicted(NamedTuple):
     queue: str
     priority: int
     sides: tuple[bool, ...]
-
-
-class _Moved(NamedTuple):
-    """Pods that go elsewhere, in whose answer."""
-
-    owner: str
-    move: Move
 
 
 class _Term(NamedTuple):
@@ -93,15 +77,17 @@ def document(answer: WhatIf) -> Document:
     said: tuple[Block, ...] = (Only("page", tuple(_hit(answer))),)
     # What goes elsewhere, by whose answer.
     owners = (scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
-    moves = [_Moved(owner, one) for owner, difference in owners for one in difference.moved]
+    moves = [(owner, one) for owner, difference in owners for one in difference.moved]
     if answer.greedy.is_none and answer.optimum.is_none:
-        text = ONLY_PLACES if moves else NO_CHANGE
-        said += (Paragraph(text.format(scheduler=scheduler_name(answer.after))),)
+        what, whose = "Only places change" if moves else "Nothing changes", owners[0][0]
+        text = f"{what}: neither {whose}'s victims nor the plan's, nor what they lose."
+        said += (Paragraph(text),)
     sides, after = _sides(answer), answer.after
     # Every victim of any plan: those of the planner's plans first.
     facts: dict[str, tuple[str, str, int]] = {}
     for side in reversed(sides):
-        facts = {**_victims(side.plan), **facts}
+        found = {one.key: (one.name, one.runs_in, one.priority) for one in side.plan.victims}
+        facts = {**found, **facts}
     ours = [side.plan for side in sides if side.owner == "plan"]
     keys = dict.fromkeys(key for plan in (*ours, *(s.plan for s in sides)) for key in plan.keys)
     chosen = [set(side.plan.keys) for side in sides]
@@ -113,11 +99,11 @@ def document(answer: WhatIf) -> Document:
         (row for row in told_of if row.id in minimised or row.id not in RARELY_SHOWN),
         lambda row: (row.id, row.values),
     )
-    sections = filled(
+    sections = (
         Section("Change", said),
-        Section("Places", (_move_table(moves),) if moves else ()),
+        Section("Places", (_move_table(moves),)),
         Section("Victims", (_victim_table(evicted, sides, after),)),
-        Section(QUOTA, (Only("page", PAGE.of(after)(after).usage),)),
+        Section("Quota, before and after the plan", (Only("page", PAGE.of(after)(after).usage),)),
         Section("Disruption", (_term_table(terms, sides, after),)),
     )
     return Document("What an edit changes", tuple(_head(answer)), sections)
@@ -129,15 +115,16 @@ def _hit(answer: WhatIf) -> Iterator[Block]:
     names = victim_names(after) | victim_names(_greedy(after))
     for plan in (before, _greedy(before)) if before else ():
         names |= victim_names(plan)
-    for owner, difference in (("the plan", answer.optimum), (ITSELF, answer.greedy)):
+    owners = ("the plan", answer.optimum), ("the scheduler itself", answer.greedy)
+    for owner, difference in owners:
         kinds: tuple[tuple[str, Sequence[str], Tone], ...] = (
-            ("no longer a victim of {owner}", difference.no_longer, "good"),
-            ("newly a victim of {owner}", difference.newly, "warn"),
+            ("no longer", difference.no_longer, "good"),
+            ("newly", difference.newly, "warn"),
         )
-        for label, keys, tone in kinds:
+        for when, keys, tone in kinds:
             if keys:
                 named = tuple(names[key] for key in keys)
-                yield Names(label.format(owner=owner), named, tone)
+                yield Names(f"{when} a victim of {owner}", named, tone)
 
 
 def _head(answer: WhatIf) -> Iterator[Fact]:
@@ -159,14 +146,8 @@ def _head(answer: WhatIf) -> Iterator[Fact]:
 
 def _answer(when: str, plan: AnyPlan) -> Iterator[Fact]:
     """Yield the status of a plan, and what is said of it and of the scheduler's own."""
-    status, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
-    yield Fact(when, Cell(status, tone=tone), "verdict")
+    yield Fact(when, answer_cell(plan), "verdict")
     yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer")
-
-
-def _victims(plan: AnyPlan) -> dict[str, tuple[str, str, int]]:
-    """Return name, queue and priority of every victim, by its key."""
-    return {one.key: (one.name, one.runs_in, one.priority) for one in plan.victims}
 
 
 def _title(side: _Side) -> str:
@@ -193,18 +174,20 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
     return table("Who is a victim where", columns, rows)
 
 
-def _move_table(rows: Sequence[_Moved]) -> Table:
-    columns: list[Column[_Moved]] = [
-        Column("Pods", lambda row: name(row.move.pods), folds=True),
-        Column("In", lambda row: row.owner),
-        Column("Before", lambda row: name(_on(row.move.before)), folds=True),
-        Column("After", lambda row: name(_on(row.move.after)), folds=True),
+def _move_table(rows: Sequence[tuple[str, Move]]) -> Table:
+    """Return which pods go elsewhere, and in whose answer."""
+
+    def on(places: Mapping[str, int]) -> Cell:
+        pods = [f"{place} {count}" for place, count in places.items()]
+        return name(name_some(pods, MAX_PLACES))
+
+    columns: list[Column[tuple[str, Move]]] = [
+        Column("Pods", lambda row: name(row[1].pods), folds=True),
+        Column("In", lambda row: row[0]),
+        Column("Before", lambda row: on(row[1].before), folds=True),
+        Column("After", lambda row: on(row[1].after), folds=True),
     ]
     return table("Where the pods go", columns, rows)
-
-
-def _on(places: Mapping[str, int]) -> str:
-    return name_some([f"{place} {count}" for place, count in places.items()], MAX_PLACES)
 
 
 def _terms(answer: WhatIf) -> list[_Term]:
@@ -278,7 +261,6 @@ render = renderer(_lines, document)
 
 
 SETTINGS: Final = "What can be set"
-LEFT_OUT: Final = "{count} that run are not listed."
 
 
 def _settings(answer: Settings) -> Document:
@@ -294,8 +276,8 @@ def _settings(answer: Settings) -> Document:
         Column("May be", lambda row: ", ".join(row[1].choices) or NOTHING, folds=True),
     ]
     rows = ((one, setting) for one in answer.objects for setting in one.settings)
-    notes = (LEFT_OUT.format(count=f"{answer.left_out:,}"),) if answer.left_out else ()
-    sections = filled(
+    notes = (f"{answer.left_out:,} that run are not listed.",) if answer.left_out else ()
+    sections = (
         Section("Pending", (table("Who waits in a queue", waits, answer.pending),)),
         Section(SETTINGS, (table("What stands before the = of an edit", columns, rows, notes),)),
     )

@@ -71,12 +71,14 @@ def blocks(answer: Explanation) -> Iterator[Block]:
     if nodes.unknown:
         yield Paragraph(f"Not known: {nodes.unknown}", "warn")
         return
+
+    def lacks(one: DomainRoom) -> Cell:
+        return Cell(f"{one.lacks:,}", tone="bad" if one.lacks else "good")
+
     columns: list[Column[DomainRoom]] = [
         Column("Domain", lambda one: name(one.name), folds=True),
         Column("Has", lambda one: f"{one.holds:,}", number=True),
-        Column(
-            "Lacks", lambda o: Cell(f"{o.lacks:,}", tone="bad" if o.lacks else "good"), number=True
-        ),
+        Column("Lacks", lacks, number=True),
         Column("Empty", lambda one: f"{one.empty:,}", number=True, rank=3),
         Column("Candidates to go", lambda one: _to_go(one, one.candidates), folds=True),
         Column("Whoever it is", lambda one: _to_go(one, one.whoever), folds=True, rank=2),
@@ -165,7 +167,7 @@ def _taken_apart(message: PreemptionMessage) -> Document:
         Fact("Law", Cell(message.law or NOTHING)),
     ]
     for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
-        head += [Fact(title if not n else "", Cell(fact)) for n, fact in enumerate(_said_of(party))]
+        head += [Fact("" if n else title, Cell(fact)) for n, fact in enumerate(_said_of(party))]
     return Document("Message about a preemption", tuple(head), ())
 
 
@@ -184,17 +186,15 @@ def _message_lines(message: PreemptionMessage) -> Iterator[str]:
 
 def _said_of(party: Party) -> list[str]:
     """Return what a text says of one side, a fact a line."""
-    said = []
-    if party.workload:
-        said.append(short(party.workload))
-    if party.uid:
-        said.append(f"UID {short(party.uid)}")
-    if party.job_uid:
-        said.append(f"UID of the job {short(party.job_uid)}")
-    if party.path:
-        said.append(f"ClusterQueue path {short('/'.join(party.path))}")
-    elif party.cluster_queue:
-        said.append(f"ClusterQueue {short(party.cluster_queue)}")
+    path = "/".join(party.path)
+    known = (
+        ("", party.workload),
+        ("UID ", party.uid),
+        ("UID of the job ", party.job_uid),
+        ("ClusterQueue path ", path),
+        ("ClusterQueue ", "" if path else party.cluster_queue),
+    )
+    said = [f"{label}{short(text)}" for label, text in known if text]
     if party.effective_priority is not None:
         parts = f"base {party.base_priority}, boost {party.boost}"
         said.append(f"priority {party.effective_priority} ({parts})")

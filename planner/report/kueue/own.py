@@ -22,7 +22,6 @@ from planner.report.document import (
     Section,
     Table,
     Tone,
-    filled,
     name,
     table,
 )
@@ -46,14 +45,13 @@ ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
 
 def _applied(answer: Applied) -> Document:
     """Return everything there is to say: what came of it, and the commands."""
-    changes: list[Block] = [Paragraph(one) for one in answer.changes]
     title = "Commands" if answer.status == "planned" else "What was done"
     also = Names("evicted, too", answer.also_evicted, "warn")
-    sections = filled(
-        Section("What changed", tuple(changes), heads=True),
+    sections = (
+        Section("What changed", tuple(map(Paragraph, answer.changes)), heads=True),
         Section("Others", (also,) if answer.also_evicted else ()),
         Section(title, (command_listing(answer.steps),) if answer.steps else ()),
-        Section("Notes", tuple(Paragraph(note) for note in answer.notes)),
+        Section("Notes", tuple(map(Paragraph, answer.notes))),
     )
     return Document("A plan carried out", tuple(_head(answer)), sections)
 
@@ -61,10 +59,8 @@ def _applied(answer: Applied) -> Document:
 def _head(answer: Applied) -> Iterator[Fact]:
     said, tone = ANSWERS[answer.status]
     yield Fact("Preemptor", name(answer.preemptor), "title")
-    label = "Victims"
-    for key in answer.victims:
-        yield Fact(label, name(key))
-        label = ""
+    for number, key in enumerate(answer.victims):
+        yield Fact("" if number else "Victims", name(key))
     yield Fact("Way", Cell(answer.way))
     yield Fact("Result", Cell(said, tone=tone), "verdict")
     yield Fact("", Cell(answer.explanation), "answer")
@@ -107,7 +103,7 @@ def _boosted(answer: Boosts) -> Document:
     if answer.boosts and not answer.gate_on:
         boosts.append(Paragraph(TURN_ON, "warn"))
     commands = (Listing(tuple(answer.commands)),) if answer.boosts else ()
-    sections = filled(Section("Boosts", tuple(boosts)), Section("Commands", commands))
+    sections = (Section("Boosts", tuple(boosts)), Section("Commands", commands))
     return Document("Priority boosts", tuple(_boost_head(answer)), sections)
 
 
@@ -125,13 +121,9 @@ def _boost_head(answer: Boosts) -> Iterator[Fact]:
 
 
 def _boost_table(answer: Boosts) -> Table:
+    count = plural(len(answer.boosts), "workload")
     columns: list[Column[WorkloadBoost]] = [
-        Column(
-            "Workload",
-            lambda one: name(one.workload),
-            plural(len(answer.boosts), "workload"),
-            folds=True,
-        ),
+        Column("Workload", lambda one: name(one.workload), count, folds=True),
         Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("In the plan", lambda one: one.role),
         Column("Priority", lambda one: str(one.priority), number=True),
@@ -188,7 +180,7 @@ def _lived(answer: LiveReplay) -> Document:
     return Document(
         "Replay of a live cluster",
         (Fact("Before", Cell(answer.before)), Fact("After", Cell(answer.after))),
-        filled(
+        (
             Section("Victims", (table(title, columns, answer.preemptors),)),
             Section("Differences", tuple(notes)),
             Section("What may explain them", tuple(Paragraph(clean(text)) for text in missing)),

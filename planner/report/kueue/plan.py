@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from planner import laws
+from planner.plan.base import name_some
 from planner.plan.kueue import (
     Cascade,
     Demand,
@@ -57,16 +58,13 @@ from planner.report.plan import (
     victims_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, free, joined, line
-from planner.report.text import age, clean, plural, short, thousandths, word
+from planner.report.text import age, clean, plural, short, some_of, thousandths, word
 from planner.report.words import TermRow, Work, sum_of, term_rows, work_of
 from planner.state.kueue_release import KnownBy
 
 MAX_AMOUNTS: Final = 3
 EVICTING: Final = "(evicting)"
-SHARES_MEAN: Final = "share: borrowed thousandths of what the parent could lend, divided by weight"
-SAME: Final = "the same"
 STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
-UNSTABLE: Final = "Not stable: {victims} would preempt again once pending:"
 _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
     "given": "as you say",
     "recorded": "which decided the recorded instance",
@@ -86,18 +84,16 @@ def particulars(plan: Plan) -> Particulars:
         usage=tuple(_usage(plan)),
         shares=(_shares(plan),) if plan.shares else (),
         nodes=tuple(slots_in(plan.nodes)),
-        commands=tuple(_commands(plan)),
+        commands=tuple(_commands(plan.commands)) if plan.commands else (),
     )
 
 
-def _commands(plan: Plan) -> Iterator[Block]:
-    """Yield the calls of kubectl that carry the plan out, if they were asked for."""
-    if plan.commands is not None:
-        if plan.commands.reason:
-            yield Paragraph(f"No commands carry this plan out: {plan.commands.reason}.")
-        yield from map(Paragraph, plan.commands.notes)
-        if plan.commands.steps:
-            yield command_listing(plan.commands.steps)
+def _commands(commands: Commands) -> Iterator[Block]:
+    if commands.reason:
+        yield Paragraph(f"No commands carry this plan out: {commands.reason}.")
+    yield from map(Paragraph, commands.notes)
+    if commands.steps:
+        yield command_listing(commands.steps)
 
 
 def command_listing(steps: Iterable[Command]) -> Listing:
@@ -115,14 +111,17 @@ def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
 def _request(plan: Plan) -> Iterator[Block]:
     """Yield what is asked for and what is missing, and which flavors were chosen."""
     if plan.demand:
+
+        def shortfall(item: Demand) -> Cell:
+            missing = format_briefly(item.shortfall, item.resource)
+            return Cell(missing, tone="bad") if item.shortfall else NONE
+
         columns: list[Column[Demand]] = [
             Column("Resource", lambda item: name(item.resource), folds=True),
             Column("Flavor", lambda item: name(item.flavor), folds=True),
-            Column("Asked", lambda one: format_briefly(one.requested, one.resource), number=True),
-            Column(
-                "Available", lambda one: format_briefly(one.available, one.resource), number=True
-            ),
-            Column("Short", _shortfall, number=True),
+            Column("Asked", lambda o: format_briefly(o.requested, o.resource), number=True),
+            Column("Available", lambda o: format_briefly(o.available, o.resource), number=True),
+            Column("Short", shortfall, number=True),
             Column("Mode", lambda item: "Preempt" if item.contested else "Fit"),
         ]
         caption = "What the workload asks for, and what its queue has for it today"
@@ -130,26 +129,18 @@ def _request(plan: Plan) -> Iterator[Block]:
     if plan.flavors is not None:
         yield from _flavors(plan, plan.flavors)
     if plan.places:
+
+        def where(item: PodSetPlaces) -> Cell:
+            found = [f"{'/'.join(one.values)} {one.count}" for one in item.domains]
+            return name(name_some(found, MAX_NAMES))
+
         places: list[Column[PodSetPlaces]] = [
             Column("Podset", lambda item: name(item.name), folds=True),
             Column("Flavor", lambda item: name(item.flavor), folds=True),
             Column("Pods", lambda item: str(sum(one.count for one in item.domains)), number=True),
-            Column("Where", lambda item: name(_where(item))),
+            Column("Where", where),
         ]
         yield table("Where the pods go once the victims are gone", places, plan.places)
-
-
-def _where(item: PodSetPlaces) -> str:
-    """Name the first places of a podset, each with its pods."""
-    some = [f"{'/'.join(one.values)} {one.count}" for one in item.domains[:MAX_NAMES]]
-    more = len(item.domains) - len(some)
-    return ", ".join(some) + (f" and {more} more" if more else "")
-
-
-def _shortfall(item: Demand) -> Cell:
-    if not item.shortfall:
-        return NONE
-    return Cell(format_briefly(item.shortfall, item.resource), tone="bad")
 
 
 class FlavorRow(NamedTuple):
@@ -184,11 +175,17 @@ def _cost_rows(plan: Plan, choices: FlavorChoices) -> list[TermRow]:
 def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
     """Yield the flavors beside Kueue's own, and what Kueue's own would cost."""
     if has_plan(plan):
+
+        def theirs(row: FlavorRow) -> Cell:
+            if row.kueue in {None, row.flavor}:
+                return Cell("the same", tone="dim") if row.kueue else NONE
+            return Cell(row.kueue or "", tone="dim", is_name=True)
+
         columns: list[Column[FlavorRow]] = [
             Column("Podset", lambda row: name(row.pod_set), folds=True),
             Column("Resource", lambda row: name(row.resource), folds=True),
             Column("Flavor", lambda row: Cell(row.flavor, tone="strong", is_name=True), folds=True),
-            Column("Kueue's own", _kueue_flavor, folds=True),
+            Column("Kueue's own", theirs, folds=True),
         ]
         rows = _flavor_rows(plan, choices)
         yield table("The flavors chosen for least disruption", columns, rows)
@@ -224,13 +221,6 @@ def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> Table:
     return table(caption, columns, rows)
 
 
-def _kueue_flavor(row: FlavorRow) -> Cell:
-    if row.kueue is None:
-        return NONE
-    same = row.kueue == row.flavor
-    return Cell(SAME if same else row.kueue, tone="dim", is_name=not same)
-
-
 def _flavors_in_words(plan: Plan, choices: FlavorChoices) -> str:
     """Say how many assignments are permitted, and what Kueue's own would cost."""
     own, victims = choices.kueue, choices.kueue.victims
@@ -244,16 +234,13 @@ def _flavors_in_words(plan: Plan, choices: FlavorChoices) -> str:
         return f"{counted} None is better than Kueue's own."
     if not victims:
         return f"{counted} With Kueue's own nobody needs to go either."
-    least = "the best plan evicts" if own.status == "optimal" else "the best plan found evicts"
-    return (
-        f"{counted} With Kueue's own {least} {plural(len(victims), 'workload')}: {_list(victims)}."
-    )
+    least = "the best plan" if own.status == "optimal" else "the best plan found"
+    evicted = f"{plural(len(victims), 'workload')}: {_list(victims)}"
+    return f"{counted} With Kueue's own {least} evicts {evicted}."
 
 
 def _list(keys: Sequence[str]) -> str:
-    left_out = len(keys) - MAX_NAMES
-    names = ", ".join(short(key) for key in keys[:MAX_NAMES])
-    return names + (f" and {left_out:,} more" if left_out > 0 else "")
+    return some_of([short(key) for key in keys[:MAX_NAMES]], len(keys))
 
 
 def law_behind(plan: Plan, reason: str) -> laws.Law | None:
@@ -271,16 +258,12 @@ def _victims(plan: Plan) -> Iterator[Block]:
         law = law_behind(plan, victim.reason)
         return law.id if law else ""
 
+    def who(victim: Victim) -> Cell:
+        return Cell(victim.workload, aside=EVICTING if victim.evicted else "", is_name=True)
+
     columns: list[Column[Victim]] = [
-        Column(
-            "Victim",
-            lambda one: Cell(one.workload, aside=EVICTING if one.evicted else "", is_name=True),
-            plural(len(victims), "victim"),
-            folds=True,
-        ),
-        Column(
-            "ClusterQueue", lambda victim: name(victim.cluster_queue), folds=True, below="Victim"
-        ),
+        Column("Victim", who, plural(len(victims), "victim"), folds=True),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Victim"),
         Column("Priority", lambda victim: str(victim.priority), number=True),
         *_amounts(plan),
         Column("Age", lambda victim: age(victim.age_s), number=True),
@@ -289,18 +272,15 @@ def _victims(plan: Plan) -> Iterator[Block]:
         Column("Why it may go", lambda one: Cell(one.reason, law_id(one)), only="page"),
         *cost_columns(plan),
     ]
-    yield from victims_of(plan, table("Whom to evict", columns, victims, _legend(plan)))
-    if said := stability_in_words(plan):
-        yield Paragraph(said, "warn" if plan.stability else "")
-
-
-def _legend(plan: Plan) -> Iterator[str]:
-    """Say in words which law lies behind each reason that occurs."""
-    for reason in dict.fromkeys(victim.reason for victim in plan.victims):
-        law = law_behind(plan, reason)
-        yield f"{law.id} {reason}: {law.title}" if law else reason
-    if any(victim.evicted for victim in plan.victims):
-        yield "(evicting): is being evicted already, and costs nothing more"
+    # In words which law lies behind each reason that occurs.
+    found = {victim.reason: law_behind(plan, victim.reason) for victim in victims}
+    notes = [f"{law.id} {code}: {law.title}" if law else code for code, law in found.items()]
+    if any(victim.evicted for victim in victims):
+        notes.append(f"{EVICTING}: is being evicted already, and costs nothing more")
+    yield from victims_of(plan, table("Whom to evict", columns, victims, notes))
+    # Where all is well, that is said if somebody asked.
+    if plan.stability is not None and (plan.stability or "D11" in plan.terms):
+        yield Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
 
 
 def _by_need(demand: Sequence[Demand]) -> list[Demand]:
@@ -324,18 +304,12 @@ def _amounts(plan: Plan) -> Iterator[Column[Victim]]:
         yield amount_column(title, plan.victims, held, show, rank=rank, only=only)
 
 
-def stability_in_words(plan: Plan) -> str:
-    """Return which victims would preempt whom; empty where all is well and nobody asked."""
-    if plan.stability is None or not (plan.stability or "D11" in plan.terms):
-        return ""
-    return cascades_in_words(plan.stability)
-
-
 def cascades_in_words(cascades: Sequence[Cascade]) -> str:
     """Return which victims would preempt whom, line by line."""
     if not cascades:
         return STABLE
-    lines = [UNSTABLE.format(victims=plural(len(cascades), "victim"))]
+    victims = plural(len(cascades), "victim")
+    lines = [f"Not stable: {victims} would preempt again once pending:"]
     for one in cascades[:MAX_NAMES]:
         back = " (the preemptor itself)" if one.preemptor else ""
         lines.append(f"  {short(one.victim)} would preempt {_list(one.targets)}{back}")
@@ -404,7 +378,8 @@ def _shares(plan: Plan) -> Table:
     ]
     if has_plan(plan):
         columns.append(Column("After plan", lambda share: thousandths(share.after), number=True))
-    return table("Shares", columns, plan.shares, (SHARES_MEAN,))
+    note = "share: borrowed thousandths of what the parent could lend, divided by weight"
+    return table("Shares", columns, plan.shares, (note,))
 
 
 def lines(plan: Plan) -> Iterator[str]:
@@ -503,12 +478,8 @@ def _flavor_lines(plan: Plan, choices: FlavorChoices) -> Iterator[str]:
     yield from each("kueue_flavors_victim", own.victims)
     for cost in _cost_rows(plan, choices):
         if cost.greedy is not None:
-            facts: dict[str, Any] = {
-                "plan": cost.value,
-                "kueue_flavors": cost.greedy,
-                "unit": Said(cost.unit),
-            }
-            yield line("flavors_term", cost.id, **facts)
+            facts = {"plan": cost.value, "kueue_flavors": cost.greedy}
+            yield line("flavors_term", cost.id, **facts, unit=Said(cost.unit))
 
 
 NOT_PLACED = "With these victims gone, Kueue's own placement finds no place for all podsets."
@@ -525,14 +496,7 @@ def slots_in(pictures: Sequence[NodesAround]) -> Iterator[Only]:
 
 
 def _slot_row(one: DomainSlots) -> SlotRow:
-    freed = one.freed - one.reused
-    stays = one.taken - one.freed
-    return SlotRow(
-        name=one.name,
-        depth=len(one.domain) - 1,
-        stays=stays,
-        used=one.used,
-        freed=freed,
-        free=one.slots - stays - one.used - freed,
-        notes=(f"{one.hidden:,} not shown",) if one.hidden else (),
-    )
+    freed, stays = one.freed - one.reused, one.taken - one.freed
+    free = one.slots - stays - one.used - freed
+    notes = (f"{one.hidden:,} not shown",) if one.hidden else ()
+    return SlotRow(one.name, len(one.domain) - 1, stays, one.used, freed, free, notes)
