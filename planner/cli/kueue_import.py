@@ -65,7 +65,6 @@ _PRIORITY: Final = click.IntRange(-(2**31), 2**31 - 1)
 
 
 def _moment(text: str) -> datetime:
-    """Read a moment from 1970 on."""
     found = value.moment(text)
     if found.timestamp() < 0:
         raise click.BadParameter(f"{text!r} is before 1970")
@@ -262,7 +261,6 @@ class _Skipped:
 
 
 def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
-    """Return how the rows are to be read."""
     from planner.commands.import_ import Openb, Philly, read_nodes, read_shapes
 
     if given.trace == "philly":

@@ -127,7 +127,6 @@ def command(given: Given) -> int:
 
 
 def _states(given: Given) -> Iterator[State]:
-    """Yield the states of all files and folders, in their order."""
     from planner.commands.audit.instance import Reading, open_packed, packed_states
     from planner.state.kueue import of_kueue
 

@@ -77,7 +77,22 @@ class Given:
 
         Raises an InputError if it cannot be read, is too large, or holds something else.
         """
-        return None if self._values[name] is None else _read_object(self._values[name])
+        path: Path | None = self._values[name]
+        if path is None:
+            return None
+        from planner.reader.parse import parse
+        from planner.reader.show import shown
+        from planner.reader.source import load
+
+        if path.is_dir():
+            raise InputError(str(path), "is a folder", "a file")
+        documents = [document for text in load(path, MAX_BYTES).texts for document in parse(text)]
+        found = documents[0].value
+        if len(documents) != 1 or not isinstance(found, dict):
+            several = len(documents) != 1
+            said = f"{len(documents)} documents stand" if several else f"{shown(found)} stands"
+            raise SchemaError(str(path), f"{said} here", "one JSON object")
+        return {str(key): item for key, item in found.items()}
 
     @contextmanager
     def naming(self, *names: str) -> Iterator[None]:
@@ -116,23 +131,6 @@ def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], 
         return click.command(epilog=epilog + POINTER)(decorated)
 
     return made
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    from planner.reader.parse import parse
-    from planner.reader.show import shown
-    from planner.reader.source import load
-
-    if path.is_dir():
-        raise InputError(str(path), "is a folder", "a file")
-    documents = [document for text in load(path, MAX_BYTES).texts for document in parse(text)]
-    value = documents[0].value
-    if len(documents) != 1 or not isinstance(value, dict):
-        found = (
-            f"{len(documents)} documents stand" if len(documents) != 1 else f"{shown(value)} stands"
-        )
-        raise SchemaError(str(path), f"{found} here", "one JSON object")
-    return {str(key): item for key, item in value.items()}
 
 
 FORMATS: Final = ("table", "plain", "json")
@@ -184,25 +182,24 @@ def style(formats: Sequence[str], more: str = "") -> Option:
     Without it the name of the file that the result goes to decides, if it says a format.
     """
 
-    def chosen(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    def chosen(ctx: click.Context, param: click.Parameter, said: str | None) -> str | None:
         path: Path | None = ctx.params.get("output")  # read before: that option is eager
         wanted = SUFFIXES.get(path.suffix.lower()) if path is not None else None
         if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
-            return value
+            return said
         if wanted is not None and wanted not in formats:
             raise click.UsageError(
                 f"-o {path}: there is no {wanted} of this; --format says which of "
                 f"{', '.join(formats)} goes into it"
             )
-        return wanted or value  # which an environment variable may have said for all files
+        return wanted or said  # which an environment variable may have said for all files
 
-    said = (
+    covers = (
         "How to print the result; by default what the name of the file says, such as plan.html, a "
         "table on a terminal, and plain text elsewhere."
     )
-    return click.option(
-        "--format", "style", type=click.Choice(formats), callback=chosen, help=said + more
-    )
+    kind = click.Choice(formats)
+    return value.one("--format", kind, covers + more, into="style", callback=chosen)
 
 
 page_format = style(

@@ -11,9 +11,6 @@ from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import LINE, warn
 
-LIMIT: Final = 50
-CHOICES: Final = ("pending", "running", "all")
-
 EPILOG: Final = f"""\b
 Examples:
   planner risk cluster.json
@@ -37,12 +34,12 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
     option.state,
     value.one(
         "--shapes",
-        click.Choice(CHOICES),
+        click.Choice(["pending", "running", "all"]),
         "Which preemptors: what is pending, what runs submitted once more, or, by default, all.",
     ),
     *option.own("workloads", "queue"),
     value.one(
-        "--limit N", click.IntRange(min=1), "How many preemptors at most: the first ones.", LIMIT
+        "--limit N", click.IntRange(min=1), "How many preemptors at most: the first ones.", 50
     ),
     option.profile,
     option.time_limit("For all preemptors together; none: as long as it takes."),

@@ -64,7 +64,6 @@ def _schema(model: type[BaseModel], mode: JsonSchemaMode = "serialization") -> d
 
 
 def _of_any(kinds: Any) -> dict[str, Any]:  # noqa: ANN401 - a union of records
-    """Return the schema of what is written of any scheduler."""
     adapter: TypeAdapter[Any] = TypeAdapter(kinds)
     return _with_infinity(adapter.json_schema(by_alias=True, mode="serialization"))
 

@@ -166,7 +166,6 @@ def solve(given: Given) -> int:
 
 
 def _refuse(given: Given) -> None:
-    """Refuse options that do not go together."""
     if given.each and (given.pending or given.assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     if len(given.pending) > 1 and not given.joint:
@@ -191,7 +190,6 @@ def _refuse(given: Given) -> None:
 
 
 def _refuse_jointly(given: Given, *, is_front: bool) -> None:
-    """Refuse what a joint plan does not answer."""
     if not given.pending and not given.each:
         raise click.UsageError("--joint wants to know for whom: --pending, repeated, or --all")
     if is_front:
@@ -205,7 +203,6 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
 
 
 def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | None) -> int:
-    """Plan for several pending workloads at once and print; return the exit code."""
     from planner.report.style import OWN
 
     several = None if given.each else given.pending

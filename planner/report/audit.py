@@ -134,7 +134,6 @@ def failure_lines(failures: Iterable[Failure]) -> Iterator[str]:
 
 
 def _case_lines(case: Case) -> Iterator[str]:
-    """Yield a line for the case, one for each objective, and the needless victims."""
     where = case.state, case.pending
     yield line(
         "case",
@@ -165,7 +164,6 @@ def _known(answer: bool | None) -> bool | str:  # noqa: FBT001 - the only argume
 
 
 def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
-    """Yield the names of the columns, then a row for every case and objective."""
     terms = list(dict.fromkeys(term for case in audit.cases for term in case.terms))
     yield [*CSV_COLUMNS, *(f"{side}_{term}" for term in terms for side in ("greedy", "optimum"))]
     for case in audit.cases:
@@ -334,6 +332,12 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
         gaps = case.judgements[0].gaps
         return Cell(work.lost(lost_by(gaps))) if gaps else NONE
 
+    def needless(case: Case) -> Cell:
+        more = len(case.needless) - MAX_NEEDLESS
+        under = f"and {more:,} more" if more > 0 else ""
+        some = [case.names.get(key, key) for key in case.needless[:MAX_NEEDLESS]]
+        return Cell(", ".join(some), under, is_name=bool(some))
+
     places = range(len(shown[0].judgements))
     columns: list[Column[Case]] = [
         Column("State", lambda case: states[case.state], plural(len(shown), "case"), folds=True),
@@ -349,18 +353,9 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]
     if any(case.needless for case in shown):
-        columns.append(Column("Needless", _needless, only="page"))
+        columns.append(Column("Needless", needless, only="page"))
     caption = "Victims of the scheduler itself and of the optima"
     yield table(caption, columns, shown, most=ON_SCREEN, most_on_page=MAX_CASES)
-
-
-def _needless(case: Case) -> Cell:
-    if not case.needless:
-        return Cell("")
-    more = len(case.needless) - MAX_NEEDLESS
-    under = f"and {more:,} more" if more > 0 else ""
-    some = [case.names.get(key, key) for key in case.needless[:MAX_NEEDLESS]]
-    return Cell(", ".join(some), under, is_name=True)
 
 
 def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> Table:
@@ -424,7 +419,15 @@ def distributions(audit: Audit) -> Iterator[Histogram]:
         {"cases": lost},
         decimal,
     )
-    ratios = [pair for pair in (_ratios(case) for case, _ in pairs) if pair is not None]
+    ratios = []
+    for case, _ in pairs:
+        known = [
+            (one.greedy / one.requested, one.optimum / one.requested)
+            for one in case.ratios
+            if one.optimum is not None and one.requested
+        ]
+        if known:
+            ratios.append(tuple(map(max, zip(*known, strict=True))))
     if ratios:
         own, best = zip(*ratios, strict=True)
         yield _histogram(
@@ -433,18 +436,6 @@ def distributions(audit: Audit) -> Iterator[Histogram]:
             {"the scheduler itself": own, f"optimum under {objective}": best},
             decimal,
         )
-
-
-def _ratios(case: Case) -> tuple[float, float] | None:
-    known = [
-        (one.greedy / one.requested, one.optimum / one.requested)
-        for one in case.ratios
-        if one.optimum is not None and one.requested
-    ]
-    if not known:
-        return None
-    own, best = zip(*known, strict=True)
-    return max(own), max(best)
 
 
 def _histogram(

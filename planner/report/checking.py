@@ -55,7 +55,6 @@ def render_checks(answer: Checks, style: str, *, width: int, color: bool) -> str
 
 
 def _counts(one: Check) -> tuple[int, int]:
-    """Return how many claims are certified, and how many verdicts hold."""
     return sum(c.certified for c in one.claims), sum(v.holds for v in one.verdicts)
 
 

@@ -211,7 +211,6 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
 
 def _numbers(record: Record, *but: str) -> dict[str, str]:
-    """Return the numbers of a record by name, without the fields that are no numbers."""
     return {key: str(value) for key, value in record.model_dump(exclude=set(but)).items()}
 
 

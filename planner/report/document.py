@@ -381,8 +381,3 @@ class Document(Struct, frozen=True):
         alike = {role, "verdict"} if role == "badge" else {role}
         found = (fact for fact in reversed(self.head) if fact.role in alike)
         return next(found, Fact("", other))
-
-
-def facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[Fact]:
-    """Yield facts that a page makes nothing more of."""
-    return (Fact(label, cell) for label, cell in rows)

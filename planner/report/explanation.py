@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple
 
 from planner.commands.explain.record import (
     Alternative,
@@ -26,7 +26,6 @@ from planner.report.document import (
     Facts,
     Section,
     Table,
-    facts,
     name,
     table,
 )
@@ -46,45 +45,40 @@ NECESSARY: Final = {True: "yes", False: "no", None: NOTHING}
 CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 
 
-class Explained(Protocol):
-    """What a scheduler's own module says of an explanation."""
+class Explained(NamedTuple):
+    """What a scheduler's own module says of an explanation.
 
-    def about(self, answer: CommonExplanation) -> Iterable[tuple[str, Cell]]:
-        """Yield facts that no other scheduler has."""
+    ``columns`` say what runs where, ``asking`` are plain lines on where the preemptor is. For each
+    that is explained, ``standings`` have the start of its line: who it is, and where it runs.
+    ``about``, ``blocks`` and ``lines`` are what no other scheduler has: facts, what is said of the
+    nodes, and plain lines.
+    """
 
-    def columns(self) -> list[Column[Any]]:
-        """Return the columns that say what runs where."""
-
-    def asking(self, answer: CommonExplanation) -> Iterable[str]:
-        """Yield the lines on where the preemptor is."""
-
-    def standings(self, answer: CommonExplanation) -> Iterable[tuple[CommonStanding, str]]:
-        """Yield what is explained, and the start of its line: who it is, and where it runs."""
-
-    def blocks(self, answer: CommonExplanation) -> Iterable[Block]:
-        """Yield what is said of the nodes."""
-
-    def lines(self, answer: CommonExplanation) -> Iterable[str]:
-        """Yield the plain lines that no other scheduler has."""
+    columns: list[Column[Any]]
+    asking: Iterable[str]
+    standings: Iterable[tuple[CommonStanding, str]]
+    about: Iterable[tuple[str, Cell]] = ()
+    blocks: Iterable[Block] = ()
+    lines: Iterable[str] = ()
 
 
-EXPLAINED: Final = Part[Explained]("explained")
+EXPLAINED: Final = Part[Callable[[CommonExplanation], Explained]]("explained")
 
 
 def document(answer: CommonExplanation) -> Document:
     """Return everything there is to say of what was asked."""
-    other, optima = answer.alternative, answer.optima
+    other, optima, own = answer.alternative, answer.optima, EXPLAINED.of(answer)(answer)
     compared: tuple[Block, ...] = ()
     if other is not None and other.terms:
         compared = (_alternative(other, answer.names), _difference(answer, other.terms))
     sections = (
-        Section("Who", (_standings(answer),)),
+        Section("Who", (_standings(answer, own.columns),)),
         Section("The other plan", compared),
         Section("Plans as good", tuple(_optima(optima, answer.names)) if optima else ()),
         Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
-        Section("Room on the nodes", tuple(EXPLAINED.of(answer).blocks(answer))),
+        Section("Room on the nodes", tuple(own.blocks)),
     )
-    return Document("Explanation", tuple(_head(answer)), sections)
+    return Document("Explanation", (*_head(answer), *(Fact(*row) for row in own.about)), sections)
 
 
 def _head(answer: CommonExplanation) -> Iterator[Fact]:
@@ -98,13 +92,12 @@ def _head(answer: CommonExplanation) -> Iterator[Fact]:
     yield Fact("Objective", Cell(answer.objective))
     yield Fact("Plan", answer_cell(answer), "verdict")
     yield Fact("Victims", Cell(f"{len(answer.victims):,}"))
-    yield from facts(EXPLAINED.of(answer).about(answer))
 
 
-def _standings(answer: CommonExplanation) -> Table:
+def _standings(answer: CommonExplanation, where: Iterable[Column[Any]]) -> Table:
     itself = scheduler_of(answer).words.name
     columns: list[Column[Any]] = [
-        *EXPLAINED.of(answer).columns(),
+        *where,
         Column("Law", lambda one: name(one.law.law)),
         Column("Why", lambda one: one.law.text, folds=True, least=24),
         Column(itself, lambda one: NECESSARY[one.by_scheduler], rank=3),
@@ -180,13 +173,14 @@ def _clash(clash: CommonClash[Any]) -> Iterator[Block]:
 
 
 def _lines(answer: CommonExplanation) -> Iterator[str]:
+    own = EXPLAINED.of(answer)(answer)
     yield line("question", answer.question)
     yield line("answer", Said(answer.answer))
     yield line("preemptor", answer.preemptor)
-    yield from EXPLAINED.of(answer).asking(answer)
+    yield from own.asking
     yield from field_lines(answer, "priority rules objective status victims")
     yield from uncovered_lines(answer.coverage, answer.assume)
-    for one, start in EXPLAINED.of(answer).standings(answer):
+    for one, start in own.standings:
         facts = words(
             Said(one.law.text),
             **fields(one, "priority candidate"),
@@ -204,7 +198,7 @@ def _lines(answer: CommonExplanation) -> Iterator[str]:
             yield line("optimal_plan", number, *keys)
     if answer.clash is not None:
         yield from _clash_lines(answer.clash)
-    yield from EXPLAINED.of(answer).lines(answer)
+    yield from own.lines
 
 
 def _alternative_lines(other: Alternative) -> Iterator[str]:

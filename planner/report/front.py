@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import ConfigDict, Field
 
 from planner.plan import SCHEMA_VERSION, Record
-from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
+from planner.plan.front import Front, FrontPoint, GreedyPoint
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import (
     LEAST,
@@ -21,7 +21,6 @@ from planner.report.document import (
     Section,
     Table,
     Tone,
-    facts,
     name,
     named,
     table,
@@ -72,7 +71,7 @@ def document(front: Front) -> Document:
     head = (
         *assumed(front.coverage, front.assume),
         Fact("Preemptor", name(greedy.preemptor_name), "title"),
-        *facts(PAGE.of(greedy)(greedy).asking),
+        *(Fact(*row) for row in PAGE.of(greedy)(greedy).asking),
         Fact("Priority", Cell(f"{greedy.priority:,}")),
         Fact("Scheduler", Cell(scheduler_at(greedy))),
         Fact("Objective", Cell(front.objective)),
@@ -90,7 +89,6 @@ def document(front: Front) -> Document:
 
 
 def _rows(front: Front) -> list[_Row]:
-    """Return the points in order, the scheduler's own among them."""
     rows = [_Row(str(n), "", point) for n, point in enumerate(front.points, start=1)]
     if front.unproved is not None:
         rows.append(_Row("not proved", "warn", front.unproved))
@@ -118,7 +116,7 @@ def _table(front: Front, rows: Sequence[_Row]) -> Table:
 
 def _measure_column(front: Front, side: int) -> Column[_Row]:
     measure = front.measures[side]
-    what, unit = _texts(front, measure)
+    what, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
     work = work_of(*(point.plan for point in (*front.points, front.greedy)))
 
     def cell(row: _Row) -> str:
@@ -129,13 +127,7 @@ def _measure_column(front: Front, side: int) -> Column[_Row]:
     return Column("\n".join(title), cell, number=True)
 
 
-def _texts(front: Front, measure: FrontMeasure) -> tuple[str, str]:
-    """Return title and unit of a measure in the words of the scheduler."""
-    return texts_of(front.greedy.plan, measure.term) or (measure.title, measure.unit)
-
-
 def _beside(front: Front) -> str:
-    """Say in words where the scheduler's own plan is."""
     greedy = front.greedy
     scheduler, verb = scheduler_name(greedy.plan), scheduler_of(greedy.plan).words.verb
     its_own, numbers = f"{scheduler}'s own plan", ", ".join(map(str, greedy.points))
@@ -164,7 +156,7 @@ def _lines(front: Front) -> Iterator[str]:
     yield line("objective", front.objective)
     yield line("now", moment(greedy.plan.now))
     for measure in front.measures:
-        title, unit = _texts(front, measure)
+        title, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
         yield line("measure", measure.term, unit=Said(unit), title=Said(title))
     yield line("points", front.points)
     for number, point in enumerate(front.points, start=1):

@@ -32,7 +32,6 @@ from planner.report.document import (
     Table,
     Tile,
     Tone,
-    facts,
     name,
     table,
 )
@@ -190,7 +189,7 @@ def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
     yield from assumed(plan.coverage, plan.assume)
     asks = Cell(plan.preemptor_name, is_name=True, aside=f"priority {plan.priority}", aside_tone="")
     yield Fact(own.asks, asks, "title")
-    yield from facts(own.asking)
+    yield from (Fact(*row) for row in own.asking)
     yield Fact("Priority", Cell(f"{plan.priority:,}"), only="page")
     yield Fact("Scheduler", Cell(scheduler_at(plan)), only="screen")
     yield Fact("Scheduler", Cell(f"{scheduler_name(plan)}, {rules_name(plan)}"), only="page")
@@ -199,7 +198,7 @@ def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
     yield Fact("Answer", answer_cell(plan), "verdict")
     if plan.explanation:
         yield Fact("", Cell(plan.explanation), "answer")
-    yield from facts(own.found)
+    yield from (Fact(*row) for row in own.found)
 
 
 def scheduler_at(plan: AnyPlan) -> str:
@@ -334,12 +333,10 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
 
 
 def _outside(plan: AnyPlan) -> Iterator[Paragraph]:
-    """Yield the laws that the scheduler's own answer does not keep."""
     return (Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
 
 
 def _disruption(plan: AnyPlan) -> Iterator[Block]:
-    """Yield both disruption vectors: the levels of the objective first, then what matters."""
     if not (plan.victims or (plan.greedy and plan.greedy.victims)):
         return
     itself, work = scheduler_name(plan), work_of(plan)
@@ -386,53 +383,41 @@ def _broken(certificate: Certificate) -> list[str]:
 
 
 def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[Medium | None, str, Cell]]:
-    """Yield the facts of a certificate, each with the medium that has it, if not both."""
-    seconds = f"{certificate.wall_time_s:.2f} s"
-    yield from _claimed(plan, certificate, seconds)
-    bound, sets = main_bound(certificate), plural(certificate.cut_off, "set")
-    judge = scheduler_of(plan).words.judge
-    said = {
-        "Proof": proof_in_words(certificate),
-        "By hand": by_hand_in_words(certificate),
-        "Solver-free": bound.statement if bound is not None else "",
-        "Cut off": f"{sets} of victims that the model permits and {judge} not"
-        if certificate.cut_off
-        else "",
-    }
-    for label, text in said.items():
-        if text:
-            yield None, label, Cell(text)
-        if label == "By hand":
-            for law in _broken(certificate):
-                yield "screen", "Broken law", Cell(law, tone="bad")
-    solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
-    digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
-    if solver or digest:
-        yield "screen", "Solver", Cell("   ".join(part for part in (solver, digest) if part))
-    if solver:
-        yield "page", "Solver", Cell(f"{solver}, {seconds}")
-    if digest:
-        yield "page", "Input", name(certificate.digest)
+    """Yield the facts of a certificate, each with the medium that has it, if not both.
 
-
-def _claimed(
-    plan: AnyPlan, certificate: Certificate, seconds: str
-) -> Iterator[tuple[Medium, str, Cell]]:
-    """Yield what is claimed: in one line on a screen, fact by fact on a page."""
+    What is claimed stands in one line on a screen, and fact by fact on a page.
+    """
+    seconds, bound = f"{certificate.wall_time_s:.2f} s", main_bound(certificate)
     count, closed = len(certificate.levels), closed_levels(certificate)
     held, checked = laws_held(plan)
     proved = CLOSED.format(closed=closed, levels=plural(count, "level")) if count else ""
     laws = f"laws {held}/{checked} hold" if checked else ""
-    parts = (plan.status, proved, plan.attempt, laws, seconds)
-    yield "screen", "CERTIFICATE", Cell("   ".join(part for part in parts if part))
+    judge, sets = scheduler_of(plan).words.judge, plural(certificate.cut_off, "set")
+    cut_off = f"{sets} of victims that the model permits and {judge} not"
+    lawful: Tone = "good" if held == checked else "bad"
+    solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
+    digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
+
+    def joined(*parts: str | None) -> str:
+        return "   ".join(part for part in parts if part)
+
+    rows: list[tuple[Medium | None, str, str | None, Tone]] = [
+        ("screen", "CERTIFICATE", joined(plan.status, proved, plan.attempt, laws, seconds), ""),
+        ("page", "Optimality", proved, "good" if closed == count else "warn"),
+        ("page", "Attempt", plan.attempt, ""),
+        ("page", "Laws", laws and f"{held} of {checked} hold", lawful),
+        (None, "Proof", proof_in_words(certificate), ""),
+        (None, "By hand", by_hand_in_words(certificate), ""),
+        *(("screen", "Broken law", law, "bad") for law in _broken(certificate)),
+        (None, "Solver-free", bound.statement if bound is not None else "", ""),
+        (None, "Cut off", cut_off if certificate.cut_off else "", ""),
+        ("screen", "Solver", joined(solver, digest), ""),
+        ("page", "Solver", solver and f"{solver}, {seconds}", ""),
+    ]
     yield "page", "Status", answer_cell(plan)
-    if proved:
-        yield "page", "Optimality", Cell(proved, tone="good" if closed == count else "warn")
-    if plan.attempt:
-        yield "page", "Attempt", Cell(plan.attempt)
-    if checked:
-        tone: Tone = "good" if held == checked else "bad"
-        yield "page", "Laws", Cell(f"{held} of {checked} hold", tone=tone)
+    yield from ((only, label, Cell(text, tone=tone)) for only, label, text, tone in rows if text)
+    if digest:
+        yield "page", "Input", name(certificate.digest)
 
 
 def heading_lines(plan: AnyPlan) -> Iterator[str]:

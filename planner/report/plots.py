@@ -192,7 +192,6 @@ _AFTER: Final[Mapping[str, Phase | None]] = {
 
 
 def _spans_of(answer: Simulation) -> dict[str, list[Span]]:
-    """Return what every workload did."""
     events: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
     for event in answer.timeline:
         events[event.workload].append(event)
@@ -363,7 +362,6 @@ def pairs(comparison: Comparison, measure: Measure) -> dict[str, list[Pair]]:
 
 
 def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]:  # noqa: ANN401
-    """Return a figure with its panels, line by line."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
     size = (max(1.6, across) * _PANEL, lines * _PANEL + 1.1)
@@ -372,7 +370,6 @@ def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]: 
 
 
 def _scatters(comparison: Comparison, measure: Measure) -> Figure:
-    """Draw a panel for each algorithm; points below the line have less than the first."""
     found, first = pairs(comparison, measure), comparison.algorithms[0]
     scale = scale_of(comparison, measure)
     across = min(_ACROSS, len(found))
@@ -421,7 +418,6 @@ def _against_line(panel: Axes, points: Sequence[Pair], end: float, scale: Scale)
 
 
 def _plain(value: float, _: float) -> str:
-    """Return a number as it stands at an axis."""
     return f"{value:,g}" if value < _LARGE else f"{value:,.0f}"
 
 

@@ -62,8 +62,7 @@ def document(answer: Simulation) -> Document:
     sections = (
         *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
         Section("More loops", more),
-        Section("Who evicted each other", (_feud_table(answer),)),
-        Section("Who was evicted too often", (_storm_table(answer),)),
+        *_found(answer),
         Section("What happened", tuple(_timeline(answer))),
         Section("What became of whom", (_fate_table(answer),)),
         Section("What was in use", (_use_table(answer),)),
@@ -136,28 +135,30 @@ def _timeline(answer: Simulation) -> Iterator[Block]:
         yield table("One event after another", columns, events, most=MOST_ROWS)
 
 
-def _feud_table(answer: Simulation) -> Table:
+def _found(answer: Simulation) -> Iterator[Section]:
+    """Yield who evicted each other, and who was evicted too often."""
     called = answer.called
-    columns: list[Column[Feud]] = [
+    feuds: list[Column[Feud]] = [
         Column("They evicted each other", lambda row: name(called(row.first)), folds=True),
         Column("was evicted", lambda row: f"{row.first_evicted:,} times", number=True),
         Column("by, and evicted", lambda row: name(called(row.second)), folds=True),
         Column("", lambda row: f"{row.second_evicted:,} times", number=True),
     ]
-    return table("Pairs that evicted each other", columns, answer.feuds, most=MOST_ROWS)
+    pairs = table("Pairs that evicted each other", feuds, answer.feuds, most=MOST_ROWS)
+    yield Section("Who evicted each other", (pairs,))
 
-
-def _storm_table(answer: Simulation) -> Table:
     def most_by(storm: Storm) -> str:
-        most = [f"{short(answer.called(key))} ({n:,})" for key, n in islice(storm.by.items(), 3)]
+        most = [f"{short(called(key))} ({n:,})" for key, n in islice(storm.by.items(), 3)]
         return some_of(most, len(storm.by))
 
-    columns: list[Column[Storm]] = [
-        Column("Evicted too often", lambda row: name(answer.called(row.workload)), folds=True),
+    storms: list[Column[Storm]] = [
+        Column("Evicted too often", lambda row: name(called(row.workload)), folds=True),
         Column("Evictions", lambda row: f"{row.evictions:,}", number=True),
         Column("Mostly by", most_by, folds=True),
     ]
-    return table("Evicted more often than is no storm yet", columns, answer.storms, most=MOST_ROWS)
+    title = "Evicted more often than is no storm yet"
+    often = table(title, storms, answer.storms, most=MOST_ROWS)
+    yield Section("Who was evicted too often", (often,))
 
 
 def _fate_table(answer: Simulation) -> Table:

@@ -91,7 +91,6 @@ class _Verbatim(list[Line]):
 
 
 def _parts_of(document: Document, width: int) -> Iterator[list[Line]]:
-    """Yield what stands apart on a screen."""
     last = {"badge", "verdict", "answer"} if document.answer_last else set()
     if head := [_fact(fact) for fact in document.head if fact.role not in last]:
         yield _grid(head, width)
@@ -161,7 +160,6 @@ def _paragraph(text: str, style: str, width: int) -> list[Line]:
 
 
 def _grid(facts: Sequence[tuple[str, list[Line]]], width: int) -> list[Line]:
-    """Return labels with their facts, one under the other."""
     beside = max((cells(label) for label, _ in facts), default=0)
     lines: list[Line] = []
     for label, fact in facts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from math import isfinite
 from typing import Final
 from unicodedata import category, east_asian_width
@@ -15,7 +16,8 @@ LONGEST_NAME: Final = 330
 
 SECONDS_PER_HOUR: Final = 3600
 
-_AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
+_MINUTE: Final = 60
+_AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", _MINUTE))
 _WIDE: Final = {"W": 2, "F": 2}
 _SMALLEST_SHOWN: Final = 0.01
 _SMALLEST_SHARE: Final = 0.001
@@ -74,14 +76,12 @@ def _escaped(character: str) -> str:
 
 def age(seconds: int) -> str:
     """Return a duration in at most two units, such as ``45s``, ``12m`` or ``3d4h``."""
-    for position, (unit, size) in enumerate(_AGE_UNITS):
+    for (unit, size), (below, part) in pairwise(_AGE_UNITS):
         if seconds >= size:
             whole, rest = divmod(seconds, size)
-            if position + 1 < len(_AGE_UNITS):
-                next_unit, next_size = _AGE_UNITS[position + 1]
-                if rest >= next_size:
-                    return f"{whole}{unit}{rest // next_size}{next_unit}"
-            return f"{whole}{unit}"
+            return f"{whole}{unit}" + (f"{rest // part}{below}" if rest >= part else "")
+    if seconds >= _MINUTE:
+        return f"{seconds // _MINUTE}m"
     return f"{seconds}s"
 
 

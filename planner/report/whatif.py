@@ -53,15 +53,11 @@ class _Evicted(NamedTuple):
     sides: tuple[bool, ...]
 
 
-class _Term(NamedTuple):
-    """A disruption term, with its value on every side."""
-
-    id: str
-    values: tuple[int | None, ...]
+_Term = tuple[str, tuple[int | None, ...]]
+"""A disruption term, with its value on every side."""
 
 
 def _sides(answer: WhatIf) -> list[_Side]:
-    """Return the plans: the scheduler's own before and after, then the planner's."""
     plans = [("before", answer.before)] if answer.before else []
     pairs = [*plans, ("after", answer.after)]
     own = [_Side(plan.scheduler, when, _greedy(plan)) for when, plan in pairs]
@@ -94,11 +90,12 @@ def document(answer: WhatIf) -> Document:
     evicted = [_Evicted(*facts[key], tuple(key in victims for victims in chosen)) for key in keys]
     levels = after.certificate.levels if after.certificate else ()
     minimised = {term for level in levels for term in level.term.split("+")}
-    told_of = (row for row in _terms(answer) if any(row.values))
-    terms = not_twice(
-        (row for row in told_of if row.id in minimised or row.id not in RARELY_SHOWN),
-        lambda row: (row.id, row.values),
+    told_of = (
+        (term, values)
+        for term, values in _terms(answer)
+        if any(values) and (term in minimised or term not in RARELY_SHOWN)
     )
+    terms = not_twice(told_of, lambda row: row)
     sections = (
         Section("Change", said),
         Section("Places", (_move_table(moves),)),
@@ -145,7 +142,6 @@ def _head(answer: WhatIf) -> Iterator[Fact]:
 
 
 def _answer(when: str, plan: AnyPlan) -> Iterator[Fact]:
-    """Yield the status of a plan, and what is said of it and of the scheduler's own."""
     yield Fact(when, answer_cell(plan), "verdict")
     yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer")
 
@@ -200,32 +196,30 @@ def _terms(answer: WhatIf) -> list[_Term]:
             if answer.before is not None:
                 values.append(change.before if change else None)
             values.append(change.after if change else None)
-        rows.append(_Term(term, tuple(values)))
+        rows.append((term, tuple(values)))
     return rows
 
 
 def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Table:
     work = work_of(*(side.plan for side in sides))
 
+    def unit(row: _Term) -> str:
+        return texts_of(plan.scheduler, row[0])[1]
+
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
-            number = row.values[position]
-            return NOTHING if number is None else told(_texts(plan, row.id)[1], number, work)[1]
+            number = row[1][position]
+            return NOTHING if number is None else told(unit(row), number, work)[1]
 
         return Column(_title(sides[position]), cell, number=True)
 
     columns: list[Column[_Term]] = [
-        Column("Term", lambda row: row.id),
-        Column("Disruption", lambda row: _texts(plan, row.id)[0], folds=True),
+        Column("Term", lambda row: row[0]),
+        Column("Disruption", lambda row: texts_of(plan.scheduler, row[0])[0], folds=True),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: told(_texts(plan, row.id)[1], 0, work)[0]),
+        Column("Unit", lambda row: told(unit(row), 0, work)[0]),
     ]
     return table("What is lost", columns, rows)
-
-
-def _texts(plan: AnyPlan, term: str) -> tuple[str, str]:
-    """Return title and unit of a term."""
-    return texts_of(plan, term) or (term, "")
 
 
 def _lines(answer: WhatIf) -> Iterator[str]:
@@ -250,11 +244,11 @@ def _lines(answer: WhatIf) -> Iterator[str]:
                 for places in (move.before, move.after)
             )
             yield line(f"{owner}_moved", move.pods, before=then, after=now)
-    for row in _terms(answer):
-        pairs = zip(sides, row.values, strict=True)
-        values = {f"{side.owner}_{side.when}": value for side, value in pairs}
-        title, unit = _texts(after, row.id)
-        yield line("term", row.id, **values, unit=Said(unit), title=Said(title))
+    for term, values in _terms(answer):
+        pairs = zip(sides, values, strict=True)
+        facts = {f"{side.owner}_{side.when}": value for side, value in pairs}
+        title, unit = texts_of(after.scheduler, term)
+        yield line("term", term, **facts, unit=Said(unit), title=Said(title))
 
 
 render = renderer(_lines, document)
@@ -264,7 +258,6 @@ SETTINGS: Final = "What can be set"
 
 
 def _settings(answer: Settings) -> Document:
-    """Return the pending, and all that can be set."""
     waits: list[Column[Waiting]] = [
         Column("Pending", lambda one: name(one.name), folds=True),
         Column("Queue", lambda one: name(one.queue), folds=True),

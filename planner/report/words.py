@@ -128,27 +128,28 @@ def level_rows(
     """
     rows = []
     for number, one in enumerate(levels, start=1):
-        title, unit = _text_of(scheduler, one.term) or (one.title, one.unit)
+        title, unit = texts_of(scheduler, one.term, (one.title, one.unit))
         values = one.value, sum_of(one.term, greedy), number, one.bound, one.proof
         rows.append(TermRow(one.term, title, unit, *values))
     shown = {row.id for row in rows}
     for term, value in terms.items():
         if term not in shown:
-            title, unit = _text_of(scheduler, term) or (term, "")
+            title, unit = texts_of(scheduler, term)
             rows.append(TermRow(term, title, unit, value, sum_of(term, greedy)))
     return rows
 
 
-def texts_of(plan: AnyPlan, measure: str) -> tuple[str, str] | None:
-    """Return title and unit of a measure such as ``D4+D5``; ``None`` if a term is not known."""
-    return _text_of(plan.scheduler, measure)
+def texts_of(
+    scheduler: str, measure: str, unknown: tuple[str, str] | None = None
+) -> tuple[str, str]:
+    """Return title and unit of a measure such as ``D4+D5``, in the words of a scheduler.
 
-
-def _text_of(scheduler: str, measure: str) -> tuple[str, str] | None:
+    Where a term is not known they are those of ``unknown``, or the measure itself and no unit.
+    """
     found = [text_of(term, scheduler) for term in measure.split("+")]
     known = [text for text in found if text is not None]
     if len(known) < len(found):
-        return None
+        return unknown or (measure, "")
     return " and ".join(title for title, _ in known), known[0][1]
 
 

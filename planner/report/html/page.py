@@ -39,7 +39,6 @@ def page(documents: Sequence[Document], noun: str = "") -> str:
 @cache
 def _environment() -> Environment:
     def harmless(value: object) -> object:
-        """Return a value as it may stand on a page: control characters and the like as escapes."""
         if isinstance(value, Markup) or not isinstance(value, str):
             return value
         return clean_lines(value)

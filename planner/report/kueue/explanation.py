@@ -26,44 +26,34 @@ from planner.report.document import (
     named,
     table,
 )
+from planner.report.explanation import Explained
 from planner.report.kueue.plan import slots_in
 from planner.report.style import Repeated, Said, fields, joined, line, renderer
 from planner.report.text import short
 
 
-def about(answer: Explanation) -> Iterator[tuple[str, Cell]]:
-    """Yield facts that no other scheduler has: none."""
-    del answer
-    yield from ()
+def explained(answer: Explanation) -> Explained:
+    """Return what an explanation has that those of other schedulers have not."""
 
+    def place(one: Standing) -> str:
+        return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
 
-def columns() -> list[Column[Standing]]:
-    """Return the columns that say what runs where."""
-    return [
+    def start(one: Standing) -> str:
+        where = {"cluster_queue": one.cluster_queue, "reason": one.reason or None}
+        return line("workload", one.workload, **where)
+
+    columns: list[Column[Standing]] = [
         Column("Workload", lambda one: name(one.workload), folds=True),
         Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("Priority", lambda one: str(one.priority), number=True, rank=1),
-        Column("Place", _place, number=True, rank=4),
+        Column("Place", place, number=True, rank=4),
     ]
+    asking = [line("cluster_queue", answer.cluster_queue)]
+    standings = ((one, start(one)) for one in answer.workloads)
+    return Explained(columns, asking, standings, (), _blocks(answer), _lines(answer))
 
 
-def _place(one: Standing) -> str:
-    return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
-
-
-def asking(answer: Explanation) -> Iterator[str]:
-    """Yield the lines on where the preemptor is."""
-    yield line("cluster_queue", answer.cluster_queue)
-
-
-def standings(answer: Explanation) -> Iterator[tuple[Standing, str]]:
-    """Yield what is explained, and the start of its line: who it is, and where it runs."""
-    for one in answer.workloads:
-        where = {"cluster_queue": one.cluster_queue, "reason": one.reason or None}
-        yield one, line("workload", one.workload, **where)
-
-
-def blocks(answer: Explanation) -> Iterator[Block]:
+def _blocks(answer: Explanation) -> Iterator[Block]:
     """Yield what the nodes have of what the workload asks for, domain by domain."""
     nodes = answer.nodes
     if nodes is None:
@@ -99,7 +89,6 @@ def blocks(answer: Explanation) -> Iterator[Block]:
 
 
 def _asked(room: FlavorRoom) -> str:
-    """Return what a podset asks of a flavor, in a sentence."""
     unit = f"slices of {room.size} slots" if room.size > 1 else "slots"
     who = " and ".join(short(one) for one in room.pod_sets)
     many = f"{room.wanted:,} {unit} of {short(room.slot)}"
@@ -129,7 +118,7 @@ def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:
     return Cell(f"{least}{len(opening.victims):,}: {named(opening.victims, {})}")
 
 
-def lines(answer: Explanation) -> Iterator[str]:
+def _lines(answer: Explanation) -> Iterator[str]:
     """Yield the plain lines about the nodes."""
     nodes = answer.nodes
     if nodes is None:
@@ -160,7 +149,6 @@ def lines(answer: Explanation) -> Iterator[str]:
 
 
 def _taken_apart(message: PreemptionMessage) -> Document:
-    """Return everything that a text of Kueue says."""
     head = [
         Fact("Text", Cell(message.text), "answer"),
         Fact("Reason", Cell(message.reason or NOTHING)),
@@ -185,7 +173,6 @@ def _message_lines(message: PreemptionMessage) -> Iterator[str]:
 
 
 def _said_of(party: Party) -> list[str]:
-    """Return what a text says of one side, a fact a line."""
     path = "/".join(party.path)
     known = (
         ("", party.workload),

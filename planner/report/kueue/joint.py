@@ -171,7 +171,6 @@ def _beside(answer: JointPlan) -> Iterator[Block]:
 
 
 def _rows(answer: JointPlan) -> list[TermRow]:
-    """Return the levels of the objective, then the other terms, beside those of one by one."""
     comparable = all(one.greedy == one.admitted for one in answer.pending)
     greedy = answer.greedy.terms if comparable and answer.greedy.victims else None
     return level_rows(answer.certificate.levels, answer.terms, greedy, answer.scheduler)

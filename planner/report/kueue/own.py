@@ -20,7 +20,6 @@ from planner.report.document import (
     Names,
     Paragraph,
     Section,
-    Table,
     Tone,
     name,
     table,
@@ -44,7 +43,6 @@ ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
 
 
 def _applied(answer: Applied) -> Document:
-    """Return everything there is to say: what came of it, and the commands."""
     title = "Commands" if answer.status == "planned" else "What was done"
     also = Names("evicted, too", answer.also_evicted, "warn")
     sections = (
@@ -98,8 +96,18 @@ TURN_ON: Final = (
 
 
 def _boosted(answer: Boosts) -> Document:
-    """Return everything there is to say: the boosts, and the commands that set them."""
-    boosts: list[Block] = [_boost_table(answer)] if answer.boosts else []
+    count = plural(len(answer.boosts), "workload")
+    columns: list[Column[WorkloadBoost]] = [
+        Column("Workload", lambda one: name(one.workload), count, folds=True),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
+        Column("In the plan", lambda one: one.role),
+        Column("Priority", lambda one: str(one.priority), number=True),
+        Column("Boost", lambda one: f"{one.boost:+d}", number=True),
+        Column("Effective", lambda one: str(one.effective), number=True),
+        Column("Today", lambda one: str(one.effective_before), number=True, rank=1),
+    ]
+    title = "What each gets, and its priority with it"
+    boosts: list[Block] = [table(title, columns, answer.boosts)]
     if answer.boosts and not answer.gate_on:
         boosts.append(Paragraph(TURN_ON, "warn"))
     commands = (Listing(tuple(answer.commands)),) if answer.boosts else ()
@@ -118,20 +126,6 @@ def _boost_head(answer: Boosts) -> Iterator[Fact]:
     yield from (Fact("", name(key)) for key in plan.keys)
     yield Fact("Boosts", Cell(said, tone=tone), "verdict")
     yield Fact("", Cell(answer.explanation), "answer")
-
-
-def _boost_table(answer: Boosts) -> Table:
-    count = plural(len(answer.boosts), "workload")
-    columns: list[Column[WorkloadBoost]] = [
-        Column("Workload", lambda one: name(one.workload), count, folds=True),
-        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
-        Column("In the plan", lambda one: one.role),
-        Column("Priority", lambda one: str(one.priority), number=True),
-        Column("Boost", lambda one: f"{one.boost:+d}", number=True),
-        Column("Effective", lambda one: str(one.effective), number=True),
-        Column("Today", lambda one: str(one.effective_before), number=True, rank=1),
-    ]
-    return table("What each gets, and its priority with it", columns, answer.boosts)
 
 
 def _boost_lines(answer: Boosts) -> Iterator[str]:

@@ -109,7 +109,6 @@ def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
 
 
 def _request(plan: Plan) -> Iterator[Block]:
-    """Yield what is asked for and what is missing, and which flavors were chosen."""
     if plan.demand:
 
         def shortfall(item: Demand) -> Cell:
@@ -153,7 +152,6 @@ class FlavorRow(NamedTuple):
 
 
 def _flavor_rows(plan: Plan, choices: FlavorChoices) -> list[FlavorRow]:
-    """Return all flavors of a plan beside Kueue's own."""
     kueue = {
         (pods.name, resource): choice.flavor
         for pods in choices.kueue.assignment.pod_sets
@@ -173,7 +171,6 @@ def _cost_rows(plan: Plan, choices: FlavorChoices) -> list[TermRow]:
 
 
 def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
-    """Yield the flavors beside Kueue's own, and what Kueue's own would cost."""
     if has_plan(plan):
 
         def theirs(row: FlavorRow) -> Cell:
@@ -200,8 +197,6 @@ def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
 
 
 def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> Table:
-    """Return terms of a plan beside those of the best one under Kueue's own flavors."""
-
     def amount(row: TermRow, value: int) -> str:
         return told(row.unit, value, work)[1]
 
@@ -222,7 +217,6 @@ def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> Table:
 
 
 def _flavors_in_words(plan: Plan, choices: FlavorChoices) -> str:
-    """Say how many assignments are permitted, and what Kueue's own would cost."""
     own, victims = choices.kueue, choices.kueue.victims
     more = "" if choices.complete else "more than "
     counted = f"The rules permit {more}{plural(choices.permitted, 'assignment')} of flavors."
@@ -368,7 +362,6 @@ def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
 
 
 def _shares(plan: Plan) -> Table:
-    """Return how the shares of the queues and cohorts change; what is after, if there is a plan."""
     columns: list[Column[NodeShare]] = [
         Column("Share of", lambda share: name(share.name), folds=True),
         Column("Kind", lambda share: share.kind),
@@ -446,7 +439,6 @@ def release_lines(plan: Plan | JointPlan) -> Iterator[str]:
 
 
 def _borrowing(plan: Plan) -> bool | str:
-    """Say whether the plan belongs to an attempt with borrowing, or to none."""
     return "none" if plan.borrowing is None else plan.borrowing
 
 

@@ -121,7 +121,6 @@ def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
 
 
 def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
-    """Yield the node that the plan chooses, the core's own if it is another, and the last tier."""
     if plan.node is not None:
         about = []
         if plan.room and all(item.asked <= max(0, item.available) for item in plan.room):
@@ -134,8 +133,6 @@ def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
 
 
 def _room(room: Sequence[NodeRoom]) -> Table:
-    """Return what the chosen node has for the ask, now and with the victims gone."""
-
     def missing(item: NodeRoom) -> Cell:
         short_of = item.asked - max(0, item.available)
         if short_of <= 0:
@@ -166,7 +163,6 @@ def asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
 
 
 def _victims(plan: YuniKornPlan) -> Iterator[Block]:
-    """Yield the victims in the plan's order, what they free together, and what marks mean."""
     types, names = asked_types(plan), _type_names(plan)
     marked = {mark for victim in plan.victims for mark in marks(victim)}
     notes = [meaning for mark, meaning in MARKS_MEAN.items() if mark in marked]
@@ -243,7 +239,6 @@ def _type_names(plan: YuniKornPlan) -> dict[str, str]:
 
 
 def _usage(plan: YuniKornPlan) -> Iterator[Block]:
-    """Yield the queues with usage against guaranteed, and what marks mean."""
     found = {mark for use in plan.queues if (mark := use_mark(plan, use))}
     usage = "usage: allocated, without what is being preempted already"
     means = [usage, *(text for mark, text in USES_MEAN.items() if mark in found)]
