@@ -68,10 +68,6 @@ def _of_any(kinds: Any) -> dict[str, Any]:  # noqa: ANN401 - a union of records
     return _with_infinity(adapter.json_schema(by_alias=True, mode="serialization"))
 
 
-def _explanation() -> dict[str, Any]:
-    return _of_any(Union[tuple(EXPLANATION.of_all())])  # noqa: UP007 - as many as there are
-
-
 def _with_infinity(schema: dict[str, Any]) -> dict[str, Any]:
     for name, part in schema.get("$defs", {}).get("NodeShare", {}).get("properties", {}).items():
         if name in _SHARES:
@@ -175,7 +171,10 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "suite": Published("a suite of states for bench", lambda: _schema(Suite, "validation")),
     "comparison": _output("compare", Comparison),
     "risk": _output("risk", Risk),
-    "explanation": Published("the output of explain --format json", _explanation),
+    "explanation": Published(
+        "the output of explain --format json",
+        lambda: _of_any(Union[tuple(EXPLANATION.of_all())]),  # noqa: UP007 - as many as there are
+    ),
     "lint": _output("lint", Lint),
     "replay": _output("replay", ReplayReport),
     "simulation": _output("simulate", Simulation),

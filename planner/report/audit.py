@@ -37,6 +37,7 @@ from planner.report.document import (
     Table,
     Tile,
     Tone,
+    counts,
     name,
     table,
 )
@@ -272,10 +273,7 @@ def _findings(audit: Audit) -> Iterator[Block]:
 def _objectives(audit: Audit) -> Iterator[Block]:
     columns: list[Column[Verdicts]] = [
         Column("Objective", lambda one: one.objective),
-        Column("Proved", lambda one: f"{one.proved:,}", number=True),
-        Column("Judged", lambda one: f"{one.judged:,}", number=True),
-        Column("Best", lambda one: f"{one.best:,}", number=True),
-        Column("Not best", lambda one: f"{one.not_best:,}", number=True),
+        *counts({"proved": "Proved", "judged": "Judged", "best": "Best", "not_best": "Not best"}),
     ]
     if audit.summary.verdicts:
         title = "How many of the scheduler's own answers are best"
@@ -293,8 +291,7 @@ def _objectives(audit: Audit) -> Iterator[Block]:
             Column("Measure", lambda gap: gap.title, folds=True),
             Column("Unit", lambda gap: told(gap.unit, 0, work)[0], folds=True),
             Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
-            Column("Worse", lambda gap: f"{gap.more:,}", number=True),
-            Column("Better", lambda gap: f"{gap.less:,}", number=True),
+            *counts({"more": "Worse", "less": "Better"}),
             Column("Mean gap", lambda gap: amount(gap, gap.total / gap.compared), number=True),
             Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
         ]

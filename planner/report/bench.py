@@ -16,6 +16,7 @@ from planner.report.document import (
     Fact,
     Section,
     Table,
+    counts,
     table,
 )
 from planner.report.style import csv_of, fields, line, renderer
@@ -73,9 +74,6 @@ def _head(bench: Bench) -> Iterator[Fact]:
 def _section(size: Group, standings: Sequence[Standing]) -> Section:
     standings = [one for one in standings if one.size == size]
 
-    def count(name: str) -> Callable[[Standing], str]:
-        return lambda one: f"{getattr(one, name):,}"
-
     def ratio(value: float | None) -> str:
         return NOTHING if value is None else decimal(value)
 
@@ -83,7 +81,7 @@ def _section(size: Group, standings: Sequence[Standing]) -> Section:
     counted += ["late"] if any(one.late for one in standings) else []
     made: list[Column[Standing]] = [
         Column("Rival", lambda one: one.rival, folds=True),
-        *(Column(name.capitalize(), count(name), number=True) for name in counted),
+        *counts({name: name.capitalize() for name in counted}),
         Column("Victims", lambda one: ratio(one.ratio), number=True),
         Column("Worst", lambda one: ratio(one.worst), number=True, rank=1),
         Column("CPU s,\nmedian", lambda one: f"{one.cpu_median:.3f}", number=True),

@@ -26,6 +26,7 @@ from planner.report.document import (
     Fact,
     Section,
     Table,
+    counts,
     table,
 )
 from planner.report.style import Said, csv_of, fields, line, renderer
@@ -98,27 +99,22 @@ def shown(measure: Measure, value: float | None, work: Work) -> str:
 def document(comparison: Comparison) -> Document:
     """Return everything there is to say: the rows, distributions, and who is better how often."""
     summary = comparison.summary
-    duels = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
-    work = work_of(comparison)
-    against = f"Against {comparison.algorithms[0]}"
+    work, first = work_of(comparison), comparison.algorithms[0]
+    fought = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
+    duels = (_duel_table(summary.duels, work),) if fought else ()
     sections = (
         Section("Cases", (_row_table(comparison.rows, work),)),
         Section("Algorithms", (_standing_table(summary.standings),) if comparison.rows else ()),
         Section("Distributions", (_distribution_table(summary.distributions, work),)),
-        Section(against, (_duel_table(summary.duels, work),) if duels else (), heads=True),
+        Section(f"Against {first}", duels, heads=True),
         Section("Failures", (failure_table("answered", comparison.failures),)),
     )
-    return Document("Comparison of algorithms", tuple(_head(comparison)), sections)
-
-
-def _head(comparison: Comparison) -> Iterator[Fact]:
-    summary = comparison.summary
-    first = comparison.algorithms[0]
     counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
-    yield Fact("Compared", Cell(counted))
-    yield Fact("Algorithms", Cell(f"{len(comparison.algorithms)}; the first is {first}"))
+    algorithms = f"{len(comparison.algorithms)}; the first is {first}"
+    head = [Fact("Compared", Cell(counted)), Fact("Algorithms", Cell(algorithms))]
     if summary.failures:
-        yield Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad"))
+        head.append(Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad")))
+    return Document("Comparison of algorithms", tuple(head), sections)
 
 
 def _row_table(rows: Sequence[Row], work: Work) -> Table:
@@ -156,12 +152,9 @@ def _row_table(rows: Sequence[Row], work: Work) -> Table:
 
 
 def _standing_table(standings: Sequence[Standing]) -> Table:
-    def count(name: str) -> Column[Standing]:
-        return Column(COUNTS[name], lambda one: f"{getattr(one, name):,}", number=True)
-
-    used = [name for name in COUNTS if any(getattr(one, name) for one in standings)]
+    used = {n: title for n, title in COUNTS.items() if any(getattr(one, n) for one in standings)}
     algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
-    made = [algorithm, *map(count, used)]
+    made = [algorithm, *counts(used)]
     return table("How each fared", made, standings)
 
 

@@ -78,20 +78,20 @@ def document(answer: CommonExplanation) -> Document:
         Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
         Section("Room on the nodes", tuple(own.blocks)),
     )
-    return Document("Explanation", (*_head(answer), *(Fact(*row) for row in own.about)), sections)
-
-
-def _head(answer: CommonExplanation) -> Iterator[Fact]:
     called = scheduler_of(answer).words
-    yield from assumed(answer.coverage, answer.assume)
-    yield Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer")
-    yield Fact("Preemptor", name(answer.preemptor_name), "title")
-    yield Fact("Priority", Cell(str(answer.priority)))
-    yield Fact(called.queue, name(answer.preemptor_queue))
-    yield Fact("Scheduler", Cell(f"{called.name}, {called.rules[answer.rules]}"))
-    yield Fact("Objective", Cell(answer.objective))
-    yield Fact("Plan", answer_cell(answer), "verdict")
-    yield Fact("Victims", Cell(f"{len(answer.victims):,}"))
+    head = (
+        *assumed(answer.coverage, answer.assume),
+        Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer"),
+        Fact("Preemptor", name(answer.preemptor_name), "title"),
+        Fact("Priority", Cell(str(answer.priority))),
+        Fact(called.queue, name(answer.preemptor_queue)),
+        Fact("Scheduler", Cell(f"{called.name}, {called.rules[answer.rules]}")),
+        Fact("Objective", Cell(answer.objective)),
+        Fact("Plan", answer_cell(answer), "verdict"),
+        Fact("Victims", Cell(f"{len(answer.victims):,}")),
+        *(Fact(*row) for row in own.about),
+    )
+    return Document("Explanation", head, sections)
 
 
 def _standings(answer: CommonExplanation, where: Iterable[Column[Any]]) -> Table:

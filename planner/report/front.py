@@ -78,7 +78,13 @@ def document(front: Front) -> Document:
         Fact("Front", answer_cell(front, ANSWERS), "verdict"),
         Fact("", Cell(front.explanation), "answer"),
     )
-    rows = _rows(front)
+    # The points in order, the scheduler's own among them.
+    rows = [_Row(str(n), "", point) for n, point in enumerate(front.points, start=1)]
+    if front.unproved is not None:
+        rows.append(_Row("not proved", "warn", front.unproved))
+    if front.greedy.place != "none":
+        rows.append(_Row(scheduler_name(greedy), "strong", front.greedy))
+    rows.sort(key=lambda row: (row.point.values[0], -row.point.values[1]))
     beside = [Paragraph(_beside(front))]
     beside += [Paragraph(said, "warn") for _, said in outside_rules(greedy)]
     sections = (
@@ -86,15 +92,6 @@ def document(front: Front) -> Document:
         Section(f"{scheduler_name(greedy)}'s own plan", tuple(beside)),
     )
     return Document("Pareto front", head, sections)
-
-
-def _rows(front: Front) -> list[_Row]:
-    rows = [_Row(str(n), "", point) for n, point in enumerate(front.points, start=1)]
-    if front.unproved is not None:
-        rows.append(_Row("not proved", "warn", front.unproved))
-    if front.greedy.place != "none":
-        rows.append(_Row(scheduler_name(front.greedy.plan), "strong", front.greedy))
-    return sorted(rows, key=lambda row: (row.point.values[0], -row.point.values[1]))
 
 
 def _table(front: Front, rows: Sequence[_Row]) -> Table:

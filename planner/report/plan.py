@@ -166,6 +166,9 @@ def overview(plans: Sequence[AnyPlan]) -> Document:
 
 def document(plan: AnyPlan) -> Document:
     """Return everything there is to say of a plan."""
+    anybody = plan.victims or (plan.greedy and plan.greedy.victims)
+    rows = term_rows(plan) if anybody else []
+    disruption = terms_tables(LEVELS_FIRST, rows, scheduler_name(plan), work_of(plan))
     own, cautioned = PAGE.of(plan)(plan), (Paragraph(text, "warn") for text in cautions(plan))
     sections = (
         Section("Request", own.request),
@@ -174,7 +177,7 @@ def document(plan: AnyPlan) -> Document:
         Section("Nodes", own.nodes),
         Section(f"{scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
         Section("Rules", (Only("screen", tuple(_outside(plan))),)),
-        Section("Disruption", tuple(_disruption(plan))),
+        Section("Disruption", tuple(disruption)),
         Section("Shares", own.shares),
         Section("Certificate", tuple(_certificate(plan))),
         Section("Not modelled", (Only("page", tuple(effects(plan.coverage))),)),
@@ -334,13 +337,6 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
 
 def _outside(plan: AnyPlan) -> Iterator[Paragraph]:
     return (Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
-
-
-def _disruption(plan: AnyPlan) -> Iterator[Block]:
-    if not (plan.victims or (plan.greedy and plan.greedy.victims)):
-        return
-    itself, work = scheduler_name(plan), work_of(plan)
-    yield from terms_tables(LEVELS_FIRST, term_rows(plan), itself, work)
 
 
 def closed_levels(certificate: Certificate) -> int:

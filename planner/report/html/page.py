@@ -224,19 +224,17 @@ def draw_slots(slots: Slots) -> tuple[SlotBar, ...]:
     tops: dict[int, int] = {}
     for row in slots.rows:
         tops[row.depth] = max(tops.get(row.depth, 1), row.slots)
-    return tuple(_slot_bar(row, tops[row.depth]) for row in slots.rows)
-
-
-def _slot_bar(row: SlotRow, top: int) -> SlotBar:
-    parts, at = [], 0
-    for style, _ in KINDS:
-        count = getattr(row, style)
-        if count:
-            x = round(at / top * WIDTH, 1)
-            parts.append(Part(x, round(count / top * WIDTH, 1), style))
-        at += count
-    said = ", ".join(f"{getattr(row, style):,} {words}" for style, words in KINDS)
-    return SlotBar(row, tuple(parts), round(row.slots / top * WIDTH, 1), said)
+    bars = []
+    for row in slots.rows:
+        parts, at, top = [], 0, tops[row.depth]
+        for style, _ in KINDS:
+            if count := getattr(row, style):
+                x = round(at / top * WIDTH, 1)
+                parts.append(Part(x, round(count / top * WIDTH, 1), style))
+            at += count
+        said = ", ".join(f"{getattr(row, style):,} {words}" for style, words in KINDS)
+        bars.append(SlotBar(row, tuple(parts), round(row.slots / top * WIDTH, 1), said))
+    return tuple(bars)
 
 
 class Box(Struct, frozen=True):

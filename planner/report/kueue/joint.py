@@ -64,21 +64,20 @@ def document(answer: JointPlan) -> Document:
         Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one", _work(answer)))),
         Section("Certificate", (Facts(tuple(_certificate(answer))),)),
     )
-    return Document("Joint plan", tuple(_head(answer)), sections)
-
-
-def _head(answer: JointPlan) -> Iterator[Fact]:
-    yield from assumed(answer.coverage, answer.assume)
     called = scheduler_of(answer).words
     rules = f"{called.name}, {called.rules[answer.rules]}   at {moment(answer.now)}"
-    yield Fact("Joint plan", Cell(plural(len(answer.pending), "pending workload")), "title")
-    yield Fact("Scheduler", Cell(rules))
-    yield from (Fact(*said) for said in release_facts(answer))
-    yield Fact("Objective", Cell(answer.objective))
-    yield Fact("Answer", answer_cell(answer), "verdict")
-    yield Fact("", Cell(answer.explanation), "answer")
-    for one in answer.skipped:
-        yield Fact("Left out", Cell(f"{short(one.workload)}: {one.explanation}", tone="warn"))
+    left_out = (f"{short(one.workload)}: {one.explanation}" for one in answer.skipped)
+    head = (
+        *assumed(answer.coverage, answer.assume),
+        Fact("Joint plan", Cell(plural(len(answer.pending), "pending workload")), "title"),
+        Fact("Scheduler", Cell(rules)),
+        *(Fact(*said) for said in release_facts(answer)),
+        Fact("Objective", Cell(answer.objective)),
+        Fact("Answer", answer_cell(answer), "verdict"),
+        Fact("", Cell(answer.explanation), "answer"),
+        *(Fact("Left out", Cell(said, tone="warn")) for said in left_out),
+    )
+    return Document("Joint plan", head, sections)
 
 
 def _pending_table(answer: JointPlan) -> Table:

@@ -51,19 +51,16 @@ def _applied(answer: Applied) -> Document:
         Section(title, (command_listing(answer.steps),) if answer.steps else ()),
         Section("Notes", tuple(map(Paragraph, answer.notes))),
     )
-    return Document("A plan carried out", tuple(_head(answer)), sections)
-
-
-def _head(answer: Applied) -> Iterator[Fact]:
     said, tone = ANSWERS[answer.status]
-    yield Fact("Preemptor", name(answer.preemptor), "title")
-    for number, key in enumerate(answer.victims):
-        yield Fact("" if number else "Victims", name(key))
-    yield Fact("Way", Cell(answer.way))
-    yield Fact("Result", Cell(said, tone=tone), "verdict")
-    yield Fact("", Cell(answer.explanation), "answer")
-    if answer.way_on:
-        yield Fact("Next", Cell(answer.way_on))
+    head = (
+        Fact("Preemptor", name(answer.preemptor), "title"),
+        *(Fact("" if n else "Victims", name(key)) for n, key in enumerate(answer.victims)),
+        Fact("Way", Cell(answer.way)),
+        Fact("Result", Cell(said, tone=tone), "verdict"),
+        Fact("", Cell(answer.explanation), "answer"),
+        *([Fact("Next", Cell(answer.way_on))] if answer.way_on else []),
+    )
+    return Document("A plan carried out", head, sections)
 
 
 def _applied_lines(answer: Applied) -> Iterator[str]:
@@ -112,20 +109,18 @@ def _boosted(answer: Boosts) -> Document:
         boosts.append(Paragraph(TURN_ON, "warn"))
     commands = (Listing(tuple(answer.commands)),) if answer.boosts else ()
     sections = (Section("Boosts", tuple(boosts)), Section("Commands", commands))
-    return Document("Priority boosts", tuple(_boost_head(answer)), sections)
-
-
-def _boost_head(answer: Boosts) -> Iterator[Fact]:
-    said, tone = BOOST_ANSWERS[answer.status]
-    plan = answer.plan
-    yield Fact("Preemptor", name(answer.preemptor), "title")
-    yield Fact("ClusterQueue", name(plan.cluster_queue))
-    yield Fact("Scheduler", Cell(f"Kueue, {rules_name(plan)}"))
-    yield Fact("Objective", Cell(plan.objective))
-    yield Fact("Plan", Cell(plan.explanation))
-    yield from (Fact("", name(key)) for key in plan.keys)
-    yield Fact("Boosts", Cell(said, tone=tone), "verdict")
-    yield Fact("", Cell(answer.explanation), "answer")
+    plan, (said, tone) = answer.plan, BOOST_ANSWERS[answer.status]
+    head = (
+        Fact("Preemptor", name(answer.preemptor), "title"),
+        Fact("ClusterQueue", name(plan.cluster_queue)),
+        Fact("Scheduler", Cell(f"Kueue, {rules_name(plan)}")),
+        Fact("Objective", Cell(plan.objective)),
+        Fact("Plan", Cell(plan.explanation)),
+        *(Fact("", name(key)) for key in plan.keys),
+        Fact("Boosts", Cell(said, tone=tone), "verdict"),
+        Fact("", Cell(answer.explanation), "answer"),
+    )
+    return Document("Priority boosts", head, sections)
 
 
 def _boost_lines(answer: Boosts) -> Iterator[str]:

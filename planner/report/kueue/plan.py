@@ -12,7 +12,6 @@ from planner.plan.base import name_some
 from planner.plan.kueue import (
     Cascade,
     Demand,
-    DomainSlots,
     FlavorChoices,
     JointPlan,
     NodesAround,
@@ -483,12 +482,12 @@ def slots_in(pictures: Sequence[NodesAround]) -> Iterator[Only]:
         notes = [f"A slot is the place of a pod of {short(one.slot)}."]
         notes += [] if one.placed else [NOT_PLACED]
         notes += [f"{one.hidden:,} more are not shown."] if one.hidden else []
+        rows = []
+        for domain in one.domains:
+            freed, stays = domain.freed - domain.reused, domain.taken - domain.freed
+            free = domain.slots - stays - domain.used - freed
+            left = (f"{domain.hidden:,} not shown",) if domain.hidden else ()
+            counts = (len(domain.domain) - 1, stays, domain.used, freed, free)
+            rows.append(SlotRow(domain.name, *counts, left))
         caption = f"{one.pod_set} in flavor {one.flavor}"
-        yield Only("page", (Slots(caption, tuple(map(_slot_row, one.domains)), tuple(notes)),))
-
-
-def _slot_row(one: DomainSlots) -> SlotRow:
-    freed, stays = one.freed - one.reused, one.taken - one.freed
-    free = one.slots - stays - one.used - freed
-    notes = (f"{one.hidden:,} not shown",) if one.hidden else ()
-    return SlotRow(one.name, len(one.domain) - 1, stays, one.used, freed, free, notes)
+        yield Only("page", (Slots(caption, tuple(rows), tuple(notes)),))
