@@ -54,21 +54,20 @@ def document(bench: Bench) -> Document:
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
         Section("Failures", (failure_table("answered", bench.failures),)),
     )
-    return Document("Benchmark of preemption planning", tuple(_head(bench)), sections)
-
-
-def _head(bench: Bench) -> Iterator[Fact]:
     manifest = bench.manifest
     cases = len({row.case for row in bench.rows})
     run = "quick" if manifest.quick else "full"
-    yield Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, the {run} run"))
-    yield Fact("Cases", Cell(f"{cases:,} under {plural(len(manifest.objectives), 'objective')}"))
     machine = manifest.machine
     versions = ", ".join(f"{name} {number}" for name, number in machine.versions.items())
     computer = f"{machine.processor}, {plural(machine.cores, 'core')}, {machine.system}"
-    yield Fact("Machine", Cell(f"{computer}, Python {machine.python}, {versions}"))
+    head = [
+        Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, the {run} run")),
+        Fact("Cases", Cell(f"{cases:,} under {plural(len(manifest.objectives), 'objective')}")),
+        Fact("Machine", Cell(f"{computer}, Python {machine.python}, {versions}")),
+    ]
     if bench.failures:
-        yield Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad"))
+        head.append(Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad")))
+    return Document("Benchmark of preemption planning", tuple(head), sections)
 
 
 def _section(size: Group, standings: Sequence[Standing]) -> Section:

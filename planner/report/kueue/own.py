@@ -158,11 +158,7 @@ def _lived(answer: LiveReplay) -> Document:
         Column("The replay", lambda one: ", ".join(map(clean, one.replayed)), folds=True),
     ]
     title = "Whom Kueue evicted between the two dumps"
-    notes = [
-        Paragraph(f"{clean(one.preemptor)}: {one.detail}", "warn")
-        for one in answer.preemptors
-        if one.detail
-    ]
+    told = (f"{clean(one.preemptor)}: {one.detail}" for one in answer.preemptors if one.detail)
     missing = dict.fromkeys(
         f"{u.title}: {u.evidence}" for o in answer.preemptors for u in o.coverage
     )
@@ -171,7 +167,7 @@ def _lived(answer: LiveReplay) -> Document:
         (Fact("Before", Cell(answer.before)), Fact("After", Cell(answer.after))),
         (
             Section("Victims", (table(title, columns, answer.preemptors),)),
-            Section("Differences", tuple(notes)),
+            Section("Differences", tuple(Paragraph(text, "warn") for text in told)),
             Section("What may explain them", tuple(Paragraph(clean(text)) for text in missing)),
         ),
     )
