@@ -21,26 +21,8 @@ from planner.commands.audit.record import (
     Verdicts,
 )
 from planner.plan import Shown
-from planner.report.document import (
-    NONE,
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Fold,
-    Histogram,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    Tile,
-    Tone,
-    counts,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
 from planner.report.measures import told
 from planner.report.style import Said, csv_of, each, fields, line, rendered
 from planner.report.text import SECONDS_PER_HOUR, decimal, plural
@@ -183,7 +165,7 @@ def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
             ]
 
 
-def document(audit: Audit, folder: Path | None = None) -> Document:
+def document(audit: Audit, folder: Path | None = None) -> doc.Document:
     """Return everything there is to say of an audit, for a page that will be in a folder."""
     failed = audit.failures
     failures = (failure_table("audited", failed, folder or Path()),) if failed else ()
@@ -194,7 +176,7 @@ def document(audit: Audit, folder: Path | None = None) -> Document:
         Section("Distributions", tuple(distributions(audit))),
         Section("Failures", failures),
     )
-    return Document(
+    return doc.Document(
         kind="Audit of the scheduler's own answers",
         head=tuple(_head(audit)),
         tiles=tuple(_tiles(audit)),
@@ -236,12 +218,12 @@ def _head(audit: Audit) -> Iterator[Fact]:
     yield Fact("Rules", Cell(", ".join(rules) or NOTHING))
 
 
-def _tiles(audit: Audit) -> Iterator[Tile]:
+def _tiles(audit: Audit) -> Iterator[doc.Tile]:
     """Yield the findings that were made, and for each objective how many answers are best."""
     summary = audit.summary
     for one in summary.verdicts:
         if one.judged:
-            yield Tile(
+            yield doc.Tile(
                 f"{one.not_best / one.judged:.0%}",
                 f"not best under {one.objective}",
                 f"{one.not_best:,} of {one.judged:,} answers of the scheduler itself",
@@ -249,11 +231,11 @@ def _tiles(audit: Audit) -> Iterator[Tile]:
             )
     needless = sum(len(case.needless) for case in audit.cases)
     if evicted := sum(len(case.victims) for case in audit.cases):
-        tone: Tone = "warn" if needless else "good"
-        yield Tile(f"{needless:,}", "needless victims", f"of {evicted:,} that it evicts", tone)
+        tone: doc.Tone = "warn" if needless else "good"
+        yield doc.Tile(f"{needless:,}", "needless victims", f"of {evicted:,} that it evicts", tone)
 
 
-def _findings(audit: Audit) -> Iterator[Block]:
+def _findings(audit: Audit) -> Iterator[doc.Block]:
     rows: list[tuple[FindingCode, int]] = [
         (code, count) for code, count in audit.summary.findings.items() if count
     ]
@@ -267,10 +249,10 @@ def _findings(audit: Audit) -> Iterator[Block]:
     if rows:
         yield table("What is wrong with the scheduler's own answers", columns, rows)
     elif audit.summary.covered:
-        yield Paragraph("Nothing to find fault with.", "good")
+        yield doc.Paragraph("Nothing to find fault with.", "good")
 
 
-def _objectives(audit: Audit) -> Iterator[Block]:
+def _objectives(audit: Audit) -> Iterator[doc.Block]:
     columns: list[Column[Verdicts]] = [
         Column("Objective", lambda one: one.objective),
         *counts({"proved": "Proved", "judged": "Judged", "best": "Best", "not_best": "Not best"}),
@@ -278,7 +260,7 @@ def _objectives(audit: Audit) -> Iterator[Block]:
     if audit.summary.verdicts:
         title = "How many of the scheduler's own answers are best"
         best = table(title, columns, audit.summary.verdicts)
-        yield Fold("How many were judged", (best,))
+        yield doc.Fold("How many were judged", (best,))
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
         work = _work(audit)
@@ -304,7 +286,7 @@ def _work(audit: Audit) -> Work:
     return work_in(name for case in audit.cases for name in case.resources)
 
 
-def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
+def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
     shown = found(audit)
     if not shown:
         return
@@ -355,7 +337,7 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
     yield table(caption, columns, shown, most=ON_SCREEN, most_on_page=MAX_CASES)
 
 
-def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> Table:
+def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> doc.Table:
     """Return the states that were not answered, and why; links to them start from a folder."""
 
     def state(one: Failure) -> Cell:
@@ -391,7 +373,7 @@ def found(audit: Audit) -> list[Case]:
     return sorted((case for case in audit.cases if case.findings), key=spared, reverse=True)
 
 
-def distributions(audit: Audit) -> Iterator[Histogram]:
+def distributions(audit: Audit) -> Iterator[doc.Histogram]:
     """Yield the histograms of an audit that has cases to compare.
 
     All compare answers of the scheduler itself that are within its rules with optima, under the
@@ -440,7 +422,7 @@ def _histogram(
     ranges: Sequence[Range],
     numbers: dict[str, Sequence[float]],
     show: Callable[[float], str],
-) -> Histogram:
+) -> doc.Histogram:
     """Count numbers in ranges; ranges at both ends that nothing lies in are left out."""
     ends = [one.most for one in ranges]
 
@@ -452,10 +434,10 @@ def _histogram(
     used = [place for place in range(len(ranges)) if any(c[place] for c in counts.values())]
     first, last = min(used), max(used) + 1
     several = len(numbers) > 1
-    return Histogram(
+    return doc.Histogram(
         caption,
         tuple(one.name for one in ranges[first:last]),
-        tuple(Series(title, tuple(found[first:last])) for title, found in counts.items()),
+        tuple(doc.Series(title, tuple(found[first:last])) for title, found in counts.items()),
         tuple(
             (f"{title}: " if several else "")
             + f"{plural(len(values), 'case')}; mean {show(fmean(values))}, median "

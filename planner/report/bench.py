@@ -7,18 +7,9 @@ from typing import Final
 
 from planner.commands.bench.record import Bench, Group, Profile, Standing
 from planner.commands.bench.summary import GROUPS, KINDS, values
+from planner.report import document as doc
 from planner.report.audit import failure_lines, failure_table
-from planner.report.document import (
-    NOTHING,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Section,
-    Table,
-    counts,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, counts, table
 from planner.report.style import csv_of, fields, line, renderer
 from planner.report.text import decimal, plural
 
@@ -47,7 +38,7 @@ def csv_text(bench: Bench) -> str:
     return csv_of([tuple(KINDS), *values(bench)])
 
 
-def document(bench: Bench) -> Document:
+def document(bench: Bench) -> doc.Document:
     """Return everything there is to say: what each rival reached, by size, and how fast."""
     sections = (
         *(_section(size, bench.standings) for size in GROUPS),
@@ -67,7 +58,7 @@ def document(bench: Bench) -> Document:
     ]
     if bench.failures:
         head.append(Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad")))
-    return Document("Benchmark of preemption planning", tuple(head), sections)
+    return doc.Document("Benchmark of preemption planning", tuple(head), sections)
 
 
 def _section(size: Group, standings: Sequence[Standing]) -> Section:
@@ -89,7 +80,7 @@ def _section(size: Group, standings: Sequence[Standing]) -> Section:
     return Section(_GROUPS[size], (table(_GROUPS[size], made, standings, (NOTE,)),))
 
 
-def _profile_table(profiles: Sequence[Profile]) -> Table:
+def _profile_table(profiles: Sequence[Profile]) -> doc.Table:
     factors = profiles[0].factors
 
     def share(place: int) -> Callable[[Profile], str]:

@@ -12,22 +12,9 @@ from pydantic import Field
 from planner.commands.check.plan import Check, CheckedClaim
 from planner.commands.lint.lint import Finding, Lint, Severity
 from planner.plan import Record
+from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
-from planner.report.document import (
-    CUT,
-    MAX_ROWS,
-    NOTHING,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Paragraph,
-    Section,
-    Tone,
-    name,
-    table,
-)
+from planner.report.document import CUT, NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, each, field_lines, fields, line, rendered, renderer, words
 from planner.report.text import clean, plural, short, some_of
 from planner.scheduler import scheduler_of
@@ -37,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_OBJECTS: Final = 12
 MORE: Final = "... {count:,} more differences"
-_TONES: Final[Mapping[Severity, Tone]] = {"error": "bad", "warning": "warn", "note": ""}
+_TONES: Final[Mapping[Severity, doc.Tone]] = {"error": "bad", "warning": "warn", "note": ""}
 
 
 class Checks(Record):
@@ -72,7 +59,7 @@ def _check_lines(one: Check) -> Iterator[str]:
     yield line("accepted", one.accepted, **counts)
 
 
-def _checked(one: Check) -> Document:
+def _checked(one: Check) -> doc.Document:
     proofs = {True: Cell("certified", tone="good"), False: Cell("not certified", tone="bad")}
     columns: list[Column[CheckedClaim]] = [
         Column("Claim", lambda claim: claim.claim),
@@ -95,28 +82,28 @@ def _checked(one: Check) -> Document:
     )
     sections = (
         Section("Claims", (table("What the plan claims", columns, one.claims),)),
-        Section("Does not hold", tuple(Paragraph(text, "bad") for text in broken)),
-        Section("Notes", tuple(Paragraph(note, "warn") for note in one.notes)),
+        Section("Does not hold", tuple(doc.Paragraph(text, "bad") for text in broken)),
+        Section("Notes", tuple(doc.Paragraph(note, "warn") for note in one.notes)),
     )
-    return Document("Checked plan", head, sections, answer_last=True)
+    return doc.Document("Checked plan", head, sections, answer_last=True)
 
 
-def _findings(answer: Lint) -> Document:
+def _findings(answer: Lint) -> doc.Document:
     """Return a section for every finding, the first ones only where there are very many."""
-    sections = [_section(one) for one in answer.findings[:MAX_ROWS]]
-    left_out = len(answer.findings) - MAX_ROWS
+    sections = [_section(one) for one in answer.findings[: doc.MAX_ROWS]]
+    left_out = len(answer.findings) - doc.MAX_ROWS
     if left_out > 0:
-        sections.append(Section("More", (Paragraph(CUT.format(count=left_out), "dim"),)))
+        sections.append(Section("More", (doc.Paragraph(CUT.format(count=left_out), "dim"),)))
     counts = Counter(one.severity for one in answer.findings)
     found = [plural(counts[severity], severity) for severity in _TONES if counts[severity]]
-    tones: list[Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
+    tones: list[doc.Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
     said = Cell(", ".join(found) or "Nothing found.", tone=tones[0] if tones else "good")
     head = (
         *assumed(answer.coverage),
         Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
         Fact("Found", said, "badge"),
     )
-    return Document("Findings on a configuration", head, tuple(sections))
+    return doc.Document("Findings on a configuration", head, tuple(sections))
 
 
 def _section(one: Finding) -> Section:
@@ -131,7 +118,7 @@ def _section(one: Finding) -> Section:
             for number, step in enumerate(one.example.shows)
         ),
     )
-    return Section(f"{one.code}: {one.title}", (Facts(rows),), heads=True)
+    return Section(f"{one.code}: {one.title}", (doc.Facts(rows),), heads=True)
 
 
 def _finding_lines(answer: Lint) -> Iterator[str]:
@@ -182,11 +169,11 @@ def _count(field: str, *files: FileComparison) -> int:
     return sum(one if isinstance(one, int) else len(one) for one in found)
 
 
-def _replayed(files: Sequence[FileComparison], show: int) -> Document:
+def _replayed(files: Sequence[FileComparison], show: int) -> doc.Document:
     def counted(field: str) -> Column[FileComparison]:
         def cell(file: FileComparison) -> Cell:
             count = _count(field, file)
-            tone: Tone = "" if field != "different" else "bad" if count else "good"
+            tone: doc.Tone = "" if field != "different" else "bad" if count else "good"
             return Cell(f"{count:,}", tone=tone)
 
         return Column(field.capitalize(), cell, f"{_count(field, *files):,}", number=True)
@@ -199,12 +186,12 @@ def _replayed(files: Sequence[FileComparison], show: int) -> Document:
     for file in files:
         rows = tuple((f"  {one.id}", Cell(one.detail)) for one in file.different[:show])
         more = len(file.different) - show
-        left_out = (Paragraph(f"  {MORE.format(count=more)}", "dim"),) if more > 0 else ()
+        left_out = (doc.Paragraph(f"  {MORE.format(count=more)}", "dim"),) if more > 0 else ()
         if rows:
-            sections.append(Section(file.file, (Facts(rows), *left_out), heads=True))
+            sections.append(Section(file.file, (doc.Facts(rows), *left_out), heads=True))
     missing = Counter(one.detail for file in files for one in file.uncovered)
     if missing:
         counts = ((name, Cell(plural(count, "line"))) for name, count in sorted(missing.items()))
         title = "Not compared, for what the planner does not model"
-        sections.append(Section(title, (Facts(tuple(counts)),), heads=True))
-    return Document("Replay of recorded answers", (), tuple(sections))
+        sections.append(Section(title, (doc.Facts(tuple(counts)),), heads=True))
+    return doc.Document("Replay of recorded answers", (), tuple(sections))

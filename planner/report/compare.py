@@ -17,18 +17,9 @@ from planner.commands.compare.record import (
 )
 from planner.commands.compare.table import columns, values
 from planner.plan import Record
+from planner.report import document as doc
 from planner.report.audit import failure_lines, failure_table
-from planner.report.document import (
-    NOTHING,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Section,
-    Table,
-    counts,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, counts, table
 from planner.report.style import Said, csv_of, fields, line, renderer
 from planner.report.text import decimal, plural, short
 from planner.report.words import Work, work_in
@@ -96,7 +87,7 @@ def shown(measure: Measure, value: float | None, work: Work) -> str:
     return decimal(value) if measure == "ratio" else decimal(value).removesuffix(".00")
 
 
-def document(comparison: Comparison) -> Document:
+def document(comparison: Comparison) -> doc.Document:
     """Return everything there is to say: the rows, distributions, and who is better how often."""
     summary = comparison.summary
     work, first = work_of(comparison), comparison.algorithms[0]
@@ -114,10 +105,10 @@ def document(comparison: Comparison) -> Document:
     head = [Fact("Compared", Cell(counted)), Fact("Algorithms", Cell(algorithms))]
     if summary.failures:
         head.append(Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad")))
-    return Document("Comparison of algorithms", tuple(head), sections)
+    return doc.Document("Comparison of algorithms", tuple(head), sections)
 
 
-def _row_table(rows: Sequence[Row], work: Work) -> Table:
+def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
     """Return the rows; who waits where is said once for all algorithms."""
     cases = [
         (row, before is None or (row.state, row.pending) != (before.state, before.pending))
@@ -151,14 +142,14 @@ def _row_table(rows: Sequence[Row], work: Work) -> Table:
     return table("What each algorithm answers", made, cases, most=ROWS)
 
 
-def _standing_table(standings: Sequence[Standing]) -> Table:
+def _standing_table(standings: Sequence[Standing]) -> doc.Table:
     used = {n: title for n, title in COUNTS.items() if any(getattr(one, n) for one in standings)}
     algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
     made = [algorithm, *counts(used)]
     return table("How each fared", made, standings)
 
 
-def _distribution_table(rows: Sequence[Distribution], work: Work) -> Table:
+def _distribution_table(rows: Sequence[Distribution], work: Work) -> doc.Table:
     made: list[Column[Distribution]] = [
         Column("Measure", lambda one: _title(one.measure, work), folds=True),
         Column("Algorithm", lambda one: one.algorithm, folds=True),
@@ -171,7 +162,7 @@ def _distribution_table(rows: Sequence[Distribution], work: Work) -> Table:
     return table("Measures over all cases", made, rows)
 
 
-def _duel_table(duels: Sequence[Duel], work: Work) -> Table:
+def _duel_table(duels: Sequence[Duel], work: Work) -> doc.Table:
     rows = [(duel, score) for duel in duels for score in duel.scores]
     made: list[Column[tuple[Duel, Score]]] = [
         Column("Algorithm", lambda row: row[0].algorithm, folds=True),

@@ -1,7 +1,7 @@
 """What a result is made of, whatever it is written in: texts, facts, tables, names, charts.
 
 Screens and pages (Markdown is a page) show the same document. Where they must differ, a part says
-on which medium it is shown.
+on which medium it is shown. Modules that make documents call this one ``doc``.
 """
 
 from __future__ import annotations

@@ -15,20 +15,9 @@ from planner.commands.explain.record import (
     Optima,
     TermDifference,
 )
+from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Section,
-    Table,
-    name,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.measures import RARELY_SHOWN, not_twice, told
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
@@ -58,17 +47,17 @@ class Explained(NamedTuple):
     asking: Iterable[str]
     standings: Iterable[tuple[CommonStanding, str]]
     about: Iterable[tuple[str, Cell]] = ()
-    blocks: Iterable[Block] = ()
+    blocks: Iterable[doc.Block] = ()
     lines: Iterable[str] = ()
 
 
 EXPLAINED: Final = Part[Callable[[CommonExplanation], Explained]]("explained")
 
 
-def document(answer: CommonExplanation) -> Document:
+def document(answer: CommonExplanation) -> doc.Document:
     """Return everything there is to say of what was asked."""
     other, optima, own = answer.alternative, answer.optima, EXPLAINED.of(answer)(answer)
-    compared: tuple[Block, ...] = ()
+    compared: tuple[doc.Block, ...] = ()
     if other is not None and other.terms:
         compared = (_alternative(other, answer.names), _difference(answer, other.terms))
     sections = (
@@ -91,10 +80,10 @@ def document(answer: CommonExplanation) -> Document:
         Fact("Victims", Cell(f"{len(answer.victims):,}")),
         *(Fact(*row) for row in own.about),
     )
-    return Document("Explanation", head, sections)
+    return doc.Document("Explanation", head, sections)
 
 
-def _standings(answer: CommonExplanation, where: Iterable[Column[Any]]) -> Table:
+def _standings(answer: CommonExplanation, where: Iterable[Column[Any]]) -> doc.Table:
     itself = scheduler_of(answer).words.name
     columns: list[Column[Any]] = [
         *where,
@@ -106,15 +95,15 @@ def _standings(answer: CommonExplanation, where: Iterable[Column[Any]]) -> Table
     return table("What the rules say of each", columns, answer.standings)
 
 
-def _alternative(other: Alternative, names: Mapping[str, str]) -> Facts:
+def _alternative(other: Alternative, names: Mapping[str, str]) -> doc.Facts:
     victim = Cell(names.get(other.victim, other.victim), tone="strong", is_name=True)
     rows = [(CONDITIONS[other.condition], victim)]
     for label, keys in (("more", other.more), ("fewer", other.fewer)):
         rows += [("" if n else label, name(names.get(key, key))) for n, key in enumerate(keys)]
-    return Facts(tuple(rows))
+    return doc.Facts(tuple(rows))
 
 
-def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> Table:
+def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> doc.Table:
     ordered = sorted(terms, key=lambda term: (term.level is None, term.level or 0))
     telling = (
         one
@@ -143,7 +132,7 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> T
     return table("The plan and the other", columns, shown)
 
 
-def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
+def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[doc.Block]:
     def victims(keys: tuple[str, ...]) -> str:
         return ", ".join(short(names.get(key, key)) for key in keys)
 
@@ -153,7 +142,7 @@ def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
         yield table("All that equal the plan in every level", columns, optima.plans)
 
 
-def _clash(clash: CommonClash[Any]) -> Iterator[Block]:
+def _clash(clash: CommonClash[Any]) -> Iterator[doc.Block]:
     laws: list[Column[LawInWords]] = [
         Column("Law", lambda law: name(law.law)),
         Column("Clash", lambda law: law.text, folds=True),
@@ -161,7 +150,7 @@ def _clash(clash: CommonClash[Any]) -> Iterator[Block]:
     if clash.laws:
         yield table("Laws that clash", laws, clash.laws)
     if clash.shortfalls:
-        yield Facts(tuple(("Short", Cell(one.text)) for one in clash.shortfalls))
+        yield doc.Facts(tuple(("Short", Cell(one.text)) for one in clash.shortfalls))
     changes: list[Column[Change]] = [
         Column("Change that helps", lambda one: one.path, folds=True, least=40),
         Column("From", lambda one: one.before),

@@ -10,21 +10,9 @@ from pydantic import ConfigDict, Field
 
 from planner.plan import SCHEMA_VERSION, Record
 from planner.plan.front import Front, FrontPoint, GreedyPoint
+from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
-from planner.report.document import (
-    LEAST,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    name,
-    named,
-    table,
-)
+from planner.report.document import LEAST, Cell, Column, Fact, Section, name, named, table
 from planner.report.measures import told
 from planner.report.plan import LINES, NO_GREEDY, PAGE, outside_lines, scheduler_at
 from planner.report.style import Said, each, free, line, rendered
@@ -32,7 +20,7 @@ from planner.report.text import cells, moment, short
 from planner.report.words import outside_rules, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
-ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
+ANSWERS: Final[dict[str, tuple[str, doc.Tone]]] = {
     "optimal": ("Proved complete", "good"),
     "feasible": ("Not complete", "warn"),
     "infeasible": ("Proved infeasible", "bad"),
@@ -54,7 +42,7 @@ class _Row(NamedTuple):
     """A point as a table shows it: its label, its tone, and itself."""
 
     label: str
-    tone: Tone
+    tone: doc.Tone
     point: FrontPoint
 
 
@@ -65,7 +53,7 @@ def render(fronts: Sequence[Front], style: str, *, alone: bool, width: int, colo
     return rendered(fronts, style, _lines, document, whole=whole, noun="front", **look)
 
 
-def document(front: Front) -> Document:
+def document(front: Front) -> doc.Document:
     """Return everything there is to say: the points, and where the scheduler's own plan is."""
     greedy = front.greedy.plan
     head = (
@@ -85,16 +73,16 @@ def document(front: Front) -> Document:
     if front.greedy.place != "none":
         rows.append(_Row(scheduler_name(greedy), "strong", front.greedy))
     rows.sort(key=lambda row: (row.point.values[0], -row.point.values[1]))
-    beside = [Paragraph(_beside(front))]
-    beside += [Paragraph(said, "warn") for _, said in outside_rules(greedy)]
+    beside = [doc.Paragraph(_beside(front))]
+    beside += [doc.Paragraph(said, "warn") for _, said in outside_rules(greedy)]
     sections = (
         Section("The trade", (_table(front, rows),)),
         Section(f"{scheduler_name(greedy)}'s own plan", tuple(beside)),
     )
-    return Document("Pareto front", head, sections)
+    return doc.Document("Pareto front", head, sections)
 
 
-def _table(front: Front, rows: Sequence[_Row]) -> Table:
+def _table(front: Front, rows: Sequence[_Row]) -> doc.Table:
     def whom(row: _Row) -> Cell:
         plan = row.point.plan
         return Cell(named(plan.keys, victim_names(plan)), tone=row.tone)

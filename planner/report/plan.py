@@ -13,28 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from planner.plan import Certificate, Verdict
+from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
-from planner.report.document import (
-    NONE,
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Fold,
-    Medium,
-    Names,
-    Only,
-    Paragraph,
-    Section,
-    Table,
-    Tile,
-    Tone,
-    name,
-    table,
-)
+from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.measures import LEVELS_FIRST, terms_tables
 from planner.report.style import Said, each, field_lines, fields, free, line, rendered
 from planner.report.text import hours, moment, plural
@@ -85,13 +66,13 @@ class Particulars(NamedTuple):
 
     asks: str
     asking: tuple[tuple[str, Cell], ...]
-    request: tuple[Block, ...]
-    victims: tuple[Block, ...]
-    usage: tuple[Block, ...]
-    shares: tuple[Block, ...] = ()
+    request: tuple[doc.Block, ...]
+    victims: tuple[doc.Block, ...]
+    usage: tuple[doc.Block, ...]
+    shares: tuple[doc.Block, ...] = ()
     found: tuple[tuple[str, Cell], ...] = ()
-    nodes: tuple[Block, ...] = ()
-    commands: tuple[Block, ...] = ()
+    nodes: tuple[doc.Block, ...] = ()
+    commands: tuple[doc.Block, ...] = ()
 
 
 class Lines(Protocol):
@@ -136,7 +117,7 @@ def render(
     )
 
 
-def overview(plans: Sequence[AnyPlan]) -> Document:
+def overview(plans: Sequence[AnyPlan]) -> doc.Document:
     """Return several plans, a line each: the answer, whom it takes and what these lose."""
     itself, *others = {scheduler_name(plan) for plan in plans}
     itself = "Scheduler" if others else itself
@@ -161,31 +142,31 @@ def overview(plans: Sequence[AnyPlan]) -> Document:
     said = ", ".join(f"{count:,} {badge.lower()}" for badge, count in counts.items())
     head = Fact("Overview", Cell(f"{len(plans):,} pending: {said}"), "title")
     rows = table("Each plan starts from the same state", columns, plans)
-    return Document("Overview", (head,), (Section("", (rows,)),))
+    return doc.Document("Overview", (head,), (Section("", (rows,)),))
 
 
-def document(plan: AnyPlan) -> Document:
+def document(plan: AnyPlan) -> doc.Document:
     """Return everything there is to say of a plan."""
     anybody = plan.victims or (plan.greedy and plan.greedy.victims)
     rows = term_rows(plan) if anybody else []
     disruption = terms_tables(LEVELS_FIRST, rows, scheduler_name(plan), work_of(plan))
-    own, cautioned = PAGE.of(plan)(plan), (Paragraph(text, "warn") for text in cautions(plan))
+    own, cautioned = PAGE.of(plan)(plan), (doc.Paragraph(text, "warn") for text in cautions(plan))
     sections = (
         Section("Request", own.request),
         Section("Victims", own.victims),
         Section("Quota, before and after", own.usage),
         Section("Nodes", own.nodes),
         Section(f"{scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
-        Section("Rules", (Only("screen", tuple(_outside(plan))),)),
+        Section("Rules", (doc.Only("screen", tuple(_outside(plan))),)),
         Section("Disruption", tuple(disruption)),
         Section("Shares", own.shares),
         Section("Certificate", tuple(_certificate(plan))),
-        Section("Not modelled", (Only("page", tuple(effects(plan.coverage))),)),
+        Section("Not modelled", (doc.Only("page", tuple(effects(plan.coverage))),)),
         # What a reader should know; on a screen these are warnings on standard error.
-        Section("Notes", (Only("page", (*cautioned, *map(Paragraph, plan.notes))),)),
+        Section("Notes", (doc.Only("page", (*cautioned, *map(doc.Paragraph, plan.notes))),)),
         Section("Commands", own.commands),
     )
-    return Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))
+    return doc.Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))
 
 
 def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
@@ -214,7 +195,7 @@ def has_plan(plan: AnyPlan) -> bool:
     return plan.claim in {"optimal", "feasible"}
 
 
-def _tiles(plan: AnyPlan) -> Iterator[Tile]:
+def _tiles(plan: AnyPlan) -> Iterator[doc.Tile]:
     """Yield the numbers to see first, each beside the scheduler's own where it has an answer."""
     if not has_plan(plan):
         return
@@ -222,20 +203,20 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
     itself, called = f"{scheduler_name(plan)} itself", scheduler_of(plan).words
     count, nouns = plural(len(plan.victims), called.noun).split(" ", 1)
     beside = f"{itself}: {f'{len(theirs.victims):,}' if theirs else 'nobody'}"
-    yield Tile(count, f"{nouns} to {called.verb}", beside if plan.greedy else "")
+    yield doc.Tile(count, f"{nouns} to {called.verb}", beside if plan.greedy else "")
     if plan.victims:
         work, lost = work_of(plan), lost_by(plan.terms)
         spent = lost_by(theirs.terms) if theirs else lost
         beside = f"{itself}: {work.lost(spent)}" if theirs else ""
-        tone: Tone = "warn" if lost > spent else ""
-        yield Tile(work.lost(lost), f"{work.hours} lost, restarts included", beside, tone)
+        tone: doc.Tone = "warn" if lost > spent else ""
+        yield doc.Tile(work.lost(lost), f"{work.hours} lost, restarts included", beside, tone)
     if plan.certificate and (levels := plan.certificate.levels):
         closed = closed_levels(plan.certificate)
         tone = "good" if closed == len(levels) else "warn"
-        yield Tile(f"{closed} of {len(levels)}", "levels of the objective proved", tone=tone)
+        yield doc.Tile(f"{closed} of {len(levels)}", "levels of the objective proved", tone=tone)
 
 
-def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
+def victims_of(plan: AnyPlan, shown: doc.Table) -> Iterator[doc.Block]:
     """Yield the victims; very many by queue, with the first of them, and on a page all, folded."""
     if len(plan.victims) <= MANY:
         yield shown
@@ -262,8 +243,8 @@ def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
     ]
     rows = sorted(queues.items(), key=lambda row: -len(row[1]))
     yield table("Victims by queue", columns, rows)
-    yield Only("screen", (replace(shown, most=FIRST),))
-    yield Only("page", (Fold(f"All {len(plan.victims):,} victims", (shown,)),))
+    yield doc.Only("screen", (replace(shown, most=FIRST),))
+    yield doc.Only("page", (doc.Fold(f"All {len(plan.victims):,} victims", (shown,)),))
 
 
 def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
@@ -295,7 +276,7 @@ def amount_column(
     return Column(title, cell, show(sum(map(held, victims))), number=True, **more)
 
 
-def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
+def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
     """Yield whom the scheduler itself would take: in common, in addition, instead."""
     greedy = plan.greedy
     if greedy is None:
@@ -305,7 +286,7 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
     if not greedy.victims:
         said = greedy.explanation
         known = not said or said == plan.explanation
-        yield Paragraph(NO_GREEDY.format(**words) if known else said)
+        yield doc.Paragraph(NO_GREEDY.format(**words) if known else said)
         return
     parts = contrast(plan, greedy)
     theirs = plural(len(greedy.victims), called.noun)
@@ -313,30 +294,30 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
     would = f"{if_ever(greedy)}{scheduler_name(plan)} itself would {called.verb}"
     if differ:
         theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
-        yield Paragraph(f"{would} {theirs}, this plan {len(plan.victims)}:")
+        yield doc.Paragraph(f"{would} {theirs}, this plan {len(plan.victims)}:")
         # Lists of who is in both, spared or instead; a page begins with who is spared.
         names = victim_names(greedy) | victim_names(plan)
 
-        def of(label: str, keys: Sequence[str], tone: Tone) -> tuple[Block, ...]:
-            return (Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
+        def of(label: str, keys: Sequence[str], tone: doc.Tone) -> tuple[doc.Block, ...]:
+            return (doc.Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
 
         both = of(BOTH, parts.common, "")
-        yield Only("screen", both)
+        yield doc.Only("screen", both)
         yield from of(SPARED, parts.spared, "good")
-        yield Only("page", both)
+        yield doc.Only("page", both)
         yield from of(INSTEAD, parts.instead, "warn")
     else:
-        yield Paragraph(f"{would} the same {theirs}.")
+        yield doc.Paragraph(f"{would} the same {theirs}.")
     if more := more_than_greedy(plan):
-        yield Paragraph(more, "warn")
-    yield Only("page", tuple(_outside(plan)))
+        yield doc.Paragraph(more, "warn")
+    yield doc.Only("page", tuple(_outside(plan)))
     if differ:
         whom = f"Whom {scheduler_name(plan)} itself would {called.verb}"
-        yield Fold(whom, PAGE.of(greedy)(greedy).victims)
+        yield doc.Fold(whom, PAGE.of(greedy)(greedy).victims)
 
 
-def _outside(plan: AnyPlan) -> Iterator[Paragraph]:
-    return (Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
+def _outside(plan: AnyPlan) -> Iterator[doc.Paragraph]:
+    return (doc.Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
 
 
 def closed_levels(certificate: Certificate) -> int:
@@ -344,7 +325,7 @@ def closed_levels(certificate: Certificate) -> int:
     return sum(level.value == level.bound for level in certificate.levels)
 
 
-def _certificate(plan: AnyPlan) -> Iterator[Block]:
+def _certificate(plan: AnyPlan) -> Iterator[doc.Block]:
     """Yield why the answer may be believed."""
     certificate = plan.certificate
     if certificate is None:
@@ -352,8 +333,8 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
     claims = list(_claims(plan, certificate))
     for medium in ("screen", "page"):
         rows = [(label, cell) for only, label, cell in claims if only in {None, medium}]
-        yield Only(medium, (Facts(tuple(rows)),))
-    yield Only("page", tuple(Paragraph(said, "bad") for said in _broken(certificate)))
+        yield doc.Only(medium, (doc.Facts(tuple(rows)),))
+    yield doc.Only("page", tuple(doc.Paragraph(said, "bad") for said in _broken(certificate)))
     if certificate.verdicts:
         holds = {True: Cell("holds", tone="good"), False: Cell("broken", tone="bad")}
         columns: list[Column[Verdict]] = [
@@ -363,14 +344,14 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
             Column("What was found", lambda one: one.detail),
         ]
         laws = table("The plan, law by law", columns, certificate.verdicts)
-        yield Fold("What the verifier says of every law", (laws,))
+        yield doc.Fold("What the verifier says of every law", (laws,))
     if certificate.removal_order:
         names = victim_names(plan)
         order = tuple(names.get(key, key) for key in certificate.removal_order)
-        yield Fold("A legal order of removals", (Names("Remove", order, ordered=True),))
+        yield doc.Fold("A legal order of removals", (doc.Names("Remove", order, ordered=True),))
     if bounds := certificate.bounds_by_hand:
         said = (f"{bound.term} ≥ {bound.bound:,}: {bound.statement}" for bound in bounds)
-        yield Fold("Bounds that need no solver", tuple(map(Paragraph, said)))
+        yield doc.Fold("Bounds that need no solver", tuple(map(doc.Paragraph, said)))
 
 
 def _broken(certificate: Certificate) -> list[str]:
@@ -378,7 +359,9 @@ def _broken(certificate: Certificate) -> list[str]:
     return [f"{one.law} {one.title}: {one.detail}" for one in verdicts if not one.holds]
 
 
-def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[Medium | None, str, Cell]]:
+def _claims(
+    plan: AnyPlan, certificate: Certificate
+) -> Iterator[tuple[doc.Medium | None, str, Cell]]:
     """Yield the facts of a certificate, each with the medium that has it, if not both.
 
     What is claimed stands in one line on a screen, and fact by fact on a page.
@@ -390,14 +373,14 @@ def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[Medium | 
     laws = f"laws {held}/{checked} hold" if checked else ""
     judge, sets = scheduler_of(plan).words.judge, plural(certificate.cut_off, "set")
     cut_off = f"{sets} of victims that the model permits and {judge} not"
-    lawful: Tone = "good" if held == checked else "bad"
+    lawful: doc.Tone = "good" if held == checked else "bad"
     solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
     digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
 
     def joined(*parts: str | None) -> str:
         return "   ".join(part for part in parts if part)
 
-    rows: list[tuple[Medium | None, str, str | None, Tone]] = [
+    rows: list[tuple[doc.Medium | None, str, str | None, doc.Tone]] = [
         ("screen", "CERTIFICATE", joined(plan.status, proved, plan.attempt, laws, seconds), ""),
         ("page", "Optimality", proved, "good" if closed == count else "warn"),
         ("page", "Attempt", plan.attempt, ""),

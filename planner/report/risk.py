@@ -7,20 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner.commands.risk.measure import Attempt, Exposed, Risk
+from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Paragraph,
-    Section,
-    Table,
-    name,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, field_lines, fields, line, renderer
 from planner.report.text import plural
 from planner.scheduler import scheduler_of
@@ -33,16 +22,16 @@ ANSWERS: Final = {
 }
 
 
-def document(answer: Risk) -> Document:
+def document(answer: Risk) -> doc.Document:
     """Return everything there is to say: who is exposed, and to whom."""
     exposed = [row for row in answer.running if row.greedy or row.optimum]
-    blocks: list[Block] = [_exposed_table(answer, exposed)] if exposed else []
+    blocks: list[doc.Block] = [_exposed_table(answer, exposed)] if exposed else []
     if never := len(answer.running) - len(exposed):
         count = plural(len(answer.running), f"running {scheduler_of(answer).words.noun}")
-        blocks.append(Paragraph(f"{never:,} of {count} are never a victim."))
+        blocks.append(doc.Paragraph(f"{never:,} of {count} are never a victim."))
     preemptors = Section("For whom", (_preemptor_table(answer),))
     sections = (Section("Who is at risk", tuple(blocks)), preemptors)
-    return Document("Risk of preemption", tuple(_head(answer)), sections)
+    return doc.Document("Risk of preemption", tuple(_head(answer)), sections)
 
 
 def _head(answer: Risk) -> Iterator[Fact]:
@@ -67,7 +56,7 @@ def _head(answer: Risk) -> Iterator[Fact]:
             yield Fact("", Cell(f"{number:,} more {what}", tone="warn"))
 
 
-def _exposed_table(answer: Risk, rows: list[Exposed]) -> Table:
+def _exposed_table(answer: Risk, rows: list[Exposed]) -> doc.Table:
     called = scheduler_of(answer).words
     count = plural(len(rows), called.noun)
     theirs, ours = (f"{sum(getattr(row, by) for row in rows):,}" for by in ("greedy", "optimum"))
@@ -91,7 +80,7 @@ def _count(number: int) -> str:
     return f"{number:,}" if number else NOTHING
 
 
-def _preemptor_table(answer: Risk) -> Table:
+def _preemptor_table(answer: Risk) -> doc.Table:
     called = scheduler_of(answer).words
     rows = answer.preemptors
 

@@ -8,21 +8,9 @@ from itertools import islice
 from typing import Final
 
 from planner.commands.simulate.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
+from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    name,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, each, field_lines, fields, line, renderer
 from planner.report.text import age, moment, plural, short, some_of
 from planner.report.words import work_in
@@ -54,11 +42,11 @@ def render_timeline(answer: Simulation) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def document(answer: Simulation) -> Document:
+def document(answer: Simulation) -> doc.Document:
     """Return everything there is to say: what goes round, what happened, what became of whom."""
     left_out = len(answer.loops) - MOST_LOOPS
     said = f"... {left_out:,} more loops, use --format json"
-    more = (Paragraph(said, "dim"),) if left_out > 0 else ()
+    more = (doc.Paragraph(said, "dim"),) if left_out > 0 else ()
     sections = (
         *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
         Section("More loops", more),
@@ -67,7 +55,7 @@ def document(answer: Simulation) -> Document:
         Section("What became of whom", (_fate_table(answer),)),
         Section("What was in use", (_use_table(answer),)),
     )
-    return Document("Simulation", tuple(_head(answer)), sections)
+    return doc.Document("Simulation", tuple(_head(answer)), sections)
 
 
 def _head(answer: Simulation) -> Iterator[Fact]:
@@ -92,7 +80,7 @@ def _head(answer: Simulation) -> Iterator[Fact]:
         f"{plural(len(answer.feuds), 'pair')} that evicted each other",
         f"{plural(len(answer.storms), noun)} evicted more than {answer.storm:,} times",
     ]
-    tone: Tone = "bad" if answer.loops or answer.feuds or answer.storms else "good"
+    tone: doc.Tone = "bad" if answer.loops or answer.feuds or answer.storms else "good"
     yield Fact("Findings", Cell(", ".join(found), tone=tone), "badge")
     if answer.unproved:
         unproved = f"{plural(answer.unproved, 'decision')} not proved best in time"
@@ -107,16 +95,16 @@ def _loop(loop: Loop, number: int) -> Section:
     left_out = len(loop.story) - MOST_ROWS
     if left_out > 0:
         story.append(f"  ... {left_out:,} more")
-    return Section(title, (Paragraph("\n".join(story)),), heads=True, tone="bad")
+    return Section(title, (doc.Paragraph("\n".join(story)),), heads=True, tone="bad")
 
 
-def _timeline(answer: Simulation) -> Iterator[Block]:
+def _timeline(answer: Simulation) -> Iterator[doc.Block]:
     """Yield what happened; only evictions where that is a lot."""
     events = answer.timeline
     if len(events) > MOST_ROWS:
         events = tuple(one for one in events if one.kind == "preempted")
         count = f"{len(answer.timeline):,}"
-        yield Paragraph(f"Evictions only, of {count} events; --timeline FILE has all.", "dim")
+        yield doc.Paragraph(f"Evictions only, of {count} events; --timeline FILE has all.", "dim")
     if events:
 
         def by(row: Event) -> Cell | str:
@@ -161,7 +149,7 @@ def _found(answer: Simulation) -> Iterator[Section]:
     yield Section("Who was evicted too often", (often,))
 
 
-def _fate_table(answer: Simulation) -> Table:
+def _fate_table(answer: Simulation) -> doc.Table:
     rows = sorted(answer.workloads, key=lambda one: (-one.evictions, -one.waiting_s))
     work = work_in(use.resource for use in answer.use)
     noun = scheduler_of(answer).words.noun.title()
@@ -180,7 +168,7 @@ def _fate_table(answer: Simulation) -> Table:
     return table(title, columns, rows, most=MOST_ROWS)
 
 
-def _use_table(answer: Simulation) -> Table:
+def _use_table(answer: Simulation) -> doc.Table:
     def capacity(use: Use) -> str:
         if use.capacity is None:
             return NOTHING

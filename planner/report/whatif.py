@@ -8,23 +8,9 @@ from typing import Final, NamedTuple
 from planner.commands.whatif.edit import Editable, Move, Settable, Settings, Waiting, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.base import name_some
+from planner.report import document as doc
 from planner.report.covered import answer_cell
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Names,
-    Only,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    name,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.measures import RARELY_SHOWN, not_twice, told
 from planner.report.plan import PAGE, queue_line
 from planner.report.style import Repeated, Said, each, line, renderer
@@ -68,16 +54,16 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
     return plan.greedy or plan
 
 
-def document(answer: WhatIf) -> Document:
+def document(answer: WhatIf) -> doc.Document:
     """Return everything there is to say: the answers, the victims, and what is lost."""
-    said: tuple[Block, ...] = (Only("page", tuple(_hit(answer))),)
+    said: tuple[doc.Block, ...] = (doc.Only("page", tuple(_hit(answer))),)
     # What goes elsewhere, by whose answer.
     owners = (scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
     moves = [(owner, one) for owner, difference in owners for one in difference.moved]
     if answer.greedy.is_none and answer.optimum.is_none:
         what, whose = "Only places change" if moves else "Nothing changes", owners[0][0]
         text = f"{what}: neither {whose}'s victims nor the plan's, nor what they lose."
-        said += (Paragraph(text),)
+        said += (doc.Paragraph(text),)
     sides, after = _sides(answer), answer.after
     # Every victim of any plan: those of the planner's plans first.
     facts: dict[str, tuple[str, str, int]] = {}
@@ -100,13 +86,15 @@ def document(answer: WhatIf) -> Document:
         Section("Change", said),
         Section("Places", (_move_table(moves),)),
         Section("Victims", (_victim_table(evicted, sides, after),)),
-        Section("Quota, before and after the plan", (Only("page", PAGE.of(after)(after).usage),)),
+        Section(
+            "Quota, before and after the plan", (doc.Only("page", PAGE.of(after)(after).usage),)
+        ),
         Section("Disruption", (_term_table(terms, sides, after),)),
     )
-    return Document("What an edit changes", tuple(_head(answer)), sections)
+    return doc.Document("What an edit changes", tuple(_head(answer)), sections)
 
 
-def _hit(answer: WhatIf) -> Iterator[Block]:
+def _hit(answer: WhatIf) -> Iterator[doc.Block]:
     """Yield who is a victim no longer and who is newly, of the plan and of the scheduler's own."""
     before, after = answer.before, answer.after
     names = victim_names(after) | victim_names(_greedy(after))
@@ -114,14 +102,14 @@ def _hit(answer: WhatIf) -> Iterator[Block]:
         names |= victim_names(plan)
     owners = ("the plan", answer.optimum), ("the scheduler itself", answer.greedy)
     for owner, difference in owners:
-        kinds: tuple[tuple[str, Sequence[str], Tone], ...] = (
+        kinds: tuple[tuple[str, Sequence[str], doc.Tone], ...] = (
             ("no longer", difference.no_longer, "good"),
             ("newly", difference.newly, "warn"),
         )
         for when, keys, tone in kinds:
             if keys:
                 named = tuple(names[key] for key in keys)
-                yield Names(f"{when} a victim of {owner}", named, tone)
+                yield doc.Names(f"{when} a victim of {owner}", named, tone)
 
 
 def _head(answer: WhatIf) -> Iterator[Fact]:
@@ -151,7 +139,7 @@ def _title(side: _Side) -> str:
     return f"{owner}\n{side.when}"
 
 
-def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> Table:
+def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
     def of(position: int) -> Column[_Evicted]:
         def cell(row: _Evicted) -> str:
             return "x" if row.sides[position] else NOTHING
@@ -170,7 +158,7 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
     return table("Who is a victim where", columns, rows)
 
 
-def _move_table(rows: Sequence[tuple[str, Move]]) -> Table:
+def _move_table(rows: Sequence[tuple[str, Move]]) -> doc.Table:
     """Return which pods go elsewhere, and in whose answer."""
 
     def on(places: Mapping[str, int]) -> Cell:
@@ -200,7 +188,7 @@ def _terms(answer: WhatIf) -> list[_Term]:
     return rows
 
 
-def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Table:
+def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
     work = work_of(*(side.plan for side in sides))
 
     def unit(row: _Term) -> str:
@@ -257,7 +245,7 @@ render = renderer(_lines, document)
 SETTINGS: Final = "What can be set"
 
 
-def _settings(answer: Settings) -> Document:
+def _settings(answer: Settings) -> doc.Document:
     waits: list[Column[Waiting]] = [
         Column("Pending", lambda one: name(one.name), folds=True),
         Column("Queue", lambda one: name(one.queue), folds=True),
@@ -275,7 +263,7 @@ def _settings(answer: Settings) -> Document:
         Section(SETTINGS, (table("What stands before the = of an edit", columns, rows, notes),)),
     )
     title = Fact("Pending", Cell(plural(len(answer.pending), "workload")), "title")
-    return Document(SETTINGS, (title,), sections)
+    return doc.Document(SETTINGS, (title,), sections)
 
 
 def _setting_lines(answer: Settings) -> Iterator[str]:

@@ -13,19 +13,8 @@ from planner.commands.explain.kueue.record import (
     PreemptionMessage,
     Standing,
 )
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Paragraph,
-    name,
-    named,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import NOTHING, Cell, Column, Fact, name, named, table
 from planner.report.explanation import Explained
 from planner.report.kueue.plan import slots_in
 from planner.report.style import Repeated, Said, fields, joined, line, renderer
@@ -53,13 +42,13 @@ def explained(answer: Explanation) -> Explained:
     return Explained(columns, asking, standings, (), _blocks(answer), _lines(answer))
 
 
-def _blocks(answer: Explanation) -> Iterator[Block]:
+def _blocks(answer: Explanation) -> Iterator[doc.Block]:
     """Yield what the nodes have of what the workload asks for, domain by domain."""
     nodes = answer.nodes
     if nodes is None:
         return
     if nodes.unknown:
-        yield Paragraph(f"Not known: {nodes.unknown}", "warn")
+        yield doc.Paragraph(f"Not known: {nodes.unknown}", "warn")
         return
 
     def lacks(one: DomainRoom) -> Cell:
@@ -74,17 +63,17 @@ def _blocks(answer: Explanation) -> Iterator[Block]:
         Column("Whoever it is", lambda one: _to_go(one, one.whoever), folds=True, rank=2),
     ]
     for room in nodes.flavors:
-        yield Paragraph(_asked(room))
+        yield doc.Paragraph(_asked(room))
         yield table("Room, domain by domain", columns, room.closest, _notes(room))
     if nodes.together is not None:
-        yield Paragraph(nodes.together.text[:1].upper() + nodes.together.text[1:] + ".", "warn")
+        yield doc.Paragraph(nodes.together.text[:1].upper() + nodes.together.text[1:] + ".", "warn")
     elif sum(one.assigned for one in nodes.flavors) > 1:
-        yield Paragraph("Each by itself: placed one after the other they may need more.", "dim")
+        yield doc.Paragraph("Each by itself: placed one after the other they may need more.", "dim")
     said = {"Fit": "admits it at once", "Preempt": "finds nobody to evict"}
     does = said.get(nodes.mode or "", "has no room for it, whoever goes")
     if nodes.victims:
         does = f"evicts {named(nodes.victims, {})}"
-    yield Facts((("Kueue itself", Cell(does)),))
+    yield doc.Facts((("Kueue itself", Cell(does)),))
     yield from slots_in(nodes.around)
 
 
@@ -148,7 +137,7 @@ def _lines(answer: Explanation) -> Iterator[str]:
         yield line("together", found.when, Said(found.text), **names, message=Said(found.message))
 
 
-def _taken_apart(message: PreemptionMessage) -> Document:
+def _taken_apart(message: PreemptionMessage) -> doc.Document:
     head = [
         Fact("Text", Cell(message.text), "answer"),
         Fact("Reason", Cell(message.reason or NOTHING)),
@@ -156,7 +145,7 @@ def _taken_apart(message: PreemptionMessage) -> Document:
     ]
     for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
         head += [Fact("" if n else title, Cell(fact)) for n, fact in enumerate(_said_of(party))]
-    return Document("Message about a preemption", tuple(head), ())
+    return doc.Document("Message about a preemption", tuple(head), ())
 
 
 def _message_lines(message: PreemptionMessage) -> Iterator[str]:

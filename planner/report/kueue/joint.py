@@ -6,24 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from planner.plan.kueue import JointPending, JointPlan, Victim
+from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Names,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    name,
-    named,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
 from planner.report.measures import LEVELS_FIRST, terms_tables
 from planner.report.plan import (
@@ -54,7 +39,7 @@ class _Row(NamedTuple):
         return "" if self.victim is None else shown(self.victim)
 
 
-def document(answer: JointPlan) -> Document:
+def document(answer: JointPlan) -> doc.Document:
     """Return everything there is to say: who starts in which step, and what serving each gives."""
     rows = _rows(answer)
     sections = (
@@ -62,7 +47,7 @@ def document(answer: JointPlan) -> Document:
         Section("Steps", (_step_table(answer),)),
         Section("One by one", tuple(_beside(answer))),
         Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one", _work(answer)))),
-        Section("Certificate", (Facts(tuple(_certificate(answer))),)),
+        Section("Certificate", (doc.Facts(tuple(_certificate(answer))),)),
     )
     called = scheduler_of(answer).words
     rules = f"{called.name}, {called.rules[answer.rules]}   at {moment(answer.now)}"
@@ -77,10 +62,10 @@ def document(answer: JointPlan) -> Document:
         Fact("", Cell(answer.explanation), "answer"),
         *(Fact("Left out", Cell(said, tone="warn")) for said in left_out),
     )
-    return Document("Joint plan", head, sections)
+    return doc.Document("Joint plan", head, sections)
 
 
-def _pending_table(answer: JointPlan) -> Table:
+def _pending_table(answer: JointPlan) -> doc.Table:
     places = {step.preemptor: str(n) for n, step in enumerate(answer.steps, start=1)}
     lost = set(answer.greedy.preemptors_evicted)
 
@@ -105,7 +90,7 @@ def _pending_table(answer: JointPlan) -> Table:
     return table("Who waits, and who may start", columns, answer.pending)
 
 
-def _step_table(answer: JointPlan) -> Table:
+def _step_table(answer: JointPlan) -> doc.Table:
     rows = []
     for number, step in enumerate(answer.steps, start=1):
         rows.append(_Row(str(number), step.preemptor, None, fits=not step.victims))
@@ -141,7 +126,7 @@ def _work(answer: JointPlan) -> Work:
     return work_in(one.resource for victim in answer.victims for one in victim.usage)
 
 
-def _beside(answer: JointPlan) -> Iterator[Block]:
+def _beside(answer: JointPlan) -> Iterator[doc.Block]:
     """Say what serving one by one gives: in common, in addition, instead, and for nothing."""
     greedy = answer.greedy
     ours = [victim.workload for victim in answer.victims]
@@ -151,22 +136,22 @@ def _beside(answer: JointPlan) -> Iterator[Block]:
         f"{plural(len(greedy.victims), 'workload')}; this plan admits {len(answer.steps):,} and "
         f"evicts {len(ours):,}"
     )
-    lists: tuple[tuple[str, list[str], Tone], ...] = (
+    lists: tuple[tuple[str, list[str], doc.Tone], ...] = (
         (BOTH, [key for key in ours if key in greedy.victims], ""),
         (SPARED, [key for key in greedy.victims if key not in ours], "good"),
         (INSTEAD, [key for key in ours if key not in greedy.victims], "warn"),
     )
-    names = [Names(label, tuple(keys), tone) for label, keys, tone in lists if keys]
-    yield Paragraph(f"{said}:" if names else f"{said}.")
+    names = [doc.Names(label, tuple(keys), tone) for label, keys, tone in lists if keys]
+    yield doc.Paragraph(f"{said}:" if names else f"{said}.")
     yield from names
     # Say what is evicted, or admitted, in vain.
     for who, keys in (("One by one", greedy.fit_again), ("This plan", answer.fit_again)):
         if keys:
             said = f"in the end {named(keys, {})} would fit again, evicted for nothing"
-            yield Paragraph(f"{who}: {said}", "warn")
+            yield doc.Paragraph(f"{who}: {said}", "warn")
     if keys := greedy.preemptors_evicted:
         said = f"{named(keys, {})} would be admitted and then evicted for another"
-        yield Paragraph(f"One by one, {said}", "warn")
+        yield doc.Paragraph(f"One by one, {said}", "warn")
 
 
 def _rows(answer: JointPlan) -> list[TermRow]:

@@ -10,27 +10,15 @@ from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
 from planner.commands.explain.kueue.record import PreemptionMessage
 from planner.commands.replay.kueue_live import LiveReplay, Observed
 from planner.plan.kueue import JointPlan
-from planner.report.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Listing,
-    Names,
-    Paragraph,
-    Section,
-    Tone,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import Cell, Column, Fact, Section, name, table
 from planner.report.kueue import explanation, joint
 from planner.report.kueue.plan import command_listing
 from planner.report.style import Renderer, Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import clean, plural
 from planner.report.words import rules_name
 
-ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
+ANSWERS: Final[dict[ApplyStatus, tuple[str, doc.Tone]]] = {
     "planned": ("Not run", ""),
     "nothing": ("Nothing to do", ""),
     "applied": ("As planned", "good"),
@@ -42,14 +30,14 @@ ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
 }
 
 
-def _applied(answer: Applied) -> Document:
+def _applied(answer: Applied) -> doc.Document:
     title = "Commands" if answer.status == "planned" else "What was done"
-    also = Names("evicted, too", answer.also_evicted, "warn")
+    also = doc.Names("evicted, too", answer.also_evicted, "warn")
     sections = (
-        Section("What changed", tuple(map(Paragraph, answer.changes)), heads=True),
+        Section("What changed", tuple(map(doc.Paragraph, answer.changes)), heads=True),
         Section("Others", (also,) if answer.also_evicted else ()),
         Section(title, (command_listing(answer.steps),) if answer.steps else ()),
-        Section("Notes", tuple(map(Paragraph, answer.notes))),
+        Section("Notes", tuple(map(doc.Paragraph, answer.notes))),
     )
     said, tone = ANSWERS[answer.status]
     head = (
@@ -60,7 +48,7 @@ def _applied(answer: Applied) -> Document:
         Fact("", Cell(answer.explanation), "answer"),
         *([Fact("Next", Cell(answer.way_on))] if answer.way_on else []),
     )
-    return Document("A plan carried out", head, sections)
+    return doc.Document("A plan carried out", head, sections)
 
 
 def _applied_lines(answer: Applied) -> Iterator[str]:
@@ -80,7 +68,7 @@ def _applied_lines(answer: Applied) -> Iterator[str]:
 render_applied = renderer(_applied_lines, _applied)
 
 
-BOOST_ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
+BOOST_ANSWERS: Final[dict[str, tuple[str, doc.Tone]]] = {
     "smallest": ("Proved smallest", "good"),
     "found": ("Works, not proved smallest", "warn"),
     "impossible": ("Proved impossible", "bad"),
@@ -92,7 +80,7 @@ TURN_ON: Final = (
 )
 
 
-def _boosted(answer: Boosts) -> Document:
+def _boosted(answer: Boosts) -> doc.Document:
     count = plural(len(answer.boosts), "workload")
     columns: list[Column[WorkloadBoost]] = [
         Column("Workload", lambda one: name(one.workload), count, folds=True),
@@ -104,10 +92,10 @@ def _boosted(answer: Boosts) -> Document:
         Column("Today", lambda one: str(one.effective_before), number=True, rank=1),
     ]
     title = "What each gets, and its priority with it"
-    boosts: list[Block] = [table(title, columns, answer.boosts)]
+    boosts: list[doc.Block] = [table(title, columns, answer.boosts)]
     if answer.boosts and not answer.gate_on:
-        boosts.append(Paragraph(TURN_ON, "warn"))
-    commands = (Listing(tuple(answer.commands)),) if answer.boosts else ()
+        boosts.append(doc.Paragraph(TURN_ON, "warn"))
+    commands = (doc.Listing(tuple(answer.commands)),) if answer.boosts else ()
     sections = (Section("Boosts", tuple(boosts)), Section("Commands", commands))
     plan, (said, tone) = answer.plan, BOOST_ANSWERS[answer.status]
     head = (
@@ -120,7 +108,7 @@ def _boosted(answer: Boosts) -> Document:
         Fact("Boosts", Cell(said, tone=tone), "verdict"),
         Fact("", Cell(answer.explanation), "answer"),
     )
-    return Document("Priority boosts", head, sections)
+    return doc.Document("Priority boosts", head, sections)
 
 
 def _boost_lines(answer: Boosts) -> Iterator[str]:
@@ -149,8 +137,8 @@ def _live_lines(answer: LiveReplay) -> Iterator[str]:
     yield line("total", **fields(answer, "equal different skipped"))
 
 
-def _lived(answer: LiveReplay) -> Document:
-    tones: dict[str, Tone] = {"equal": "good", "different": "bad", "skipped": "dim"}
+def _lived(answer: LiveReplay) -> doc.Document:
+    tones: dict[str, doc.Tone] = {"equal": "good", "different": "bad", "skipped": "dim"}
     columns: list[Column[Observed]] = [
         Column("Preemptor", lambda one: name(one.preemptor), folds=True),
         Column("", lambda one: Cell(one.outcome, tone=tones[one.outcome])),
@@ -162,13 +150,13 @@ def _lived(answer: LiveReplay) -> Document:
     missing = dict.fromkeys(
         f"{u.title}: {u.evidence}" for o in answer.preemptors for u in o.coverage
     )
-    return Document(
+    return doc.Document(
         "Replay of a live cluster",
         (Fact("Before", Cell(answer.before)), Fact("After", Cell(answer.after))),
         (
             Section("Victims", (table(title, columns, answer.preemptors),)),
-            Section("Differences", tuple(Paragraph(text, "warn") for text in told)),
-            Section("What may explain them", tuple(Paragraph(clean(text)) for text in missing)),
+            Section("Differences", tuple(doc.Paragraph(text, "warn") for text in told)),
+            Section("What may explain them", tuple(doc.Paragraph(clean(text)) for text in missing)),
         ),
     )
 

@@ -24,25 +24,8 @@ from planner.plan.kueue import (
 )
 from planner.plan.record import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
-from planner.report.document import (
-    MAX_NAMES,
-    NONE,
-    REPEATED,
-    Block,
-    Cell,
-    Column,
-    Fold,
-    Gauge,
-    Gauges,
-    Listing,
-    Only,
-    Paragraph,
-    SlotRow,
-    Slots,
-    Table,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import MAX_NAMES, NONE, REPEATED, Cell, Column, name, table
 from planner.report.measures import RARELY_SHOWN, told
 from planner.report.plan import (
     Particulars,
@@ -87,18 +70,18 @@ def particulars(plan: Plan) -> Particulars:
     )
 
 
-def _commands(commands: Commands) -> Iterator[Block]:
+def _commands(commands: Commands) -> Iterator[doc.Block]:
     if commands.reason:
-        yield Paragraph(f"No commands carry this plan out: {commands.reason}.")
-    yield from map(Paragraph, commands.notes)
+        yield doc.Paragraph(f"No commands carry this plan out: {commands.reason}.")
+    yield from map(doc.Paragraph, commands.notes)
     if commands.steps:
         yield command_listing(commands.steps)
 
 
-def command_listing(steps: Iterable[Command]) -> Listing:
+def command_listing(steps: Iterable[Command]) -> doc.Listing:
     """Return commands to be copied, each below what it is for."""
     pairs = ((f"# {step.title}", step.command) for step in steps)
-    return Listing(tuple(clean(text) for pair in pairs for text in pair))
+    return doc.Listing(tuple(clean(text) for pair in pairs for text in pair))
 
 
 def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
@@ -107,7 +90,7 @@ def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
         yield "Kueue", Cell(f"{clean(plan.kueue.release)}, {_KNOWN_BY[plan.kueue.known_by]}")
 
 
-def _request(plan: Plan) -> Iterator[Block]:
+def _request(plan: Plan) -> Iterator[doc.Block]:
     if plan.demand:
 
         def shortfall(item: Demand) -> Cell:
@@ -169,7 +152,7 @@ def _cost_rows(plan: Plan, choices: FlavorChoices) -> list[TermRow]:
     return [replace(row, greedy=sum_of(row.id, theirs), bound=None) for row in term_rows(plan)]
 
 
-def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
+def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[doc.Block]:
     if has_plan(plan):
 
         def theirs(row: FlavorRow) -> Cell:
@@ -185,17 +168,17 @@ def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
         ]
         rows = _flavor_rows(plan, choices)
         yield table("The flavors chosen for least disruption", columns, rows)
-    yield Paragraph(_flavors_in_words(plan, choices))
+    yield doc.Paragraph(_flavors_in_words(plan, choices))
     costs = [row for row in _cost_rows(plan, choices) if row.greedy not in {None, row.value}]
     usual = [row for row in costs if row.level or row.id not in RARELY_SHOWN]
     if usual:
         yield _costs(usual, "What Kueue's own flavors would cost", work_of(plan))
     if others := [row for row in costs if row not in usual]:
         rest = _costs(others, "The same, in other measures", work_of(plan))
-        yield Fold("Other measures", (rest,))
+        yield doc.Fold("Other measures", (rest,))
 
 
-def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> Table:
+def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> doc.Table:
     def amount(row: TermRow, value: int) -> str:
         return told(row.unit, value, work)[1]
 
@@ -241,7 +224,7 @@ def law_behind(plan: Plan, reason: str) -> laws.Law | None:
     return laws.law_behind(plan.rules, reason)
 
 
-def _victims(plan: Plan) -> Iterator[Block]:
+def _victims(plan: Plan) -> Iterator[doc.Block]:
     """Yield the victims in the plan's order, and what they free together."""
     victims = plan.victims
     if not victims:
@@ -273,7 +256,7 @@ def _victims(plan: Plan) -> Iterator[Block]:
     yield from victims_of(plan, table("Whom to evict", columns, victims, notes))
     # Where all is well, that is said if somebody asked.
     if plan.stability is not None and (plan.stability or "D11" in plan.terms):
-        yield Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
+        yield doc.Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
 
 
 def _by_need(demand: Sequence[Demand]) -> list[Demand]:
@@ -310,16 +293,16 @@ def cascades_in_words(cascades: Sequence[Cascade]) -> str:
     return "\n".join([*lines, f"  and {left_out:,} more"] if left_out > 0 else lines)
 
 
-def _usage(plan: Plan) -> Iterator[Block]:
+def _usage(plan: Plan) -> Iterator[doc.Block]:
     """Yield the tree with usage against quota, what is short or contested first."""
     charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
     wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
     yield from charts[:wanted]
     if charts[wanted:]:
-        yield Fold("What is not short", tuple(charts[wanted:]))
+        yield doc.Fold("What is not short", tuple(charts[wanted:]))
 
 
-def _chart(plan: Plan, item: Demand) -> Gauges:
+def _chart(plan: Plan, item: Demand) -> doc.Gauges:
     depths: dict[str, int] = {}
     gauges = []
     for node in plan.tree:  # parents come first
@@ -329,7 +312,7 @@ def _chart(plan: Plan, item: Demand) -> Gauges:
         place = (item.flavor, item.resource)
         uses = (use for use in node.uses if (use.flavor, use.resource) == place)
         gauges += [_gauge(plan, node, use, depth) for use in uses]
-    return Gauges(
+    return doc.Gauges(
         f"{item.resource} in flavor {item.flavor}",
         tuple(gauges),
         mark="quota",
@@ -340,13 +323,13 @@ def _chart(plan: Plan, item: Demand) -> Gauges:
     )
 
 
-def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
+def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> doc.Gauge:
     own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
     notes = ["asks here"] if own else []
     notes += [f"{node.hidden:,} not shown"] if node.hidden else []
     lendable = use.quota if use.lending_limit is None else use.lending_limit
     endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
-    return Gauge(
+    return doc.Gauge(
         name=node.name,
         kind=node.kind,
         depth=depth,
@@ -360,7 +343,7 @@ def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
     )
 
 
-def _shares(plan: Plan) -> Table:
+def _shares(plan: Plan) -> doc.Table:
     columns: list[Column[NodeShare]] = [
         Column("Share of", lambda share: name(share.name), folds=True),
         Column("Kind", lambda share: share.kind),
@@ -476,7 +459,7 @@ def _flavor_lines(plan: Plan, choices: FlavorChoices) -> Iterator[str]:
 NOT_PLACED = "With these victims gone, Kueue's own placement finds no place for all podsets."
 
 
-def slots_in(pictures: Sequence[NodesAround]) -> Iterator[Only]:
+def slots_in(pictures: Sequence[NodesAround]) -> Iterator[doc.Only]:
     """Yield a picture for each podset; a screen has none."""
     for one in pictures:
         notes = [f"A slot is the place of a pod of {short(one.slot)}."]
@@ -488,6 +471,6 @@ def slots_in(pictures: Sequence[NodesAround]) -> Iterator[Only]:
             free = domain.slots - stays - domain.used - freed
             left = (f"{domain.hidden:,} not shown",) if domain.hidden else ()
             counts = (len(domain.domain) - 1, stays, domain.used, freed, free)
-            rows.append(SlotRow(domain.name, *counts, left))
+            rows.append(doc.SlotRow(domain.name, *counts, left))
         caption = f"{one.pod_set} in flavor {one.flavor}"
-        yield Only("page", (Slots(caption, tuple(rows), tuple(notes)),))
+        yield doc.Only("page", (doc.Slots(caption, tuple(rows), tuple(notes)),))

@@ -21,24 +21,8 @@ from functools import partial
 from typing import Final
 
 from planner.plan.yunikorn import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
-from planner.report.document import (
-    MAX_NAMES,
-    NONE,
-    NOTHING,
-    REPEATED,
-    Block,
-    Cell,
-    Column,
-    Fold,
-    Gauge,
-    Gauges,
-    Only,
-    Paragraph,
-    Table,
-    Tone,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
 from planner.report.plan import (
     Particulars,
     amount_column,
@@ -69,7 +53,7 @@ USES_MEAN: Final = {
     STILL_BELOW: "still below: less than guaranteed, and not less than today",
     OVER: "over max: more than the queue may hold",
 }
-TONES: Final[dict[str, Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "bad"}
+TONES: Final[dict[str, doc.Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "bad"}
 
 
 def particulars(plan: YuniKornPlan) -> Particulars:
@@ -132,7 +116,7 @@ def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
         yield "Last tier", Cell(last_tier(plan), tone="warn")
 
 
-def _room(room: Sequence[NodeRoom]) -> Table:
+def _room(room: Sequence[NodeRoom]) -> doc.Table:
     def missing(item: NodeRoom) -> Cell:
         short_of = item.asked - max(0, item.available)
         if short_of <= 0:
@@ -162,7 +146,7 @@ def asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
     return tuple(item.resource for item in by_need) or tuple(dict.fromkeys(held))
 
 
-def _victims(plan: YuniKornPlan) -> Iterator[Block]:
+def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:
     types, names = asked_types(plan), _type_names(plan)
     marked = {mark for victim in plan.victims for mark in marks(victim)}
     notes = [meaning for mark, meaning in MARKS_MEAN.items() if mark in marked]
@@ -192,7 +176,9 @@ def _victims(plan: YuniKornPlan) -> Iterator[Block]:
     columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
     reasons = {(one.queue, reason_of(plan, one)): None for one in plan.victims}
     said = [f"{queue} {reason}" for queue, reason in reasons if reason != NOTHING]
-    legend = Only("screen", (Paragraph("\n".join(said[:MAX_NAMES]), "dim"),)) if said else None
+    legend = (
+        doc.Only("screen", (doc.Paragraph("\n".join(said[:MAX_NAMES]), "dim"),)) if said else None
+    )
     columns += cost_columns(plan)
     columns.append(Column("Why it may go", partial(reason_of, plan), folds=True, rank=REPEATED))
     yield from victims_of(plan, table("Whom to preempt", columns, plan.victims, notes))
@@ -238,21 +224,21 @@ def _type_names(plan: YuniKornPlan) -> dict[str, str]:
     return {t: short(name if alone[name] == 1 else t) for t, name in last.items()}
 
 
-def _usage(plan: YuniKornPlan) -> Iterator[Block]:
+def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
     found = {mark for use in plan.queues if (mark := use_mark(plan, use))}
     usage = "usage: allocated, without what is being preempted already"
     means = [usage, *(text for mark, text in USES_MEAN.items() if mark in found)]
-    yield Only("screen", (_queue_table(plan, means, found),))
+    yield doc.Only("screen", (_queue_table(plan, means, found),))
     used = {use.resource for use in plan.queues}
     types = [t for t in asked_types(plan) if t in used]
     charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
     wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
-    folded = (Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
-    texts = (Paragraph(text, "dim") for text in means)
-    yield Only("page", (*charts[:wanted], *folded, *texts))
+    folded = (doc.Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
+    texts = (doc.Paragraph(text, "dim") for text in means)
+    yield doc.Only("page", (*charts[:wanted], *folded, *texts))
 
 
-def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> Table:
+def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> doc.Table:
     """Return the queues of a plan, those that end outside their limits marked."""
     names = _type_names(plan)
     first = {use.queue: use for use in reversed(plan.queues)}
@@ -287,9 +273,9 @@ def use_mark(plan: YuniKornPlan, use: QueueUse) -> str:
     return OVER if use.max is not None and use.after > use.max else ""
 
 
-def _chart(plan: YuniKornPlan, resource: str) -> Gauges:
+def _chart(plan: YuniKornPlan, resource: str) -> doc.Gauges:
     uses = [use for use in plan.queues if use.resource == resource]
-    return Gauges(
+    return doc.Gauges(
         resource,
         tuple(_gauge(plan, use, uses) for use in uses),
         mark="guaranteed",
@@ -299,10 +285,10 @@ def _chart(plan: YuniKornPlan, resource: str) -> Gauges:
     )
 
 
-def _gauge(plan: YuniKornPlan, use: QueueUse, uses: Sequence[QueueUse]) -> Gauge:
+def _gauge(plan: YuniKornPlan, use: QueueUse, uses: Sequence[QueueUse]) -> doc.Gauge:
     mark = use_mark(plan, use)
     notes = [*(["asks here"] if use.queue == plan.queue else []), *([mark] if mark else [])]
-    return Gauge(
+    return doc.Gauge(
         name=use.queue,
         kind="Queue",
         depth=sum(use.queue.startswith(f"{other.queue}.") for other in uses),
