@@ -12,29 +12,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.report.document import (
-    CUT,
-    NOTHING,
-    Block,
-    Cell,
-    Document,
-    Facts,
-    Fold,
-    Gauges,
-    Histogram,
-    Listing,
-    Names,
-    Paragraph,
-    Slots,
-    Table,
-    Tone,
-)
+from planner.report import document as doc
+from planner.report.document import CUT, NOTHING, Cell
 from planner.report.text import clean, short
 
 MAX_ROWS: Final = 100
 """A comment may have 65,536 characters; longer tables end with a line that says so."""
 
-MARKS: Final[dict[Tone, str]] = {"warn": "⚠️ ", "bad": "❌ "}
+MARKS: Final[dict[doc.Tone, str]] = {"warn": "⚠️ ", "bad": "❌ "}
 
 INDENT: Final = "&emsp;"
 
@@ -48,7 +33,7 @@ _HERE: Final = "\0"
 """Stands for such a place; no text that was made harmless holds it."""
 
 
-def text_of(document: Document) -> str:
+def text_of(document: doc.Document) -> str:
     """Return a document in Markdown."""
     document = document.on("page")
     answer = prose(document.answer)
@@ -116,38 +101,38 @@ def _cell(cell: Cell, *, in_table: bool = True) -> str:
     return "<br>".join([text, *below])
 
 
-def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+def _blocks(blocks: Iterable[doc.Block]) -> Iterator[str]:
     for block in blocks:
         yield from _block(block)
         yield ""
 
 
-def _block(block: Block) -> Iterator[str]:
+def _block(block: doc.Block) -> Iterator[str]:
     match block:
-        case Table():
+        case doc.Table():
             yield from _table(block)
-        case Paragraph():
+        case doc.Paragraph():
             yield MARKS.get(block.tone, "") + prose(block.text)
-        case Facts():
+        case doc.Facts():
             yield from _facts(block.rows)
-        case Names():
+        case doc.Names():
             yield from _names(block)
-        case Listing():
+        case doc.Listing():
             # Lines between fences that are longer than any of their own.
             lines = [clean(line) for line in block.lines]
             longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
             fence = "`" * max(3, longest + 1)
             yield from (fence, *lines, fence)
-        case Gauges() | Slots() | Histogram():
+        case doc.Gauges() | doc.Slots() | doc.Histogram():
             yield from (f"**{prose(block.caption)}**", "")
             yield from _chart(block)
-        case Fold():
+        case doc.Fold():
             yield from (f"<details><summary>{prose(block.summary)}</summary>", "")
             yield from _blocks(block.blocks)
             yield "</details>"
 
 
-def _table(block: Table) -> Iterator[str]:
+def _table(block: doc.Table) -> Iterator[str]:
     titles = [prose(column.title, in_table=True) for column in block.columns]
     most = min(MAX_ROWS, block.most_on_page)
     rows = [[_cell(cell) for cell in row] for row in block.rows[:most]]
@@ -166,15 +151,15 @@ def _after(left_out: int, notes: Iterable[str]) -> Iterator[str]:
         yield from ("", prose(note))
 
 
-def _chart(block: Gauges | Slots | Histogram) -> Iterator[str]:
+def _chart(block: doc.Gauges | doc.Slots | doc.Histogram) -> Iterator[str]:
     """Yield a chart as a table: of all columns but the first the numbers are at the right."""
-    if isinstance(block, Gauges):
+    if isinstance(block, doc.Gauges):
         titles, rows = _gauges(block)
         notes: Iterable[str] = ()
     else:
-        titles, rows = _slots(block) if isinstance(block, Slots) else _histogram(block)
+        titles, rows = _slots(block) if isinstance(block, doc.Slots) else _histogram(block)
         notes = block.notes
-    most = len(rows) if isinstance(block, Histogram) else MAX_ROWS
+    most = len(rows) if isinstance(block, doc.Histogram) else MAX_ROWS
     yield from _grid(titles, [False] + [True] * (len(titles) - 1), rows[:most])
     yield from _after(len(rows) - most, notes)
 
@@ -187,7 +172,7 @@ def _grid(
     yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
-def _names(block: Names) -> Iterator[str]:
+def _names(block: doc.Names) -> Iterator[str]:
     shown = [code(text) for text in block.names[:MAX_ROWS]]
     label = f"{MARKS.get(block.tone, '')}{prose(block.label.capitalize())} ({len(block.names):,})"
     if block.ordered:
@@ -202,7 +187,7 @@ Drawn = tuple[list[str], list[list[str]]]
 """A chart as a table: its titles and its rows; what lies below another is moved to the right."""
 
 
-def _slots(block: Slots) -> Drawn:
+def _slots(block: doc.Slots) -> Drawn:
     rows = [
         [
             f"{INDENT * row.depth}{code(row.name, in_table=True)} "
@@ -214,7 +199,7 @@ def _slots(block: Slots) -> Drawn:
     return ["", "stays taken", "used", "freed", "free"], rows
 
 
-def _gauges(block: Gauges) -> Drawn:
+def _gauges(block: doc.Gauges) -> Drawn:
     planned = any(gauge.after is not None for gauge in block.gauges)
     titles = ["", block.before, *([block.after] if planned else []), block.mark, block.limit]
 
@@ -237,7 +222,7 @@ def _gauges(block: Gauges) -> Drawn:
     return titles, rows
 
 
-def _histogram(block: Histogram) -> Drawn:
+def _histogram(block: doc.Histogram) -> Drawn:
     titles = ["", *(prose(one.title, in_table=True) for one in block.series)]
     rows = [
         [prose(label, in_table=True), *(f"{one.counts[place]:,}" for one in block.series)]
