@@ -4,6 +4,7 @@ main.py               the entry point; commands loaded on use, one path for all 
 kueue_plugin.py       the entry point of the kubectl plugin
 option.py             what a command is made of, and a run of it: its state, files and result; the
                       options that commands share
+value.py              options declared in a line or two; how times, sizes and addresses are read
 kueue_option.py, yunikorn_option.py
                       those that one scheduler has, and what it says in the help of commands
 exit_code.py          what codes mean, and which one a plan ends with

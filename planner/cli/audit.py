@@ -5,18 +5,18 @@ What all commands on many states have in common stands here, too: processes, lim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL
-from planner.cli.option import Given, Option, define
+from planner.cli.option import Given, define
 from planner.cli.output import LINE, say
+from planner.cli.value import Option
 
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
@@ -53,63 +53,52 @@ Findings on the scheduler's own answer:
 """
 
 BATCH: Final[tuple[Option, ...]] = (
-    click.option(
-        "--jobs",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="Processes on this machine; by default one for each core.",
+    value.one(
+        "--jobs N",
+        click.IntRange(min=1),
+        "Processes on this machine; by default one for each core.",
     ),
-    click.option(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Work on a Dask cluster instead, such as tcp://scheduler:8786.",
+    value.one(
+        "--cluster ADDRESS", str, "Work on a Dask cluster instead, such as tcp://scheduler:8786."
     ),
-    click.option(
-        "--cluster-wait",
-        metavar="SECONDS",
-        type=option.seconds,
+    value.one(
+        "--cluster-wait SECONDS",
+        value.seconds,
+        "How long the cluster may have no scheduler or no workers; then the run ends.",
         default="300",
-        show_default=True,
-        help="How long the cluster may have no scheduler or no workers; then the run ends.",
     ),
-    option.file(
+    value.file(
         "--results",
         "Write a JSON line for every state as it is done; with --resume go on with them.",
     ),
-    click.option("--resume", is_flag=True, help="Go on where an earlier run with --results ended."),
-    click.option(
-        "--state-time-limit",
-        metavar="SECONDS",
-        type=option.seconds,
+    value.flag("--resume", "Go on where an earlier run with --results ended."),
+    value.one(
+        "--state-time-limit SECONDS",
+        value.seconds,
+        "End the process of a state that takes longer, all its plans together.",
         default="none",
-        show_default=True,
-        help="End the process of a state that takes longer, all its plans together.",
     ),
-    click.option(
-        "--state-memory-limit",
-        metavar="BYTES",
-        type=option.size,
-        help="End the process of a state that takes more, such as 2G.",
+    value.one(
+        "--state-memory-limit BYTES",
+        value.size,
+        "End the process of a state that takes more, such as 2G.",
     ),
 )
 
 
 @define(
     option.states,
-    click.option(
-        "--pending",
-        metavar="NAME",
-        help="Judge only this pending workload (NAMESPACE/NAME) or ask; by default every one.",
+    value.one(
+        "--pending NAME",
+        str,
+        "Judge only this pending workload (NAMESPACE/NAME) or ask; by default every one.",
     ),
-    click.option(
-        "--objective",
+    value.several(
+        "--objective NAME",
         "objectives",
-        metavar="NAME",
-        type=option.objective,
-        multiple=True,
-        default=("no-regret",),
-        show_default=True,
-        help="What the optimum minimises; may be given several times. min-count is always added.",
+        "What the optimum minimises; may be given several times. min-count is always added.",
+        option.objective,
+        ("no-regret",),
     ),
     option.time_limit("For each optimum; none: as long as it takes."),
     option.clock,
@@ -157,10 +146,7 @@ def settings_of(given: Given) -> Iterator[Settings]:
 
     After Ctrl-C a message says how the run can go on.
 
-    Raises
-    ------
-    UsageError
-        If ``--resume`` has nothing to go on with.
+    Raises a UsageError if ``--resume`` has nothing to go on with.
     """
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
@@ -176,7 +162,7 @@ def settings_of(given: Given) -> Iterator[Settings]:
             cluster=given.cluster,
             cluster_wait=given.cluster_wait,
             limits=Limits(given.state_time_limit, given.state_memory_limit),
-            watch=lambda state: LINE.update(*_how_far(state)),
+            watch=_show,
             changed=changed.append,
             notice=partial(say, "note"),
         )
@@ -185,21 +171,17 @@ def settings_of(given: Given) -> Iterator[Settings]:
             say("stopped", f"{given.results} has what is done; --resume goes on with it")
         raise
     finally:
-        if changed and given.results is not None:
-            say("note", _changed(changed, given.results))
+        if changed and given.results is not None:  # states that are not what it has rows of
+            said = f"has changed since {given.results} was written, and is"
+            who = changed[0]
+            if len(changed) > 1:
+                who = f"{len(changed):,} states, such as {who},"
+                said = f"have changed since {given.results} was written, and are"
+            say("note", f"{who} {said} asked for again")
 
 
-def _changed(keys: Sequence[str], results: Path) -> str:
-    """Say which states are not what the file of results has rows of."""
-    if len(keys) == 1:
-        return f"{keys[0]} has changed since {results} was written, and is asked for again"
-    first = f"{len(keys):,} states, such as {keys[0]}"
-    return f"{first}, have changed since {results} was written, and are asked for again"
-
-
-def _how_far(state: BatchProgress) -> tuple[float, str]:
-    """Return the share that is done, and words for it."""
+def _show(state: BatchProgress) -> None:
     left = state.seconds_left
     label = f"{state.done:,} done, {state.per_second:.1f} states a second"
     label += "" if left is None else f", {left:,.0f} s left"
-    return (state.done / state.total if state.total else 0), label
+    LINE.update(state.done / state.total if state.total else 0, label)

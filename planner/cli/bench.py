@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.compare import check_table, write_table
 from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
@@ -43,25 +43,17 @@ state or a rival fails.
 
 @define(
     click.argument("suite", metavar="SUITE", type=click.Path(path_type=Path)),
-    click.option(
-        "--quick", is_flag=True, help="Only the cases of the quick run, with less effort."
-    ),
-    click.option(
-        "--rival",
+    value.flag("--quick", "Only the cases of the quick run, with less effort."),
+    value.several(
+        "--rival NAME",
         "rivals",
-        metavar="NAME",
-        multiple=True,
-        help="Who takes part, as listed below; to be given several times, by default everybody.",
+        "Who takes part, as listed below; to be given several times, by default everybody.",
     ),
-    click.option(
-        "--case",
-        "cases",
-        metavar="NAME",
-        multiple=True,
-        help="A case of the suite; to be given several times, by default all.",
+    value.several(
+        "--case NAME", "cases", "A case of the suite; to be given several times, by default all."
     ),
     *BATCH,
-    option.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    value.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
     option.style((*option.PAGE_FORMATS, "csv")),
     option.output,
     epilog=EPILOG,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
 from planner.cli.option import Given, define
 from planner.cli.output import say
@@ -14,7 +14,6 @@ from planner.errors import PlannerError
 
 if TYPE_CHECKING:
     from planner.commands.check.plan import Check
-    from planner.plan import AnyPlan
 
 STDIN: Final = "-"
 
@@ -37,17 +36,12 @@ a joint plan or a front ends in 2.
 @define(
     option.state,
     click.argument("plan", metavar="PLAN"),
-    click.option(
-        "--objective",
-        "profile",
-        metavar="NAME",
-        type=option.objective,
-        shell_complete=option.complete_objective,
-        help="The objective that the plan was made under: needed if it was a file of your own, "
-        "NAME.toml; by default the one that the plan names.",
+    option.objective_option(
+        "The objective that the plan was made under: needed if it was a file of your own, "
+        "NAME.toml; by default the one that the plan names."
     ),
     option.costs,
-    option.file(
+    value.file(
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
@@ -86,7 +80,12 @@ def command(given: Given) -> int:
         codes: list[int] = []
         for plan in plans:
             try:
-                checks.append(_noting_omission(check(state, plan, **known), plan))
+                answer = check(state, plan, **known)
+                if plan.certificate and (left := plan.certificate.trees_omitted):
+                    note = f"{left:,} steps of trees were left out of the plan: give them with"
+                    notes = (*answer.notes, f"{note} --proof FILE")
+                    answer = answer.model_copy(update={"notes": notes})
+                checks.append(answer)
             except PlannerError as error:
                 # Of several, one that cannot be checked does not stop the others.
                 if len(plans) == 1:
@@ -96,12 +95,3 @@ def command(given: Given) -> int:
     accepted = len(checks) == len(plans) and all(one.accepted for one in checks)
     given.show(render_checks, Checks(accepted=accepted, checks=tuple(checks)))
     return worst([*codes, OPTIMAL if accepted else FINDINGS])
-
-
-def _noting_omission(answer: Check, plan: AnyPlan) -> Check:
-    """Say so if trees were left out of the plan where it was written."""
-    omitted = plan.certificate.trees_omitted if plan.certificate else 0
-    if not omitted:
-        return answer
-    note = f"{omitted:,} steps of trees were left out of the plan: give them with --proof FILE"
-    return answer.model_copy(update={"notes": (*answer.notes, note)})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.audit import BATCH, settings_of
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
@@ -46,20 +46,17 @@ one is not, and 2 if a state or an algorithm fails.
 
 @define(
     option.states,
-    click.option(
-        "--algorithm",
+    value.several(
+        "--algorithm NAME",
         "algorithms",
-        metavar="NAME",
-        multiple=True,
+        "What to compare, as listed below; to be given several times.",
+        str,
         default=("greedy", "optimum:no-regret"),
-        show_default=True,
-        help="What to compare, as listed below; to be given several times.",
     ),
-    click.option(
-        "--pending",
-        metavar="NAME",
-        help="Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every "
-        "one.",
+    value.one(
+        "--pending NAME",
+        str,
+        "Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
     ),
     option.time_limit("For each optimum; none: as long as it takes."),
     option.clock,
@@ -68,20 +65,13 @@ one is not, and 2 if a state or an algorithm fails.
     option.assume,
     *option.own("release", "requests"),
     option.max_size,
-    option.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
-    click.option(
-        "--plots",
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="Draw the other algorithms against the first into this folder.",
+    value.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    value.one(
+        "--plots DIR",
+        click.Path(path_type=Path),
+        "Draw the other algorithms against the first into this folder.",
     ),
-    click.option(
-        "--plot-format",
-        type=click.Choice(["svg", "png"]),
-        default="svg",
-        show_default=True,
-        help="How to draw them.",
-    ),
+    value.one("--plot-format", click.Choice(["svg", "png"]), "How to draw them.", "svg"),
     option.style((*option.PAGE_FORMATS, "csv")),
     option.output,
     epilog=EPILOG,
@@ -131,10 +121,7 @@ def command(given: Given) -> int:
 def check_table(table: Path | None) -> None:
     """Refuse now a table that cannot be written after hours of work.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be written, or a package for it is missing.
+    Raises an InputError if the file cannot be written, or a package for it is missing.
     """
     from planner.commands.compare.table import need
 

@@ -35,15 +35,8 @@ MEANINGS: Final = {
 """All codes but those that every program has: 130 after Ctrl-C, 141 after a closed pipe."""
 
 FROM_BEST_TO_WORST: Final = (
-    OPTIMAL,
-    FINDINGS,
-    INFEASIBLE,
-    CONDITIONAL,
-    NOT_PROVED,
-    NO_PLAN,
-    STOPPED,
-    BAD_INPUT,
-    OUR_BUG,
+    *(OPTIMAL, FINDINGS, INFEASIBLE, CONDITIONAL, NOT_PROVED, NO_PLAN, STOPPED),
+    *(BAD_INPUT, OUR_BUG),
 )
 """Several answers at once end with the worst of their codes, in this order."""
 
@@ -62,7 +55,6 @@ class Answered(Protocol):
     @property
     def status(self) -> str:
         """Such as ``optimal``."""
-        ...
 
 
 def exit_code(answer: Answered) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL, exit_code
 from planner.cli.option import Given, define
 
@@ -31,20 +31,18 @@ STDIN: Final = "-"
 @define(
     option.state,
     option.pending,
-    click.option(
-        "--victim",
-        metavar="NAME",
-        help="What runs and is asked about, why it is a victim of the plan, or why not: "
+    value.one(
+        "--victim NAME",
+        str,
+        "What runs and is asked about, why it is a victim of the plan, or why not: "
         "NAMESPACE/NAME of a workload or a pod, or an allocation key.",
     ),
     *option.own("message"),
-    click.option(
-        "--limit",
-        metavar="NUMBER",
-        type=click.IntRange(min=1),
+    value.one(
+        "--limit NUMBER",
+        click.IntRange(min=1),
+        "How many optimal plans to list; counting stops there, too.",
         default=10,
-        show_default=True,
-        help="How many optimal plans to list; counting stops there, too.",
     ),
     option.profile,
     option.costs,

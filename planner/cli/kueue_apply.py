@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import kueue_snapshot, option
+from planner.cli import kueue_snapshot, option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
 from planner.cli.option import Given, define
 from planner.cli.output import is_terminal, say, write
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from planner.state.kueue import State
 
 SOURCE: Final = "snapshot"
-UNDO_FIRST: Final = "take back what it left behind with --undo, and plan again"
 FOR_BOOSTS_S: Final = 60.0
 """How long boosts are looked for."""
 
@@ -49,33 +48,22 @@ planned; 7 that it stopped half-way.
 
 @define(
     click.argument("plan", metavar="PLAN"),
-    click.option(
+    value.one(
         "--by",
-        "way",
-        type=click.Choice(["eviction", "boosts"]),
-        default="eviction",
-        show_default=True,
-        help="How: the victims are evicted; or priorities are boosted, so that Kueue itself evicts "
+        click.Choice(["eviction", "boosts"]),
+        "How: the victims are evicted; or priorities are boosted, so that Kueue itself evicts "
         "them, until the preemptor is in (feature gate PriorityBoost).",
+        default="eviction",
+        into="way",
     ),
-    click.option("--dry-run", is_flag=True, help="Print the commands, and run none of them."),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask before the first change."),
-    click.option("--undo", is_flag=True, help="Take back what an interrupted run left behind."),
-    click.option(
-        "--wait",
-        metavar="SECONDS",
-        type=option.seconds,
-        default="120",
-        show_default=True,
-        help="How long the preemptor may take to get its quota.",
+    value.flag("--dry-run", "Print the commands, and run none of them."),
+    value.flag("-y", "Do not ask before the first change.", "--yes"),
+    value.flag("--undo", "Take back what an interrupted run left behind."),
+    value.one(
+        "--wait SECONDS", value.seconds, "How long the preemptor may take to get its quota.", "120"
     ),
-    click.option(
-        "--objective",
-        "profile",
-        metavar="NAME",
-        type=option.objective,
-        shell_complete=option.complete_objective,
-        help="The objective that the plan was made under: needed if it was a file of your own.",
+    option.objective_option(
+        "The objective that the plan was made under: needed if it was a file of your own."
     ),
     option.costs,
     *kueue_snapshot.cluster_options,
@@ -110,7 +98,6 @@ def command(given: Given) -> int:
 
 
 def _applied(given: Given, plan: Plan) -> Applied:
-    """Carry it out, unless something speaks against it."""
     from planner.commands.apply.kueue.carry import Carrying, Patience
     from planner.commands.apply.kueue.cluster import Cluster
     from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does
@@ -145,7 +132,8 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
 
     goes_on = run.goes_on()
     if goes_on and given.way == "boosts":
-        return run.answer("refused", "an earlier run is not at its end", way_on=UNDO_FIRST)
+        undo_first = "take back what it left behind with --undo, and plan again"
+        return run.answer("refused", "an earlier run is not at its end", way_on=undo_first)
     dump = kueue_snapshot.take(given)
     run.evictions = {
         one.eviction for one in map(LiveObject, dump.objects) if one.is_true("Evicted")

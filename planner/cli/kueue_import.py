@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.generate import MadeState, MadeTarget, made_output_option
 from planner.cli.option import Given, define
@@ -65,11 +65,10 @@ _PRIORITY: Final = click.IntRange(-(2**31), 2**31 - 1)
 
 
 def _moment(text: str) -> datetime:
-    """Read a moment from 1970 on."""
-    value = option.moment(text)
-    if value.timestamp() < 0:
+    found = value.moment(text)
+    if found.timestamp() < 0:
         raise click.BadParameter(f"{text!r} is before 1970")
-    return value
+    return found
 
 
 def _bounds(text: str) -> tuple[float, float]:
@@ -104,169 +103,114 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
 @define(
     click.argument("trace", metavar="TRACE", type=click.Choice(["openb", "philly"])),
     click.argument("file", metavar="FILE"),
-    click.option(
-        "--nodes", metavar="FILE", help="openb: the node list; its GPU models are flavors."
-    ),
-    click.option(
-        "--shapes",
-        metavar="FILE",
-        help="philly: an openb pod list; each job requests the cpu and memory for each GPU of one "
+    value.one("--nodes FILE", str, "openb: the node list; its GPU models are flavors."),
+    value.one(
+        "--shapes FILE",
+        str,
+        "philly: an openb pod list; each job requests the cpu and memory for each GPU of one "
         "of its pods. Without it, jobs request GPUs only.",
     ),
-    click.option(
-        "--instants",
-        metavar="N",
-        type=click.IntRange(1, 100_000),
+    value.one(
+        "--instants N",
+        click.IntRange(1, 100_000),
+        "How many states: each at the moment at which some job, drawn at random, started.",
         default=1,
-        show_default=True,
-        help="How many states: each at the moment at which some job, drawn at random, started.",
     ),
-    click.option(
-        "--at",
-        metavar="TIME",
-        type=_moment,
-        multiple=True,
-        help="A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
+    value.one(
+        "--at TIME",
+        _moment,
+        "A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
         "2023-01-01T00:00:00Z.",
+        multiple=True,
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of everything drawn."),
-    click.option(
+    value.one("--seed", int, "Of everything drawn.", 0),
+    value.one(
         "--sampling",
-        type=click.Choice(["running", "drawn"]),
-        help="Who holds quota: the jobs that the trace has running then, usual for philly; or "
+        click.Choice(["running", "drawn"]),
+        "Who holds quota: the jobs that the trace has running then, usual for philly; or "
         "jobs of the whole trace drawn by their duration, each somewhere in its run, usual for "
         "openb, in which few pods run at once.",
     ),
-    click.option(
-        "--workloads",
-        metavar="N",
-        type=click.IntRange(1, 200_000),
-        default=1000,
-        show_default=True,
-        help="How many hold quota at most.",
-    ),
-    click.option(
+    value.one("--workloads N", click.IntRange(1, 200_000), "How many hold quota at most.", 1000),
+    value.one(
         "--queue-by",
-        type=click.Choice(["name", "class"]),
-        default="name",
-        show_default=True,
-        help="openb: the ClusterQueue of a pod: by a hash of its name, or by QoS class and GPU "
+        click.Choice(["name", "class"]),
+        "openb: the ClusterQueue of a pod: by a hash of its name, or by QoS class and GPU "
         "model. philly has one for each virtual cluster.",
+        default="name",
     ),
-    click.option(
-        "--queues",
-        metavar="N",
-        type=click.IntRange(1, 500),
-        default=20,
-        show_default=True,
-        help="openb: how many ClusterQueues, by name.",
-    ),
-    click.option(
+    value.one("--queues N", click.IntRange(1, 500), "openb: how many ClusterQueues, by name.", 20),
+    value.one(
         "--levels",
-        type=click.IntRange(1, 2),
+        click.IntRange(1, 2),
+        "1: one cohort. 2: three cohorts of large, medium and small queues below one.",
         default=1,
-        show_default=True,
-        help="1: one cohort. 2: three cohorts of large, medium and small queues below one.",
     ),
-    click.option(
-        "--factor",
-        metavar="LOW:HIGH",
-        type=_bounds,
-        default="0.55:1.15",
-        show_default=True,
-        help="The nominal quota of a queue is what it uses by a factor between these, and its "
+    value.one(
+        "--factor LOW:HIGH",
+        _bounds,
+        "The nominal quota of a queue is what it uses by a factor between these, and its "
         "share of the rest of the cluster by its GPU-hours in the whole trace.",
+        default="0.55:1.15",
     ),
-    click.option(
-        "--utilisation",
-        metavar="SHARE",
-        type=click.FloatRange(0.01, 1),
-        default=1.0,
-        show_default=True,
-        help="How much of the cluster is used.",
+    value.one(
+        "--utilisation SHARE", click.FloatRange(0.01, 1), "How much of the cluster is used.", 1.0
     ),
     *(
-        click.option(
-            f"--{name}-limits",
-            metavar="SHARE",
-            type=_SHARE,
-            default=share,
-            show_default=True,
-            help=f"How many of the queues have a {name} limit: half the nominal quota, or what is "
+        value.one(
+            f"--{name}-limits SHARE",
+            _SHARE,
+            f"How many of the queues have a {name} limit: half the nominal quota, or what is "
             f"{used}.",
+            default=share,
         )
         for name, share, used in (("borrowing", 0.5, "borrowed"), ("lending", 0.2, "unused"))
     ),
     *(
-        click.option(
-            f"--{name}",
-            type=click.Choice(choices),
-            default=default,
-            show_default=True,
-            help=f"{policy} of all queues.",
-        )
+        value.one(f"--{name}", click.Choice(choices), f"{policy} of all queues.", default)
         for name, policy, choices, default in POLICIES
     ),
-    click.option("--fair-sharing", is_flag=True, help="Turn fair sharing on."),
-    click.option(
-        "--priorities",
-        metavar="PRIORITY:WEIGHT,...",
-        type=_priorities,
-        default="0:0.5,50:0.3,100:0.2",
-        show_default=True,
-        help="philly: how likely a job has which priority. openb: Guaranteed 1000, LS 200, "
+    value.flag("--fair-sharing", "Turn fair sharing on."),
+    value.one(
+        "--priorities PRIORITY:WEIGHT,...",
+        _priorities,
+        "philly: how likely a job has which priority. openb: Guaranteed 1000, LS 200, "
         "Burstable 100, BE 0.",
+        default="0:0.5,50:0.3,100:0.2",
     ),
-    click.option(
-        "--checkpoints",
-        metavar="SHARE",
-        type=_SHARE,
-        default=0.4,
-        show_default=True,
-        help="How many of the training jobs with a GPU write checkpoints, every 10, 30 or 60 "
+    value.one(
+        "--checkpoints SHARE",
+        _SHARE,
+        "How many of the training jobs with a GPU write checkpoints, every 10, 30 or 60 "
         "minutes. openb: BE and Burstable are training.",
+        default=0.4,
     ),
-    click.option(
-        "--gang",
+    value.several(
+        "--gang GPUS",
         "gangs",
-        metavar="GPUS",
-        type=click.IntRange(1, 100_000),
-        multiple=True,
+        "Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
+        click.IntRange(1, 100_000),
         default=(8, 16, 32, 64, 128, 512),
-        show_default=True,
-        help="Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
     ),
-    click.option(
-        "--priority",
+    value.several(
+        "--priority PRIORITY",
         "preemptor_priorities",
-        metavar="PRIORITY",
-        type=_PRIORITY,
-        multiple=True,
+        "Of a preemptor; one is drawn.",
+        _PRIORITY,
         default=(100, 200, 1000),
-        show_default=True,
-        help="Of a preemptor; one is drawn.",
     ),
-    click.option(
-        "--preemptors",
-        metavar="N",
-        type=click.IntRange(1, 1000),
-        default=1,
-        show_default=True,
-        help="How many workloads wait in each state.",
+    value.one(
+        "--preemptors N", click.IntRange(1, 1000), "How many workloads wait in each state.", 1
     ),
-    click.option(
-        "--follow",
-        metavar="SECONDS",
-        type=click.IntRange(0, MOST_FOLLOWED_S),
-        default=0,
-        show_default=True,
-        help="Also who arrives within so many seconds, and how long everybody runs: for planner "
+    value.one(
+        "--follow SECONDS",
+        click.IntRange(0, MOST_FOLLOWED_S),
+        "Also who arrives within so many seconds, and how long everybody runs: for planner "
         "simulate. Sampled as running, the jobs of the trace that start then; as drawn, jobs of "
         "the whole trace, as fast as so many would end.",
+        default=0,
     ),
-    click.option(
-        "--skip-bad-rows", is_flag=True, help="Pass over rows that cannot be used, and count them."
-    ),
+    value.flag("--skip-bad-rows", "Pass over rows that cannot be used, and count them."),
     made_output_option,
     epilog=EPILOG,
 )
@@ -278,12 +222,21 @@ def command(given: Given) -> int:
     them, and who waits. One state goes to standard output as JSON, several as one a line.
     """
     from planner.commands.import_ import read_outline
+    from planner.commands.import_.kueue_knobs import Knobs
+    from planner.dump.kueue import Policies
 
     several = max(len(given.at), 1 if given.at else given.instants) > 1
     target = MadeTarget.choose(given.made, several=several)
     skipped = _Skipped()
     on_bad = skipped.add if given.skip_bad_rows else None
-    source, file, knobs = _trace(given, on_bad), given.file, _knobs(given)
+    source, file = _trace(given, on_bad), given.file
+    names = (
+        "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
+        "borrowing_limited=borrowing_limits lending_limited=lending_limits "
+        "follow_s=follow fair=fair_sharing checkpointing=checkpoints"
+    )
+    policies = Policies(given.within, given.reclaim, given.borrow)
+    knobs = Knobs(**given.of(names), policies=policies)
     how = {"arrivals": given.instants, "seed": knobs.seed, "on_bad": on_bad}
     outline = read_outline(source, file, **how)
     counts = f"{outline.rows:,} rows, {outline.jobs:,} ran"
@@ -308,7 +261,6 @@ class _Skipped:
 
 
 def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
-    """Return how the rows are to be read."""
     from planner.commands.import_ import Openb, Philly, read_nodes, read_shapes
 
     if given.trace == "philly":
@@ -322,18 +274,6 @@ def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
         raise click.UsageError("openb needs its node list, --nodes FILE")
     models = read_nodes(given.nodes, on_bad)
     return Openb(models, given.seed, given.queues, given.queue_by)
-
-
-def _knobs(given: Given) -> Knobs:
-    from planner.commands.import_.kueue_knobs import Knobs
-    from planner.dump.kueue import Policies
-
-    names = (
-        "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
-        "borrowing_limited=borrowing_limits lending_limited=lending_limits "
-        "follow_s=follow fair=fair_sharing checkpointing=checkpoints"
-    )
-    return Knobs(**given.of(names), policies=Policies(given.within, given.reclaim, given.borrow))
 
 
 def _states(

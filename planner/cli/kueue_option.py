@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from planner.cli import value
+from planner.cli.value import Option
 from planner.errors import SchemaError
-
-if TYPE_CHECKING:
-    from planner.cli.option import Option  # which asks here for these
 
 
 def rules(text: str) -> str:
@@ -39,59 +37,56 @@ def release(text: str) -> str:
         raise click.BadParameter(f"{error}; {AUTO} takes the one that STATE tells") from None
 
 
-release_option = click.option(
-    "--kueue-release",
-    "release",
-    metavar="X.Y.Z",
-    type=release,
-    default="auto",
-    show_default=True,
-    help="Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
+release_option = value.one(
+    "--kueue-release X.Y.Z",
+    release,
+    "Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
     "known. auto: the one that STATE tells, else the newest.",
+    default="auto",
+    into="release",
 )
-requests_option = click.option(
+requests_option = value.one(
     "--requests",
-    type=click.Choice(["template", "recorded"]),
-    default="template",
-    show_default=True,
-    help="Kueue: what pending workloads ask for: what their pods and the Configuration make "
+    click.Choice(["template", "recorded"]),
+    "Kueue: what pending workloads ask for: what their pods and the Configuration make "
     "(template), or what Kueue itself wrote into their status.resourceRequests "
     "(recorded).",
+    default="template",
 )
-pending_of_kueue_option = click.option(
-    "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
+pending_of_kueue_option = value.one(
+    "--pending NAMESPACE/NAME", str, "The pending workload of Kueue to plan for."
 )
 EVICTION: Final = 30
 """Seconds that a victim keeps its quota."""
 OPTIONS: Final[Mapping[str, Option]] = {
     "release": release_option,
     "requests": requests_option,
-    "show_commands": click.option(
+    "show_commands": value.flag(
         "--show-commands",
-        is_flag=True,
-        help="Kueue: end each plan with the calls of kubectl that carry it out, as `planner apply "
+        "Kueue: end each plan with the calls of kubectl that carry it out, as `planner apply "
         "--dry-run` prints them, or with why there are none.",
     ),
-    "joint": click.option(
+    "joint": value.flag(
         "--joint",
-        is_flag=True,
-        help="Kueue: one plan for all of --pending, or for --all, that admits as many as possible, "
+        "Kueue: one plan for all of --pending, or for --all, that admits as many as possible, "
         "served one after another.",
     ),
-    "flavors": click.option(
+    "flavors": value.one(
         "--flavors",
-        type=click.Choice(["kueue", "optimal"]),
-        default="kueue",
-        help="Kueue: who chooses the flavors: its own flavor assignment (kueue, the default), or "
+        click.Choice(["kueue", "optimal"]),
+        "Kueue: who chooses the flavors: its own flavor assignment (kueue, the default), or "
         "the objective, among all that the rules permit (optimal).",
-    ),
-    "placement": click.option(
-        "--placement",
-        type=click.Choice(["kueue", "any"]),
         default="kueue",
-        help="Kueue: where a topology decides about pods, who places them once the victims are "
+        show_default=False,
+    ),
+    "placement": value.one(
+        "--placement",
+        click.Choice(["kueue", "any"]),
+        "Kueue: where a topology decides about pods, who places them once the victims are "
         "gone: Kueue itself, which has to find a place (kueue, the default), or anybody, wherever "
         "there is room (any).",
+        default="kueue",
+        show_default=False,
     ),
     "stability": click.option(
         "--stability/--no-stability",
@@ -99,67 +94,57 @@ OPTIONS: Final[Mapping[str, Option]] = {
         help="Kueue: also say which victims would preempt again once they are pending, and count "
         "them (D11). By default they are named where up to 300 workloads hold quota.",
     ),
-    "stable": click.option(
+    "stable": value.flag(
         "--stable",
-        is_flag=True,
-        help="Kueue: only plans after which no victim would preempt again once it is pending; 3 if "
+        "Kueue: only plans after which no victim would preempt again once it is pending; 3 if "
         "it is proved that there is none.",
     ),
-    "message": click.option(
-        "--message",
-        metavar="TEXT",
-        help="Take apart the text of Kueue's event Preempted or PreemptedWorkload, or of the "
+    "message": value.one(
+        "--message TEXT",
+        str,
+        "Take apart the text of Kueue's event Preempted or PreemptedWorkload, or of the "
         "condition Evicted or Preempted, and name the workloads that STATE knows; - for standard "
         "input.",
     ),
-    "workloads": click.option(
-        "--workload",
+    "workloads": value.several(
+        "--workload FILE",
         "workloads",
-        metavar="FILE",
-        multiple=True,
-        help="Kueue: preemptors that are not there yet, as manifests in YAML or JSON, instead of "
+        "Kueue: preemptors that are not there yet, as manifests in YAML or JSON, instead of "
         "those; may be repeated.",
     ),
-    "workload": click.option(
-        "--workload",
-        metavar="FILE",
-        help="A workload that is not there yet, as a manifest in YAML or JSON; it is the one to "
+    "workload": value.one(
+        "--workload FILE",
+        str,
+        "A workload that is not there yet, as a manifest in YAML or JSON; it is the one to "
         "plan for unless --pending names another.",
     ),
-    "eviction": click.option(
-        "--eviction",
-        metavar="SECONDS",
-        type=click.IntRange(min=1, max=2**31),
+    "eviction": value.one(
+        "--eviction SECONDS",
+        click.IntRange(min=1, max=2**31),
+        "Kueue: how long a victim keeps its quota.",
         default=EVICTION,
-        show_default=True,
-        help="Kueue: how long a victim keeps its quota.",
     ),
-    "apart": click.option(
-        "--apart",
-        metavar="SECONDS",
-        type=click.IntRange(min=0, max=2**31),
+    "apart": value.one(
+        "--apart SECONDS",
+        click.IntRange(min=0, max=2**31),
+        "Kueue: how much longer each victim of a decision takes than the one before.",
         default=0,
-        show_default=True,
-        help="Kueue: how much longer each victim of a decision takes than the one before.",
     ),
-    "queue": click.option(
-        "--queue",
-        metavar="NAMESPACE/NAME",
-        help="The LocalQueue that --workload is submitted to, whatever the file says.",
+    "queue": value.one(
+        "--queue NAMESPACE/NAME",
+        str,
+        "The LocalQueue that --workload is submitted to, whatever the file says.",
     ),
-    "rules": click.option(
-        "--rules",
-        metavar="RULES",
-        type=rules,
-        help="Kueue: plan by the rules of KEP-83 as proposed in 2022 instead of its own: kep83, or "
+    "rules": value.one(
+        "--rules RULES",
+        rules,
+        "Kueue: plan by the rules of KEP-83 as proposed in 2022 instead of its own: kep83, or "
         "kep83:NAME=VALUE,... with the options below. Or strict: only what its documented "
         "precedence leads to.",
     ),
-    "assignment": click.option(
+    "assignment": value.file(
         "--assignment",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
+        "Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
     ),
 }
 HELP: Final[Mapping[str, str]] = {

@@ -82,13 +82,12 @@ class FromCluster(Given):
             target.emit(render(*answer, "table", width=WIDE, color=target.color, **more))
         else:
             value = json.loads(render(*answer, "json", width=WIDE, color=False, **more))
-            target.emit(_names(value) if kind == "name" else _yaml(value))
+            if kind == "name":
+                target.emit(_names(value))
+            else:
+                import yaml
 
-
-def _yaml(value: object) -> str:
-    import yaml
-
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+                target.emit(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
 
 
 def _names(value: dict[str, Any]) -> str:

@@ -14,18 +14,17 @@ from planner.commands.replay.kueue_live import LiveReplay
 from planner.plan.kueue import JointPlan
 from planner.quota.kueue.assignment import Assignment
 
-SCHEMAS: Final[Mapping[str, tuple[str, type[BaseModel], JsonSchemaMode]]] = {
+Schema = tuple[str, type[BaseModel], JsonSchemaMode]
+
+
+def _output(of: str, model: type[BaseModel]) -> Schema:
+    return f"the output of {of} --format json", model, "serialization"
+
+
+SCHEMAS: Final[Mapping[str, Schema]] = {
     "assignment": ("the file of solve --assignment", Assignment, "validation"),
-    "joint": ("the output of solve --joint --format json", JointPlan, "serialization"),
-    "boost": ("the output of boost --format json", Boosts, "serialization"),
-    "message": (
-        "the output of explain --message TEXT --format json",
-        PreemptionMessage,
-        "serialization",
-    ),
-    "live": (
-        "the output of replay --before STATE --after STATE --format json",
-        LiveReplay,
-        "serialization",
-    ),
+    "joint": _output("solve --joint", JointPlan),
+    "boost": _output("boost", Boosts),
+    "message": _output("explain --message TEXT", PreemptionMessage),
+    "live": _output("replay --before STATE --after STATE", LiveReplay),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import LINE, say, warn
@@ -53,44 +53,34 @@ Exit code 0 means that the dump is written; nothing is written otherwise.
 
 
 cluster_options: Final = (
-    click.option(
-        "--context", metavar="NAME", help="The context of kubectl; by default its current."
-    ),
-    click.option("--kubeconfig", metavar="FILE", help="The configuration file of kubectl."),
-    click.option("--as", "impersonated", metavar="NAME", help="Whom kubectl is to ask as."),
-    click.option(
-        "--request-timeout", metavar="TIME", help="For one request of kubectl, such as 30s."
-    ),
-    click.option(
-        "-n",
-        "--namespace",
-        metavar="NAME",
-        help="The namespace of the pending workload: LimitRanges and ResourceClaimTemplates are "
+    value.one("--context NAME", str, "The context of kubectl; by default its current."),
+    value.one("--kubeconfig FILE", str, "The configuration file of kubectl."),
+    value.one("--as NAME", str, "Whom kubectl is to ask as.", into="impersonated"),
+    value.one("--request-timeout TIME", str, "For one request of kubectl, such as 30s."),
+    value.one(
+        "-n, --namespace NAME",
+        str,
+        "The namespace of the pending workload: LimitRanges and ResourceClaimTemplates are "
         "read there only. Workloads and LocalQueues are always read in all namespaces, for all of "
         "them use quota.",
     ),
-    click.option(
-        "--configuration",
-        metavar="NAMESPACE/NAME",
+    value.one(
+        "--configuration NAMESPACE/NAME",
+        str,
+        "The ConfigMap that holds the Configuration of Kueue's manager.",
         default=CONFIGURATION,
-        show_default=True,
-        help="The ConfigMap that holds the Configuration of Kueue's manager.",
     ),
-    click.option(
-        "--without",
-        metavar="KIND",
+    value.one(
+        "--without KIND",
+        click.Choice(OPTIONAL),
+        f"What not to ask for, if you may not read it: {', '.join(OPTIONAL)}. May be repeated.",
         multiple=True,
-        type=click.Choice(OPTIONAL),
-        help=f"What not to ask for, if you may not read it: {', '.join(OPTIONAL)}. May be "
-        "repeated.",
     ),
-    click.option(
-        "--timeout",
-        metavar="SECONDS",
-        type=option.seconds,
+    value.one(
+        "--timeout SECONDS",
+        value.seconds,
+        "For all calls together; none: as long as they take.",
         default="120",
-        show_default=True,
-        help="For all calls together; none: as long as they take.",
     ),
 )
 """Which cluster is read, and what of it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import kueue_snapshot, option
+from planner.cli import kueue_snapshot, option, value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.kueue_apply import ended_as_by_hand
 from planner.cli.kueue_option import release_option, requests_option
@@ -20,6 +20,7 @@ from planner.kubectl.kueue_resource import WATCHED, watching_role
 
 if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
+    from planner.commands.watch.metrics import Figures
     from planner.commands.watch.record import Line
     from planner.state.kueue import State
 
@@ -43,61 +44,37 @@ What RBAC must permit, beside what a snapshot needs:
 
 @define(
     click.argument("states", metavar="[STATE]...", nargs=-1),
-    click.option(
-        "--objective",
-        "profile",
-        metavar="NAME",
-        type=option.objective,
-        default="min-lost-work",
-        show_default=True,
-        shell_complete=option.complete_objective,
-        help="What the optimum is best in.",
-    ),
+    option.objective_option("What the optimum is best in.", "min-lost-work"),
     option.time_limit("For each optimum of a decision."),
-    click.option(
+    value.one(
         "--format",
-        "layout",
-        type=click.Choice(["plain", "jsonl"]),
+        click.Choice(["plain", "jsonl"]),
+        "Lines to read, or a JSON object a line (planner schema watch).",
         default="plain",
-        show_default=True,
-        help="Lines to read, or a JSON object a line (planner schema watch).",
+        into="layout",
     ),
-    click.option(
-        "--metrics",
-        metavar="[HOST]:PORT",
-        type=option.address,
-        help="Also serve figures for Prometheus there, on loopback unless a host is given. It "
+    value.one(
+        "--metrics [HOST]:PORT",
+        value.address,
+        "Also serve figures for Prometheus there, on loopback unless a host is given. It "
         "needs the extra [watch].",
     ),
-    click.option(
-        "--record",
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="Keep the states before and after each preemption there, for planner replay.",
+    value.one(
+        "--record DIR",
+        click.Path(path_type=Path),
+        "Keep the states before and after each preemption there, for planner replay.",
     ),
-    click.option(
-        "--interval",
-        metavar="SECONDS",
-        type=option.seconds,
-        default="5",
-        show_default=True,
-        help="How often changes are looked at together.",
+    value.one(
+        "--interval SECONDS", value.seconds, "How often changes are looked at together.", "5"
     ),
-    click.option(
-        "--resync",
-        metavar="SECONDS",
-        type=option.seconds,
-        default="600",
-        show_default=True,
-        help="How often everything is read anew.",
-    ),
-    click.option(
-        "--for",
-        "for_s",
-        metavar="SECONDS",
-        type=option.seconds,
+    value.one("--resync SECONDS", value.seconds, "How often everything is read anew.", "600"),
+    value.one(
+        "--for SECONDS",
+        value.seconds,
+        "How long to watch; none, which holds without it: until it is ended.",
         default="none",
-        help="How long to watch; none, which holds without it: until it is ended.",
+        show_default=False,
+        into="for_s",
     ),
     *kueue_snapshot.cluster_options,
     release_option,
@@ -115,8 +92,15 @@ def command(given: Given) -> int:
     """
     from planner.commands.audit.judge import Question
     from planner.objective.profile_file import find_profile
+    from planner.report.watch import json_of, text_of
 
-    tell: Callable[[Line], None] = partial(_tell, given.layout)
+    figures: Figures | None = None
+
+    def tell(line: Line) -> None:
+        if figures is not None:
+            figures.count(line)
+        print_parts([json_of(line) if given.layout == "jsonl" else text_of(line)])
+
     if given.record is not None:
         if given.states:
             raise click.UsageError("--record keeps what is watched: dumps are kept already")
@@ -127,7 +111,6 @@ def command(given: Given) -> int:
         figures = Figures()
         host = given.metrics[0]
         say("watch", f"metrics at http://{host}:{serve(figures, *given.metrics)}/metrics")
-        tell = partial(_told_and_counted, tell, figures.count)
     how = given.of("release requests")
     question = Question((find_profile(given.profile),), given.time_limit, certify="brief", **how)
     try:
@@ -143,21 +126,7 @@ def command(given: Given) -> int:
     return OPTIMAL
 
 
-def _tell(layout: str, line: Line) -> None:
-    from planner.report.watch import json_of, text_of
-
-    print_parts([json_of(line) if layout == "jsonl" else text_of(line)])
-
-
-def _told_and_counted(
-    tell: Callable[[Line], None], count: Callable[[Line], None], line: Line
-) -> None:
-    count(line)
-    tell(line)
-
-
 def _states(given: Given) -> Iterator[State]:
-    """Yield the states of all files and folders, in their order."""
     from planner.commands.audit.instance import Reading, open_packed, packed_states
     from planner.state.kueue import of_kueue
 

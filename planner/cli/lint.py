@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import write_file
@@ -43,20 +43,17 @@ The exit code is 1 if something is found that --fail-on names, else 0.
 
 @define(
     option.state,
-    click.option(
-        "--examples",
-        metavar="FOLDER",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Write the example of each finding to a file of this folder, which is made if need "
-        "be.",
+    value.one(
+        "--examples FOLDER",
+        click.Path(path_type=Path, file_okay=False),
+        "Write the example of each finding to a file of this folder, which is made if need be.",
     ),
-    click.option(
+    value.one(
         "--fail-on",
-        "fatal",
-        type=click.Choice([*SEVERITIES, option.NEVER]),
+        click.Choice([*SEVERITIES, option.NEVER]),
+        "End with exit code 1 from this severity on.",
         default=SEVERITIES[-1],
-        show_default=True,
-        help="End with exit code 1 from this severity on.",
+        into="fatal",
     ),
     *option.own("release"),
     option.max_size,

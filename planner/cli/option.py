@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -11,23 +10,20 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
+from planner.cli import value
 from planner.cli.exit_code import POINTER
 from planner.cli.output import Target
+from planner.cli.value import Option
 from planner.errors import InputError, SchemaError
 from planner.scheduler import Part
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from click.shell_completion import CompletionItem
 
     from planner.state import AnyState
 
 MAX_BYTES: Final = 64 * 2**20
 """How large a small file beside the state may be."""
-
-Option = Callable[[Any], Any]
-"""A decorator of click: an option or an argument."""
 
 
 class Given:
@@ -68,13 +64,7 @@ class Given:
         return self._values["max_size"] or MOST
 
     def read(self, **how: Any) -> AnyState:  # noqa: ANN401 - as the reader takes it
-        """Read STATE.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read.
-        """
+        """Read STATE; raises an InputError if it cannot be read."""
         from planner.reader import read
 
         said = {"now": self._values.get("now"), "release": self.release}
@@ -85,12 +75,24 @@ class Given:
     def read_file(self, name: str) -> Any:  # noqa: ANN401 - any JSON
         """Read the file of an option that may be left out: one JSON (or YAML) object.
 
-        Raises
-        ------
-        InputError
-            If it cannot be read, is too large, or holds something else.
+        Raises an InputError if it cannot be read, is too large, or holds something else.
         """
-        return None if self._values[name] is None else _read_object(self._values[name])
+        path: Path | None = self._values[name]
+        if path is None:
+            return None
+        from planner.reader.parse import parse
+        from planner.reader.show import shown
+        from planner.reader.source import load
+
+        if path.is_dir():
+            raise InputError(str(path), "is a folder", "a file")
+        documents = [document for text in load(path, MAX_BYTES).texts for document in parse(text)]
+        found = documents[0].value
+        if len(documents) != 1 or not isinstance(found, dict):
+            several = len(documents) != 1
+            said = f"{len(documents)} documents stand" if several else f"{shown(found)} stands"
+            raise SchemaError(str(path), f"{said} here", "one JSON object")
+        return {str(key): item for key, item in found.items()}
 
     @contextmanager
     def naming(self, *names: str) -> Iterator[None]:
@@ -131,32 +133,12 @@ def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], 
     return made
 
 
-def _read_object(path: Path) -> dict[str, Any]:
-    from planner.reader.parse import parse
-    from planner.reader.show import shown
-    from planner.reader.source import load
-
-    if path.is_dir():
-        raise InputError(str(path), "is a folder", "a file")
-    documents = [document for text in load(path, MAX_BYTES).texts for document in parse(text)]
-    value = documents[0].value
-    if len(documents) != 1 or not isinstance(value, dict):
-        found = (
-            f"{len(documents)} documents stand" if len(documents) != 1 else f"{shown(value)} stands"
-        )
-        raise SchemaError(str(path), f"{found} here", "one JSON object")
-    return {str(key): item for key, item in value.items()}
-
-
 FORMATS: Final = ("table", "plain", "json")
 PAGE_FORMATS: Final = (*FORMATS, "markdown", "html")
 TABLE_FORMATS: Final = (*FORMATS, "csv", "markdown", "html")
-NO_LIMIT: Final = "none"
 NEVER: Final = "never"
 TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
-LOOPBACK: Final = "127.0.0.1"
-MOST_PORTS: Final = 65535
 
 
 class CommandLine(Protocol):
@@ -200,25 +182,24 @@ def style(formats: Sequence[str], more: str = "") -> Option:
     Without it the name of the file that the result goes to decides, if it says a format.
     """
 
-    def chosen(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    def chosen(ctx: click.Context, param: click.Parameter, said: str | None) -> str | None:
         path: Path | None = ctx.params.get("output")  # read before: that option is eager
         wanted = SUFFIXES.get(path.suffix.lower()) if path is not None else None
         if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
-            return value
+            return said
         if wanted is not None and wanted not in formats:
             raise click.UsageError(
                 f"-o {path}: there is no {wanted} of this; --format says which of "
                 f"{', '.join(formats)} goes into it"
             )
-        return wanted or value  # which an environment variable may have said for all files
+        return wanted or said  # which an environment variable may have said for all files
 
-    said = (
+    covers = (
         "How to print the result; by default what the name of the file says, such as plan.html, a "
         "table on a terminal, and plain text elsewhere."
     )
-    return click.option(
-        "--format", "style", type=click.Choice(formats), callback=chosen, help=said + more
-    )
+    kind = click.Choice(formats)
+    return value.one("--format", kind, covers + more, into="style", callback=chosen)
 
 
 page_format = style(
@@ -227,52 +208,6 @@ page_format = style(
 )
 state = click.argument("state", metavar="STATE")
 states = click.argument("states", metavar="STATE...", nargs=-1, required=True)
-
-
-def seconds(text: str) -> float | None:
-    """Read a finite number of seconds, 0 or more; ``None`` for the word ``none``."""
-    if text.strip().lower() == NO_LIMIT:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise click.BadParameter(f"{text!r} is not a number of seconds, 0 or more, or {NO_LIMIT}")
-    return value
-
-
-def size(text: str) -> int:
-    """Read a number of bytes such as 1000000, 200M or 64Mi."""
-    from planner.quantity import QuantityError, parse_quantity, to_units
-
-    try:
-        value = to_units(parse_quantity(text), "bytes")
-    except QuantityError:
-        value = 0
-    if value <= 0:
-        raise click.BadParameter(f"{text!r} is not a size such as 1000000, 200M or 64Mi")
-    return value
-
-
-def address(text: str) -> tuple[str, int]:
-    """Read HOST:PORT, or :PORT on loopback."""
-    host, colon, port = text.rpartition(":")
-    is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(MOST_PORTS))
-    if not colon or not is_port or int(port) > MOST_PORTS:
-        raise click.BadParameter(f"{text!r} is neither :PORT nor HOST:PORT")
-    return host.strip("[]") or LOOPBACK, int(port)
-
-
-def moment(text: str) -> datetime:
-    """Read an RFC 3339 timestamp."""
-    from planner.state import parse_time
-
-    try:
-        return parse_time(text)
-    except ValueError:
-        example = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
-        raise click.BadParameter(f"{text!r} is not {example}") from None
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -338,47 +273,29 @@ def complete_objective(
     ]
 
 
-def _objective_option(read: Callable[[str], str], more: str) -> Option:
-    return click.option(
-        "--objective",
-        "profile",
-        metavar="NAME",
-        type=read,
-        shell_complete=complete_objective,
-        default="no-regret",
-        show_default=True,
-        help=f"What to minimise, level by level: a name, or a file of your own, NAME.toml{more}.",
-    )
+def objective_option(
+    covers: str, default: str | None = None, read: Callable[[str], str] = objective
+) -> Option:
+    """Return the option ``--objective``, which sets the parameter ``profile``."""
+    more: dict[str, Any] = {"into": "profile", "shell_complete": complete_objective}
+    return value.one("--objective NAME", read, covers, default, **more)
 
 
-profile = _objective_option(objective, "")
-profile_or_front = _objective_option(
-    objective_or_front, "; or pareto:A,B for the trade of one measure for another"
+_MINIMISED: Final = "What to minimise, level by level: a name, or a file of your own, NAME.toml"
+profile = objective_option(f"{_MINIMISED}.", "no-regret")
+profile_or_front = objective_option(
+    f"{_MINIMISED}; or pareto:A,B for the trade of one measure for another.",
+    "no-regret",
+    objective_or_front,
 )
 
 
 def time_limit(covers: str) -> Option:
     """Return the option ``--time-limit``; ``covers`` says in its help what the limit is for."""
-    return click.option(
-        "--time-limit",
-        metavar="SECONDS",
-        type=seconds,
-        default=TIME_LIMIT,
-        show_default=True,
-        help=covers,
-    )
+    return value.one("--time-limit SECONDS", value.seconds, covers, TIME_LIMIT)
 
 
-def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
-    """Return an option that takes the name of a file; ``covers`` is its help.
-
-    It is read before the others where it comes ``first``.
-    """
-    kind = click.Path(path_type=Path)
-    return click.option(name, *names, metavar="FILE", type=kind, help=covers, is_eager=first)
-
-
-output = file(
+output = value.file(
     "--output",
     "Write the result to a file, whole or not at all, instead of standard output.",
     "-o",
@@ -388,59 +305,46 @@ output = file(
 
 def fail_on(codes: Sequence[str]) -> Option:
     """Return the option ``--fail-on`` for findings of some codes; `fatal_of` reads it."""
-    return click.option(
+    return value.several(
         "--fail-on",
         "fatal",
-        type=click.Choice([*codes, NEVER]),
-        multiple=True,
-        help="Which findings end with exit code 1; may be given several times. By default all.",
+        "Which findings end with exit code 1; may be given several times. By default all.",
+        click.Choice([*codes, NEVER]),
     )
 
 
 def fatal_of(given: Given, codes: Sequence[str]) -> set[str]:
     """Return the findings that end with exit code 1.
 
-    Raises
-    ------
-    UsageError
-        If none is to do so, and some are.
+    Raises a UsageError if none is to do so, and some are.
     """
     if NEVER in given.fatal and len(given.fatal) > 1:
         raise click.UsageError("--fail-on never goes with no other")
     return set(given.fatal or codes)
 
 
-assume = click.option(
+assume = value.one(
     "--assume",
-    type=click.Choice(["quota"]),
-    help="Your word that quota alone decides, and nothing else that the state holds and the "
+    click.Choice(["quota"]),
+    "Your word that quota alone decides, and nothing else that the state holds and the "
     "planner does not model. No answer is conditional (exit code 6) then, and audits count all.",
 )
-now = click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
+now = value.one(
+    "--now TIME",
+    value.moment,
+    "The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
     "if that is known, or the newest time in it.",
 )
-max_size = click.option(
-    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
-)
+max_size = value.one("--max-size BYTES", value.size, "How much is read at most, such as 500M.")
 named_pending = f"The pending workload to plan for, {own_help('pending')}."
-pending = click.option("--pending", metavar="NAME", help=named_pending)
-several_pending = click.option(
-    "--pending",
-    metavar="NAME",
-    multiple=True,
-    help=f"{named_pending} With --joint it may be repeated.",
+pending = value.one("--pending NAME", str, named_pending)
+several_pending = value.one(
+    "--pending NAME", str, f"{named_pending} With --joint it may be repeated.", multiple=True
 )
-clock = click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, for all states; by default each state's own.",
+clock = value.one(
+    "--now TIME", value.moment, "The clock, for all states; by default each state's own."
 )
-costs = file(
+costs = value.file(
     "--costs",
     "JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",

@@ -35,10 +35,7 @@ class Target(NamedTuple):
     def choose(cls, style: str | None, path: Path | None) -> Target:
         """Decide on format, width and colour; refuse a file that cannot be written early.
 
-        Raises
-        ------
-        InputError
-            If the file's folder is not there.
+        Raises an InputError if the file's folder is not there.
         """
         if path == STDOUT:
             path = None
@@ -55,15 +52,9 @@ class Target(NamedTuple):
         )
 
     def emit(self, text: str) -> None:
-        """Write the result.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write the result; raises an InputError if it cannot be written."""
         if self.path is None:
-            _print(text)
+            print_parts([text])
         else:
             write_file("-o", self.path, text.encode("utf-8"))
 
@@ -85,53 +76,36 @@ def wants_color(environment: Mapping[str, str]) -> bool:
 def print_parts(parts: Iterable[str]) -> None:
     """Write a text part by part to standard output.
 
-    Raises
-    ------
-    InputError
-        If it cannot be written.
+    Raises an InputError if it cannot be written.
     """
     for text in parts:
-        _print(text)
-
-
-def _print(text: str) -> None:
-    LINE.wipe()
-    stream = sys.stdout
-    if stream is None:
-        raise InputError("standard output", "is closed", hint="-o writes the result to a file")
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    try:
-        stream.write(text.encode(encoding, "replace").decode(encoding))
-        stream.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError("standard output", _reason(error)) from None
+        LINE.wipe()
+        stream = sys.stdout
+        if stream is None:
+            raise InputError("standard output", "is closed", hint="-o writes the result to a file")
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        try:
+            stream.write(text.encode(encoding, "replace").decode(encoding))
+            stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise InputError("standard output", _reason(error)) from None
 
 
 def make_folder(option: str, folder: Path) -> None:
-    """Make the folder of an option, if it is not there.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made.
-    """
+    """Make the folder of an option if it is not there; raises an InputError where it cannot."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(
-            f"{option} {folder}", f"cannot be made: {error.strerror or error}"
-        ) from None
+        said = f"cannot be made: {error.strerror or error}"
+        raise InputError(f"{option} {folder}", said) from None
 
 
 def check_file(option: str, path: Path) -> None:
     """Refuse the file of an option early that cannot be written later.
 
-    Raises
-    ------
-    InputError
-        If its folder is not there, or it is a folder itself.
+    Raises an InputError if its folder is not there, or it is a folder itself.
     """
     folder = path.resolve().parent
     if not folder.is_dir():
@@ -143,10 +117,7 @@ def check_file(option: str, path: Path) -> None:
 def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write the file of an option, whole or not at all; it may come in parts.
 
-    Raises
-    ------
-    InputError
-        If it cannot be written.
+    Raises an InputError if it cannot be written.
     """
     parts = (data,) if isinstance(data, bytes) else data
     try:
@@ -167,7 +138,9 @@ def _replace(target: Path, parts: Iterable[bytes]) -> None:
     """Write a new file next to the old one, then let it take the old one's place."""
     import tempfile
 
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+    mask = os.umask(0o077)  # the only way to read it is to set it
+    os.umask(mask)
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~mask
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -180,13 +153,6 @@ def _replace(target: Path, parts: Iterable[bytes]) -> None:
         with contextlib.suppress(OSError):
             Path(name).unlink()
         raise
-
-
-def _umask() -> int:
-    # The only way to read it is to set it.
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _reason(error: OSError) -> str:

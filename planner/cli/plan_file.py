@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from planner.errors import InputError, ParseError, SchemaError, UnsupportedError
-from planner.plan import MODEL, AnyPlan, Tree
+from planner.plan import MODEL, AnyPlan
 from planner.plan.proof import lines_of, trees_of
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
@@ -32,12 +32,18 @@ _OTHERS: Final = {
 def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
     """Read the plan that a file holds, or all of a list as ``planner solve --all`` writes it.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read, is no plan, or one that cannot be checked.
+    Raises an InputError if it cannot be read, is no plan, or one that cannot be checked.
     """
-    root, value = _read_json(source, max_bytes or MAX_BYTES)
+    text = load_file(source, max_bytes or MAX_BYTES, EXPECTED)
+    root = text.where
+    try:
+        values = list(parse_json(text.data, root))
+    except ParseError as error:
+        raise ParseError(error.where, error.found, EXPECTED, error.hint) from None
+    if len(values) != 1:
+        found = f"holds {len(values)} documents" if values else "is empty"
+        raise ParseError(root, found, EXPECTED)
+    value = values[0]
     if isinstance(value, dict) and isinstance(value.get("plans"), list):
         return [_plan(root, ("plans", i), each) for i, each in enumerate(value["plans"])]
     return [_plan(root, (), value)]
@@ -46,10 +52,7 @@ def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
 def with_trees(plans: Sequence[AnyPlan], proof: Path) -> list[AnyPlan]:
     """Return plans with the trees that ``planner solve --proof`` wrote to a file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, holds something else, or trees of none of the plans.
+    Raises an InputError if it cannot be read, holds something else, or trees of none of the plans.
     """
     text = load_file(proof, MAX_BYTES, "a file of planner solve --proof")
     try:
@@ -61,7 +64,15 @@ def with_trees(plans: Sequence[AnyPlan], proof: Path) -> list[AnyPlan]:
     if strangers:
         found = f'holds trees of a plan for "{strangers[0]}", which is not there'
         raise InputError(text.where, found, "trees of the plans that are checked")
-    return [_with(plan, trees.get(plan.preemptor, ())) for plan in plans]
+
+    def whole(plan: AnyPlan) -> AnyPlan:
+        certificate, more = plan.certificate, trees.get(plan.preemptor, ())
+        if certificate is None or not more:
+            return plan
+        update: dict[str, Any] = {"trees": (*certificate.trees, *more), "trees_omitted": 0}
+        return plan.model_copy(update={"certificate": certificate.model_copy(update=update)})
+
+    return list(map(whole, plans))
 
 
 def proof_text(plans: Sequence[AnyPlan]) -> bytes:
@@ -73,27 +84,6 @@ def proof_text(plans: Sequence[AnyPlan]) -> bytes:
         for line in lines_of(plan.preemptor, plan.certificate.trees)
     )
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _with(plan: AnyPlan, trees: Sequence[Tree]) -> AnyPlan:
-    certificate = plan.certificate
-    if certificate is None or not trees:
-        return plan
-    update: dict[str, Any] = {"trees": (*certificate.trees, *trees), "trees_omitted": 0}
-    return plan.model_copy(update={"certificate": certificate.model_copy(update=update)})
-
-
-def _read_json(source: str, max_bytes: int) -> tuple[str, object]:
-    text = load_file(source, max_bytes, EXPECTED)
-    root = text.where
-    try:
-        values = list(parse_json(text.data, root))
-    except ParseError as error:
-        raise ParseError(error.where, error.found, EXPECTED, error.hint) from None
-    if len(values) != 1:
-        found = f"holds {len(values)} documents" if values else "is empty"
-        raise ParseError(root, found, EXPECTED)
-    return root, values[0]
 
 
 def _plan(root: str, path: tuple[str | int, ...], value: object) -> AnyPlan:

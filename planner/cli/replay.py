@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import LINE
@@ -27,15 +27,14 @@ first; where they differ, the answer names what the first dump holds that is not
 
 @define(
     click.argument("files", metavar="FILE...", nargs=-1),
-    click.option("--before", metavar="STATE", help="A dump of a live cluster."),
-    click.option("--after", metavar="STATE", help="A later dump of it: who was evicted, for whom."),
-    click.option(
+    value.one("--before STATE", str, "A dump of a live cluster."),
+    value.one("--after STATE", str, "A later dump of it: who was evicted, for whom."),
+    value.one(
         "--show",
-        "first",
-        type=click.IntRange(min=0),
+        click.IntRange(min=0),
+        "How many differences of each file to explain.",
         default=10,
-        show_default=True,
-        help="How many differences of each file to explain.",
+        into="first",
     ),
     option.page_format,
     option.output,

@@ -6,13 +6,10 @@ from typing import Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import LINE, warn
-
-LIMIT: Final = 50
-CHOICES: Final = ("pending", "running", "all")
 
 EPILOG: Final = f"""\b
 Examples:
@@ -35,20 +32,14 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
 
 @define(
     option.state,
-    click.option(
+    value.one(
         "--shapes",
-        type=click.Choice(CHOICES),
-        help="Which preemptors: what is pending, what runs submitted once more, or, by default, "
-        "all.",
+        click.Choice(["pending", "running", "all"]),
+        "Which preemptors: what is pending, what runs submitted once more, or, by default, all.",
     ),
     *option.own("workloads", "queue"),
-    click.option(
-        "--limit",
-        metavar="N",
-        type=click.IntRange(min=1),
-        default=LIMIT,
-        show_default=True,
-        help="How many preemptors at most: the first ones.",
+    value.one(
+        "--limit N", click.IntRange(min=1), "How many preemptors at most: the first ones.", 50
     ),
     option.profile,
     option.time_limit("For all preemptors together; none: as long as it takes."),

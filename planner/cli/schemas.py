@@ -59,25 +59,17 @@ def schema_text(name: str) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=True) + "\n"
 
 
-def _written(model: type[BaseModel], mode: JsonSchemaMode = "serialization") -> dict[str, Any]:
+def _schema(model: type[BaseModel], mode: JsonSchemaMode = "serialization") -> dict[str, Any]:
     return _with_infinity(model.model_json_schema(by_alias=True, mode=mode))
 
 
-def _plan() -> dict[str, Any]:
-    """Return the schema of a plan of any scheduler."""
-    adapter: TypeAdapter[AnyPlan] = TypeAdapter(AnyPlan)
+def _of_any(kinds: Any) -> dict[str, Any]:  # noqa: ANN401 - a union of records
+    adapter: TypeAdapter[Any] = TypeAdapter(kinds)
     return _with_infinity(adapter.json_schema(by_alias=True, mode="serialization"))
 
 
-def _explanation() -> dict[str, Any]:
-    """Return the schema of an explanation of any scheduler."""
-    kinds: Any = Union[tuple(EXPLANATION.of_all())]  # noqa: UP007 - as many as there are
-    adapter: TypeAdapter[Any] = TypeAdapter(kinds)
-    return adapter.json_schema(by_alias=True, mode="serialization")
-
-
 def _with_infinity(schema: dict[str, Any]) -> dict[str, Any]:
-    for name, part in schema["$defs"].get("NodeShare", {}).get("properties", {}).items():
+    for name, part in schema.get("$defs", {}).get("NodeShare", {}).get("properties", {}).items():
         if name in _SHARES:
             part["anyOf"] = [{"type": part.pop("type")}, {"const": "Infinity"}]
     return schema
@@ -149,52 +141,48 @@ def _bare(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
     return bare
 
 
-def _costs() -> dict[str, Any]:
-    return {
-        "title": "Costs",
-        "description": "Cost of evicting a workload, by namespace/name, or an allocation, by its "
-        "key; others cost 1.",
-        "type": "object",
-        "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**40},
-    }
+_COSTS: Final = {
+    "title": "Costs",
+    "description": "Cost of evicting a workload, by namespace/name, or an allocation, by its "
+    "key; others cost 1.",
+    "type": "object",
+    "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**40},
+}
+
+
+def _output(of: str, model: type[BaseModel]) -> Published:
+    return Published(f"the output of {of} --format json", lambda: _schema(model))
 
 
 SCHEMAS: Final[Mapping[str, Published]] = {
     "input": Published("what STATE holds: the kinds and fields that are read", _input),
-    "costs": Published("the file of solve --costs", _costs),
-    "plan": Published("the output of solve --format json", _plan),
-    "plans": Published("the output of solve --all --format json", lambda: _written(Plans)),
-    "front": Published(
-        "the output of solve --objective pareto:A,B --format json", lambda: _written(Front)
+    "costs": Published("the file of solve --costs", lambda: {**_COSTS}),
+    "plan": Published("the output of solve --format json", lambda: _of_any(AnyPlan)),
+    "plans": _output("solve --all", Plans),
+    "front": _output("solve --objective pareto:A,B", Front),
+    "fronts": _output("solve --all --objective pareto:A,B", Fronts),
+    "check": _output("check", Checks),
+    "applied": _output("apply", Applied),
+    "watch": Published("a line of watch --format jsonl", lambda: _schema(Watched)),
+    "whatif": _output("whatif", WhatIf),
+    "settings": _output("whatif --list", Settings),
+    "audit": _output("audit", Audit),
+    "bench": _output("bench", Bench),
+    "suite": Published("a suite of states for bench", lambda: _schema(Suite, "validation")),
+    "comparison": _output("compare", Comparison),
+    "risk": _output("risk", Risk),
+    "explanation": Published(
+        "the output of explain --format json",
+        lambda: _of_any(Union[tuple(EXPLANATION.of_all())]),  # noqa: UP007 - as many as there are
     ),
-    "fronts": Published(
-        "the output of solve --all --objective pareto:A,B --format json", lambda: _written(Fronts)
-    ),
-    "check": Published("the output of check --format json", lambda: _written(Checks)),
-    "applied": Published("the output of apply --format json", lambda: _written(Applied)),
-    "watch": Published("a line of watch --format jsonl", lambda: _written(Watched)),
-    "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
-    "settings": Published("the output of whatif --list --format json", lambda: _written(Settings)),
-    "audit": Published("the output of audit --format json", lambda: _written(Audit)),
-    "bench": Published("the output of bench --format json", lambda: _written(Bench)),
-    "suite": Published("a suite of states for bench", lambda: _written(Suite, "validation")),
-    "comparison": Published("the output of compare --format json", lambda: _written(Comparison)),
-    "risk": Published("the output of risk --format json", lambda: _written(Risk)),
-    "explanation": Published("the output of explain --format json", _explanation),
-    "lint": Published("the output of lint --format json", lambda: _written(Lint)),
-    "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
-    "simulation": Published("the output of simulate --format json", lambda: _written(Simulation)),
-    "event": Published(
-        "a line of simulate --timeline FILE",
-        lambda: Event.model_json_schema(by_alias=True, mode="serialization"),
-    ),
-    "script": Published(
-        "the file of simulate --script",
-        lambda: Script.model_json_schema(by_alias=True, mode="validation"),
-    ),
-    "laws": Published("the output of laws --format json", lambda: _written(Catalogue)),
+    "lint": _output("lint", Lint),
+    "replay": _output("replay", ReplayReport),
+    "simulation": _output("simulate", Simulation),
+    "event": Published("a line of simulate --timeline FILE", lambda: _schema(Event)),
+    "script": Published("the file of simulate --script", lambda: _schema(Script, "validation")),
+    "laws": _output("laws", Catalogue),
     **{
-        name: Published(summary, partial(_written, model, mode))
+        name: Published(summary, partial(_schema, model, mode))
         for own in OWN_SCHEMAS.of_all()
         for name, (summary, model, mode) in own.items()
     },

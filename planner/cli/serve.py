@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import say
@@ -40,43 +40,30 @@ unless a host is given.
 
 
 @define(
-    click.option(
-        "--listen",
-        metavar="[HOST]:PORT",
-        type=option.address,
+    value.one(
+        "--listen [HOST]:PORT",
+        value.address,
+        "Where to listen, on loopback unless a host is given.",
         default=":8080",
-        show_default=True,
-        help="Where to listen, on loopback unless a host is given.",
     ),
-    click.option(
+    value.one(
         "--seconds",
-        type=click.FloatRange(1, 3600),
+        click.FloatRange(1, 3600),
+        "For one request, from its first byte to the answer.",
         default=60,
-        show_default=True,
-        help="For one request, from its first byte to the answer.",
     ),
-    click.option(
+    value.one(
         "--at-once",
-        type=click.IntRange(1, 256),
+        click.IntRange(1, 256),
+        "Requests that are answered at once; more are told to come again.",
         default=2,
-        show_default=True,
-        help="Requests that are answered at once; more are told to come again.",
     ),
-    click.option(
-        "--max-size",
-        metavar="BYTES",
-        type=option.size,
-        default="64Mi",
-        show_default=True,
-        help="How large a dump may be, also unpacked.",
-    ),
-    click.option(
-        "--memory",
-        metavar="BYTES",
-        type=option.size,
+    value.one("--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"),
+    value.one(
+        "--memory BYTES",
+        value.size,
+        "Address space of the process that answers a request, on Linux.",
         default="4Gi",
-        show_default=True,
-        help="Address space of the process that answers a request, on Linux.",
     ),
     epilog=EPILOG,
 )

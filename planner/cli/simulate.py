@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import LINE, check_file, write_file
@@ -66,56 +65,35 @@ plan was not proved best in time; 0 else.
 
 @define(
     option.state,
-    click.option(
+    value.one(
         "--decider",
-        type=click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
-        help="Who chooses the victims: the scheduler itself, by default, or plans; see below.",
+        click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
+        "Who chooses the victims: the scheduler itself, by default, or plans; see below.",
     ),
-    click.option(
+    value.file(
         "--script",
+        "Run times, checkpoints and arrivals, as TOML or JSON; see below.",
         "script_file",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Run times, checkpoints and arrivals, as TOML or JSON; see below.",
     ),
-    click.option(
-        "--until",
-        metavar="SECONDS",
-        type=click.IntRange(min=0, max=MOST),
+    value.one(
+        "--until SECONDS",
+        click.IntRange(min=0, max=MOST),
+        "How much time passes at most; it ends earlier when nothing moves any more.",
         default=UNTIL,
-        show_default=True,
-        help="How much time passes at most; it ends earlier when nothing moves any more.",
     ),
-    click.option(
-        "--cycles",
-        metavar="N",
-        type=click.IntRange(min=1),
-        default=CYCLES,
-        show_default=True,
-        help="How many scheduling cycles at most.",
-    ),
+    value.one("--cycles N", click.IntRange(min=1), "How many scheduling cycles at most.", CYCLES),
     *option.own("eviction", "apart"),
-    click.option(
-        "--storm",
-        metavar="N",
-        type=click.IntRange(min=1),
+    value.one(
+        "--storm N",
+        click.IntRange(min=1),
+        "How many evictions of one workload are no storm yet.",
         default=STORM,
-        show_default=True,
-        help="How many evictions of one workload are no storm yet.",
     ),
     option.fail_on(CODES),
-    click.option(
-        "--timeline",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Write what happened as JSON lines, one event each; see planner schema event.",
+    value.file(
+        "--timeline", "Write what happened as JSON lines, one event each; see planner schema event."
     ),
-    click.option(
-        "--plot",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Draw it, as .svg or .png; needs matplotlib.",
-    ),
+    value.file("--plot", "Draw it, as .svg or .png; needs matplotlib."),
     option.profile,
     option.time_limit("For each plan; none: as long as it takes."),
     *option.own("laws"),

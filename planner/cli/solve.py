@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
 from planner.cli.option import Given, define
 from planner.cli.output import LINE, STDOUT, check_file, say, warn, write, write_file
@@ -18,7 +19,7 @@ from planner.scheduler import Part
 
 if TYPE_CHECKING:
     from planner.plan import AnyPlan
-    from planner.plan.front import Front
+    from planner.plan.front import Front, FrontPoint
     from planner.state import AnyState
 
 EPILOG: Final = f"""\b
@@ -63,7 +64,7 @@ MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
 
-proof_option = option.file(
+proof_option = value.file(
     "--proof",
     "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
     f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
@@ -79,7 +80,7 @@ certify_option = click.option(
 @define(
     option.state,
     option.several_pending,
-    click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself."),
+    value.flag("--all", "Plan for every pending workload by itself.", "each"),
     *option.own("joint"),
     option.profile_or_front,
     option.costs,
@@ -94,7 +95,7 @@ certify_option = click.option(
     proof_option,
     *option.own("show_commands", "release", "requests"),
     option.max_size,
-    click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored."),
+    value.flag("-v", "Say which fields and kinds were ignored.", "--verbose"),
     option.page_format,
     option.output,
     epilog=EPILOG,
@@ -118,17 +119,24 @@ def solve(given: Given) -> int:
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
     question = {**given.of("time_limit assume"), "rules": given.rules or given.laws, **files}
     state = _read(given)
-    finished = _finisher(given, state)
+    measures = option.front_measures(given.profile)
+    with_commands: Callable[..., AnyPlan] | None = None
+    if given.show_commands:
+        if measures is not None:
+            raise click.UsageError("--show-commands is for plans, not for a front")
+        from planner.commands.apply import COMMANDS
+
+        with_commands = partial(COMMANDS.of(state), options=given.cluster_options)
     if given.joint:
         return _plan_together(given, state, files["costs"])
-    measures = option.front_measures(given.profile)
 
     def answer_for(key: str | None) -> AnyPlan | Front:
         with given.naming(*files):
             if measures is not None:
                 return api.front(state, key, *measures, **question)
             wanted = given.of("certify flavors placement stability stable")
-            return finished(api.solve(state, key, given.profile, **wanted, **question))
+            plan = api.solve(state, key, given.profile, **wanted, **question)
+            return plan if with_commands is None else with_commands(state, plan)
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
     if not given.each:
@@ -149,26 +157,15 @@ def solve(given: Given) -> int:
             answers.append(answer)
             codes.append(exit_code(answer))
     show(given, answers, alone=False)
-    _summarise(keys, answers)
+    counts = Counter(answer.status for answer in answers)
+    parts = [f"{count} {status}" for status, count in counts.items()]
+    parts += [f"{failed} failed"] if (failed := len(keys) - len(answers)) else []
+    write(f"{len(keys)} pending: {', '.join(parts) or 'nothing to plan for'}\n")
     _point_on(given, answers)
     return worst(codes)
 
 
-def _finisher(given: Given, state: AnyState) -> Callable[[AnyPlan], AnyPlan]:
-    """Return what ends a plan: with its commands, if they are asked for."""
-    if not given.show_commands:
-        return lambda plan: plan
-    if option.front_measures(given.profile) is not None:
-        raise click.UsageError("--show-commands is for plans, not for a front")
-    from planner.commands.apply import COMMANDS
-
-    with_commands = COMMANDS.of(state)
-    options = given.cluster_options
-    return lambda plan: with_commands(state, plan, options)
-
-
 def _refuse(given: Given) -> None:
-    """Refuse options that do not go together."""
     if given.each and (given.pending or given.assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     if len(given.pending) > 1 and not given.joint:
@@ -193,7 +190,6 @@ def _refuse(given: Given) -> None:
 
 
 def _refuse_jointly(given: Given, *, is_front: bool) -> None:
-    """Refuse what a joint plan does not answer."""
     if not given.pending and not given.each:
         raise click.UsageError("--joint wants to know for whom: --pending, repeated, or --all")
     if is_front:
@@ -202,12 +198,11 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
     others |= {"proof": given.proof is not None, "certify": given.certify is not None}
     others["flavors optimal"] = given.flavors == "optimal"
     others["placement any"] = given.placement == "any"
-    for name in (name for name, value in others.items() if value):
-        raise click.UsageError(f"--{name} goes not with --joint")
+    if asked := [name for name, is_asked in others.items() if is_asked]:
+        raise click.UsageError(f"--{asked[0]} goes not with --joint")
 
 
 def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | None) -> int:
-    """Plan for several pending workloads at once and print; return the exit code."""
     from planner.report.style import OWN
 
     several = None if given.each else given.pending
@@ -253,17 +248,16 @@ def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
 def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
     from planner.report.front import render
 
+    def printed(point: FrontPoint) -> FrontPoint:
+        return point.model_copy(update={"plan": within(point.plan)})
+
     warn(note for front in fronts for note in front.notes)
-    given.show(render, list(map(_printed_front, fronts)), alone=alone)
-
-
-def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
-    counts = Counter(answer.status for answer in answers)
-    failed = len(keys) - len(answers)
-    parts = [f"{count} {status}" for status, count in counts.items()]
-    if failed:
-        parts.append(f"{failed} failed")
-    write(f"{len(keys)} pending: {', '.join(parts) or 'nothing to plan for'}\n")
+    shown = []
+    for front in fronts:
+        left = None if front.unproved is None else printed(front.unproved)
+        update = {"points": tuple(map(printed, front.points)), "unproved": left}
+        shown.append(front.model_copy(update=update))
+    given.show(render, shown, alone=alone)
 
 
 def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
@@ -272,13 +266,6 @@ def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
     if nobody and given.names_state:
         words = ["planner", "explain", str(given.state), "--pending", nobody[0].preemptor]
         say("note", f"{shlex.join(words)} says what is in the way")
-
-
-def _printed_front(front: Front) -> Front:
-    points = [one.model_copy(update={"plan": within(one.plan)}) for one in front.points]
-    one = front.unproved
-    left = None if one is None else one.model_copy(update={"plan": within(one.plan)})
-    return front.model_copy(update={"points": tuple(points), "unproved": left})
 
 
 def within(plan: AnyPlan, most: int = MOST_STEPS) -> AnyPlan:

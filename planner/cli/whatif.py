@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL, exit_code
 from planner.cli.option import Given, define
 from planner.cli.output import warn
@@ -35,19 +35,14 @@ The exit code is that of the plan after the edits.
 @define(
     option.state,
     option.pending,
-    click.option(
-        "--set",
-        "edits",
-        metavar="OBJECT.FIELD=VALUE",
-        multiple=True,
-        help="What to change, in the order given; may be repeated.",
+    value.several(
+        "--set OBJECT.FIELD=VALUE", "edits", "What to change, in the order given; may be repeated."
     ),
     *option.own("workload", "queue"),
-    click.option(
+    value.flag(
         "--list",
+        "Plan nothing, but list who is pending and what --set can set, with its value.",
         "listed",
-        is_flag=True,
-        help="Plan nothing, but list who is pending and what --set can set, with its value.",
     ),
     option.profile,
     option.time_limit("For each of the two plans; none: as long as it takes."),

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-if TYPE_CHECKING:
-    from planner.cli.option import Option  # which asks here for these
+from planner.cli import value
+from planner.cli.value import Option
 
 OPTIONS: Final[Mapping[str, Option]] = {
-    "laws": click.option(
+    "laws": value.one(
         "--laws",
-        type=click.Choice(["design", "written", "code"]),
-        help="YuniKorn: the side to take where its written laws and its code differ; by default "
+        click.Choice(["design", "written", "code"]),
+        "YuniKorn: the side to take where its written laws and its code differ; by default "
         "design. Of law 4 that takes the core's reading, written the words.",
     )
 }

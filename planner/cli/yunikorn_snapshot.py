@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from planner.cli import value
 from planner.cli.option import Given
 from planner.cli.output import say, warn
 
@@ -18,24 +19,19 @@ OF_KUBECTL: Final = (
 )
 """Parameters that say how kubectl is called, and what it is asked for."""
 
-yunikorn_option = click.option(
-    "--yunikorn",
-    "service",
-    metavar="URL",
-    help="Ask the REST service of YuniKorn's core at this URL, such as http://localhost:9080, "
+yunikorn_option = value.one(
+    "--yunikorn URL",
+    str,
+    "Ask the REST service of YuniKorn's core at this URL, such as http://localhost:9080, "
     "instead of kubectl; nothing else is asked, no proxy and no redirect.",
+    into="service",
 )
 
 
 def take(given: Given) -> Dump:
     """Ask the service as the options say; warn of what is missing, and say what there is.
 
-    Raises
-    ------
-    click.UsageError
-        If an option is for kubectl.
-    InputError
-        If the service gives no state.
+    Raises a UsageError if an option is for kubectl. An InputError if the service gives no state.
     """
     from planner.rest.call import Service
     from planner.rest.yunikorn_dump import OPEN, take_dump

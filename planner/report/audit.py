@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
@@ -12,40 +13,20 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from planner.commands.audit.record import (
-    AtWill,
     Audit,
     Case,
     Failure,
     FindingCode,
     Gap,
-    Judgement,
     Verdicts,
 )
 from planner.plan import Shown
-from planner.report.document import (
-    NONE,
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Fold,
-    Histogram,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    Tile,
-    Tone,
-    filled,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
 from planner.report.measures import told
 from planner.report.style import Said, csv_of, each, fields, line, rendered
 from planner.report.text import SECONDS_PER_HOUR, decimal, plural
-from planner.report.words import LOST, WORK_UNIT, Work, shown_in_words, work_in
+from planner.report.words import WORK_UNIT, Work, lost_by, shown_in_words, work_in
 
 FINDINGS: Final[dict[FindingCode, str]] = {
     "redundant": "some of its victims alone would do",
@@ -58,33 +39,16 @@ FINDINGS: Final[dict[FindingCode, str]] = {
 }
 """What a finding says of the scheduler's own answer."""
 
-STRICT: Final = "documented precedence, ST-01 to ST-05"
-
 MAX_CASES: Final = 50
 ON_SCREEN: Final = 20
 MAX_NEEDLESS: Final = 3
 
 CSV_COLUMNS: Final = (
-    "state",
-    "pending",
-    "rules",
-    "status",
-    "victims",
-    "irredundant",
-    "smallest",
-    "fewer_in_turn",
-    "findings",
-    "objective",
-    "optimum_status",
-    "optimum_victims",
-    "best",
-    "at_will_status",
-    "at_will_victims",
-    "at_will_better",
+    *("state", "pending", "rules", "status", "victims", "irredundant", "smallest"),
+    *("fewer_in_turn", "findings", "objective", "optimum_status", "optimum_victims", "best"),
+    *("at_will_status", "at_will_victims", "at_will_better"),
 )
 """Of a row for each case and objective; every term of both answers follows."""
-
-OF_THE: Final = "{count}; mean {mean}, median {median}, from {least} to {most}"
 
 
 class Range(NamedTuple):
@@ -94,35 +58,22 @@ class Range(NamedTuple):
     most: float
 
 
+def _up_to(*ends: float) -> Iterator[Range]:
+    """Yield ranges that are called after their ends, and the one beyond the last."""
+    yield from (Range(f"to {end:g}", end) for end in ends)
+    yield Range(f"> {ends[-1]:g}", float("inf"))
+
+
 VICTIMS: Final = (
     Range("< 0", -1),
     *(Range(str(count), count) for count in range(6)),
-    Range("6-9", 9),
-    Range("10-19", 19),
-    Range("≥ 20", float("inf")),
+    *(Range("6-9", 9), Range("10-19", 19), Range("≥ 20", float("inf"))),
 )
 HOURS: Final = (
-    Range("< -10", -10.000_001),
-    Range("-10 to -1", -1),
-    Range("-1 to 0", -1e-9),
-    Range("0", 0),
-    Range("to 0.1", 0.1),
-    Range("to 1", 1),
-    Range("to 10", 10),
-    Range("to 100", 100),
-    Range("> 100", float("inf")),
+    *(Range("< -10", -10.000_001), Range("-10 to -1", -1), Range("-1 to 0", -1e-9)),
+    *(Range("0", 0), *_up_to(0.1, 1, 10, 100)),
 )
-RATIOS: Final = (
-    Range("0", 0),
-    Range("to 0.5", 0.5),
-    Range("to 1", 1),
-    Range("to 1.5", 1.5),
-    Range("to 2", 2),
-    Range("to 3", 3),
-    Range("to 5", 5),
-    Range("to 10", 10),
-    Range("> 10", float("inf")),
-)
+RATIOS: Final = (Range("0", 0), *_up_to(0.5, 1, 1.5, 2, 3, 5, 10))
 """The ranges of the histograms: fixed, so that two audits can be laid side by side."""
 
 
@@ -166,7 +117,6 @@ def failure_lines(failures: Iterable[Failure]) -> Iterator[str]:
 
 
 def _case_lines(case: Case) -> Iterator[str]:
-    """Yield a line for the case, one for each objective, and the needless victims."""
     where = case.state, case.pending
     yield line(
         "case",
@@ -197,38 +147,36 @@ def _known(answer: bool | None) -> bool | str:  # noqa: FBT001 - the only argume
 
 
 def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
-    """Yield the names of the columns, then a row for every case and objective."""
     terms = list(dict.fromkeys(term for case in audit.cases for term in case.terms))
     yield [*CSV_COLUMNS, *(f"{side}_{term}" for term in terms for side in ("greedy", "optimum"))]
     for case in audit.cases:
         for one in case.judgements:
+            own: tuple[object, ...] = ("", "", "")
+            if (free := one.at_will) is not None:
+                own = (free.status, len(free.victims), _known(free.better))
             yield [
                 *(case.state, case.pending, case.rules, case.status, len(case.victims)),
                 *(_known(case.irredundant), _known(case.smallest)),
                 _known(case.precedence.fewer) if case.precedence else "",
                 " ".join(case.findings),
                 *(one.objective, one.status, len(one.victims), _known(one.best)),
-                *_at_will(one.at_will),
+                *own,
                 *(both.get(term, "") for term in terms for both in (case.terms, one.terms)),
             ]
 
 
-def _at_will(free: AtWill | None) -> tuple[object, ...]:
-    return ("", "", "") if free is None else (free.status, len(free.victims), _known(free.better))
-
-
-def document(audit: Audit, folder: Path | None = None) -> Document:
+def document(audit: Audit, folder: Path | None = None) -> doc.Document:
     """Return everything there is to say of an audit, for a page that will be in a folder."""
     failed = audit.failures
     failures = (failure_table("audited", failed, folder or Path()),) if failed else ()
-    sections = filled(
+    sections = (
         Section("Findings", tuple(_findings(audit))),
         Section("The worst cases", tuple(_worst(audit, folder or Path()))),
         Section("Objectives", tuple(_objectives(audit))),
         Section("Distributions", tuple(distributions(audit))),
         Section("Failures", failures),
     )
-    return Document(
+    return doc.Document(
         kind="Audit of the scheduler's own answers",
         head=tuple(_head(audit)),
         tiles=tuple(_tiles(audit)),
@@ -243,20 +191,26 @@ def _head(audit: Audit) -> Iterator[Fact]:
     faulty = summary.covered - summary.clean
     badge = f"{plural(faulty, 'case')} with findings" if faulty else "No findings"
     yield Fact("Found", Cell(badge, tone="warn" if faulty else "good"), "badge")
-    yield Fact("Evicting", Cell(_answer(audit)), "answer")
+    said = [f"the scheduler itself evicts in {summary.with_victims:,} of {summary.covered:,}"]
+    if summary.unproved:
+        said.append(f"{summary.unproved:,} not proved within the time limit")
+    if summary.failures:
+        said.append(plural(summary.failures, "failure"))
+    yield Fact("Evicting", Cell("; ".join(said)), "answer")
     if summary.conditional:
         missing = Counter(one.title for case in audit.cases for one in case.coverage)
         names = ", ".join(f"{title} ({count:,})" for title, count in sorted(missing.items()))
-        said = f"{plural(summary.conditional, 'case')} not counted: {names}"
-        yield Fact("Not modelled", Cell(said, tone="warn"))
+        left_out = f"{plural(summary.conditional, 'case')} not counted: {names}"
+        yield Fact("Not modelled", Cell(left_out, tone="warn"))
     yield Fact("Infeasible", Cell(f"{summary.infeasible:,} proved"))
     for one in summary.verdicts:
         judged = f"{one.best:,} of {one.judged:,} of its answers are best, {one.not_best:,} are not"
         yield Fact(one.objective, Cell(judged))
     if (kept := summary.precedence).judged:
-        said = f"fewer victims would still do in {kept.fewer:,} of {kept.judged:,} cases ({STRICT})"
-        said += f", {kept.undecided:,} not decided" if kept.undecided else ""
-        yield Fact("In turn", Cell(said))
+        fewer = f"fewer victims would still do in {kept.fewer:,} of {kept.judged:,} cases"
+        fewer += " (documented precedence, ST-01 to ST-05)"
+        fewer += f", {kept.undecided:,} not decided" if kept.undecided else ""
+        yield Fact("In turn", Cell(fewer))
     shown = reduce(Shown.plus, (one.shown for one in summary.verdicts), Shown())
     if shown.levels:
         yield Fact("Levels", Cell(f"{shown.levels:,} of all optima: {shown_in_words(shown)}"))
@@ -264,22 +218,12 @@ def _head(audit: Audit) -> Iterator[Fact]:
     yield Fact("Rules", Cell(", ".join(rules) or NOTHING))
 
 
-def _answer(audit: Audit) -> str:
-    summary = audit.summary
-    said = [f"the scheduler itself evicts in {summary.with_victims:,} of {summary.covered:,}"]
-    if summary.unproved:
-        said.append(f"{summary.unproved:,} not proved within the time limit")
-    if summary.failures:
-        said.append(f"{plural(summary.failures, 'failure')}")
-    return "; ".join(said)
-
-
-def _tiles(audit: Audit) -> Iterator[Tile]:
+def _tiles(audit: Audit) -> Iterator[doc.Tile]:
     """Yield the findings that were made, and for each objective how many answers are best."""
     summary = audit.summary
     for one in summary.verdicts:
         if one.judged:
-            yield Tile(
+            yield doc.Tile(
                 f"{one.not_best / one.judged:.0%}",
                 f"not best under {one.objective}",
                 f"{one.not_best:,} of {one.judged:,} answers of the scheduler itself",
@@ -287,11 +231,11 @@ def _tiles(audit: Audit) -> Iterator[Tile]:
             )
     needless = sum(len(case.needless) for case in audit.cases)
     if evicted := sum(len(case.victims) for case in audit.cases):
-        tone: Tone = "warn" if needless else "good"
-        yield Tile(f"{needless:,}", "needless victims", f"of {evicted:,} that it evicts", tone)
+        tone: doc.Tone = "warn" if needless else "good"
+        yield doc.Tile(f"{needless:,}", "needless victims", f"of {evicted:,} that it evicts", tone)
 
 
-def _findings(audit: Audit) -> Iterator[Block]:
+def _findings(audit: Audit) -> Iterator[doc.Block]:
     rows: list[tuple[FindingCode, int]] = [
         (code, count) for code, count in audit.summary.findings.items() if count
     ]
@@ -305,22 +249,18 @@ def _findings(audit: Audit) -> Iterator[Block]:
     if rows:
         yield table("What is wrong with the scheduler's own answers", columns, rows)
     elif audit.summary.covered:
-        yield Paragraph("Nothing to find fault with.", "good")
+        yield doc.Paragraph("Nothing to find fault with.", "good")
 
 
-def _objectives(audit: Audit) -> Iterator[Block]:
+def _objectives(audit: Audit) -> Iterator[doc.Block]:
     columns: list[Column[Verdicts]] = [
         Column("Objective", lambda one: one.objective),
-        Column("Proved", lambda one: f"{one.proved:,}", number=True),
-        Column("Judged", lambda one: f"{one.judged:,}", number=True),
-        Column("Best", lambda one: f"{one.best:,}", number=True),
-        Column("Not best", lambda one: f"{one.not_best:,}", number=True),
+        *counts({"proved": "Proved", "judged": "Judged", "best": "Best", "not_best": "Not best"}),
     ]
     if audit.summary.verdicts:
-        best = table(
-            "How many of the scheduler's own answers are best", columns, audit.summary.verdicts
-        )
-        yield Fold("How many were judged", (best,))
+        title = "How many of the scheduler's own answers are best"
+        best = table(title, columns, audit.summary.verdicts)
+        yield doc.Fold("How many were judged", (best,))
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
         work = _work(audit)
@@ -333,13 +273,8 @@ def _objectives(audit: Audit) -> Iterator[Block]:
             Column("Measure", lambda gap: gap.title, folds=True),
             Column("Unit", lambda gap: told(gap.unit, 0, work)[0], folds=True),
             Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
-            Column("Worse", lambda gap: f"{gap.more:,}", number=True),
-            Column("Better", lambda gap: f"{gap.less:,}", number=True),
-            Column(
-                "Mean gap",
-                lambda gap: amount(gap, gap.total / gap.compared),
-                number=True,
-            ),
+            *counts({"more": "Worse", "less": "Better"}),
+            Column("Mean gap", lambda gap: amount(gap, gap.total / gap.compared), number=True),
             Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
         ]
         notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
@@ -351,7 +286,7 @@ def _work(audit: Audit) -> Work:
     return work_in(name for case in audit.cases for name in case.resources)
 
 
-def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
+def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
     shown = found(audit)
     if not shown:
         return
@@ -360,61 +295,49 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
     def preemptor(case: Case) -> Cell:
         return name(case.names.get(case.pending, case.pending))
 
+    def victims(place: int, *, at_will: bool = False) -> Column[Case]:
+        """Return how many victims an optimum under the objective of a place has."""
+
+        def cell(case: Case) -> Cell:
+            judgement = case.judgements[place]
+            best = judgement.at_will if at_will else judgement
+            known = best is not None and best.status in {"optimal", "feasible"}
+            return Cell(f"{len(best.victims):,}") if best and known else NONE
+
+        title = shown[0].judgements[place].objective + ("\nat will" if at_will else "")
+        return Column(title, cell, number=True)
+
+    def lost_more(case: Case) -> Cell:
+        gaps = case.judgements[0].gaps
+        return Cell(work.lost(lost_by(gaps))) if gaps else NONE
+
+    def needless(case: Case) -> Cell:
+        more = len(case.needless) - MAX_NEEDLESS
+        under = f"and {more:,} more" if more > 0 else ""
+        some = [case.names.get(key, key) for key in case.needless[:MAX_NEEDLESS]]
+        return Cell(", ".join(some), under, is_name=bool(some))
+
+    places = range(len(shown[0].judgements))
     columns: list[Column[Case]] = [
         Column("State", lambda case: states[case.state], plural(len(shown), "case"), folds=True),
         Column("Preemptor", preemptor, folds=True, below="State"),
         Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
+        *map(victims, places),
         *(
-            Column(one.objective, _victims(place), number=True)
-            for place, one in enumerate(shown[0].judgements)
-        ),
-        *(
-            Column(f"{one.objective}\nat will", _victims(place, at_will=True), number=True)
-            for place, one in enumerate(shown[0].judgements)
+            victims(place, at_will=True)
+            for place in places
             if any(case.judgements[place].at_will for case in shown)
         ),
-        Column(f"Lost {work.hours} more", _lost_more(work), number=True, only="page"),
+        Column(f"Lost {work.hours} more", lost_more, number=True, only="page"),
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]
     if any(case.needless for case in shown):
-        columns.append(Column("Needless", _needless, only="page"))
+        columns.append(Column("Needless", needless, only="page"))
     caption = "Victims of the scheduler itself and of the optima"
     yield table(caption, columns, shown, most=ON_SCREEN, most_on_page=MAX_CASES)
 
 
-def _victims(place: int, *, at_will: bool = False) -> Callable[[Case], Cell]:
-    """Return what shows how many victims an optimum under the objective of a place has."""
-
-    def shown(case: Case) -> Cell:
-        judgement = case.judgements[place]
-        best = judgement.at_will if at_will else judgement
-        if best is not None and best.status in {"optimal", "feasible"}:
-            return Cell(f"{len(best.victims):,}")
-        return NONE
-
-    return shown
-
-
-def _lost_more(work: Work) -> Callable[[Case], Cell]:
-    """Return what shows how much more work than the first optimum a case loses."""
-
-    def shown(case: Case) -> Cell:
-        gaps = case.judgements[0].gaps
-        return Cell(work.lost(sum(gaps.get(term, 0) for term in LOST))) if gaps else NONE
-
-    return shown
-
-
-def _needless(case: Case) -> Cell:
-    if not case.needless:
-        return Cell("")
-    more = len(case.needless) - MAX_NEEDLESS
-    under = f"and {more:,} more" if more > 0 else ""
-    some = [case.names.get(key, key) for key in case.needless[:MAX_NEEDLESS]]
-    return Cell(", ".join(some), under, is_name=True)
-
-
-def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> Table:
+def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> doc.Table:
     """Return the states that were not answered, and why; links to them start from a folder."""
 
     def state(one: Failure) -> Cell:
@@ -442,29 +365,26 @@ def _state(state: str, folder: Path) -> Cell:
 
 def found(audit: Audit) -> list[Case]:
     """Return the cases with findings, those with the most needless victims first."""
-    return sorted((case for case in audit.cases if case.findings), key=_spared, reverse=True)
+
+    def spared(case: Case) -> int:
+        first = case.judgements[0]
+        return len(case.victims) - len(first.victims) if first.gaps else 0
+
+    return sorted((case for case in audit.cases if case.findings), key=spared, reverse=True)
 
 
-def _spared(case: Case) -> int:
-    """Return how many victims the first optimum has less."""
-    first = case.judgements[0]
-    return len(case.victims) - len(first.victims) if first.gaps else 0
-
-
-def distributions(audit: Audit) -> Iterator[Histogram]:
+def distributions(audit: Audit) -> Iterator[doc.Histogram]:
     """Yield the histograms of an audit that has cases to compare.
 
     All compare answers of the scheduler itself that are within its rules with optima, under the
     first objective.
     """
-    pairs = list(_pairs(audit.cases))
+    firsts = ((case, case.judgements[0]) for case in audit.cases if case.judgements)
+    pairs = [(case, one) for case, one in firsts if one.gaps and not case.outside_rules]
     if not pairs:
         return
     objective, work = pairs[0][1].objective, _work(audit)
-    lost = [
-        sum(best.gaps.get(term, 0) for term in LOST) * work.each / SECONDS_PER_HOUR
-        for _, best in pairs
-    ]
+    lost = [lost_by(best.gaps) * work.each / SECONDS_PER_HOUR for _, best in pairs]
     yield _histogram(
         f"Victims more than the optimum has, under {objective}",
         VICTIMS,
@@ -478,7 +398,15 @@ def distributions(audit: Audit) -> Iterator[Histogram]:
         {"cases": lost},
         decimal,
     )
-    ratios = [pair for pair in (_ratios(case) for case, _ in pairs) if pair is not None]
+    ratios = []
+    for case, _ in pairs:
+        known = [
+            (one.greedy / one.requested, one.optimum / one.requested)
+            for one in case.ratios
+            if one.optimum is not None and one.requested
+        ]
+        if known:
+            ratios.append(tuple(map(max, zip(*known, strict=True))))
     if ratios:
         own, best = zip(*ratios, strict=True)
         yield _histogram(
@@ -489,57 +417,31 @@ def distributions(audit: Audit) -> Iterator[Histogram]:
         )
 
 
-def _pairs(cases: Iterable[Case]) -> Iterator[tuple[Case, Judgement]]:
-    """Yield the cases that can be compared with the optimum under the first objective."""
-    for case in cases:
-        first = case.judgements[0] if case.judgements else None
-        if first is not None and first.gaps and not case.outside_rules:
-            yield case, first
-
-
-def _ratios(case: Case) -> tuple[float, float] | None:
-    known = [
-        (one.greedy / one.requested, one.optimum / one.requested)
-        for one in case.ratios
-        if one.optimum is not None and one.requested
-    ]
-    if not known:
-        return None
-    own, best = zip(*known, strict=True)
-    return max(own), max(best)
-
-
 def _histogram(
     caption: str,
     ranges: Sequence[Range],
     numbers: dict[str, Sequence[float]],
     show: Callable[[float], str],
-) -> Histogram:
+) -> doc.Histogram:
     """Count numbers in ranges; ranges at both ends that nothing lies in are left out."""
-    counts = {title: _counts(values, ranges) for title, values in numbers.items()}
+    ends = [one.most for one in ranges]
+
+    def counted(values: Iterable[float]) -> list[int]:
+        found = Counter(bisect_left(ends, value) for value in values)
+        return [found[place] for place in range(len(ranges))]
+
+    counts = {title: counted(values) for title, values in numbers.items()}
     used = [place for place in range(len(ranges)) if any(c[place] for c in counts.values())]
     first, last = min(used), max(used) + 1
     several = len(numbers) > 1
-    return Histogram(
+    return doc.Histogram(
         caption,
         tuple(one.name for one in ranges[first:last]),
-        tuple(Series(title, tuple(found[first:last])) for title, found in counts.items()),
+        tuple(doc.Series(title, tuple(found[first:last])) for title, found in counts.items()),
         tuple(
             (f"{title}: " if several else "")
-            + OF_THE.format(
-                count=plural(len(values), "case"),
-                mean=show(fmean(values)),
-                median=show(median(values)),
-                least=show(min(values)),
-                most=show(max(values)),
-            )
+            + f"{plural(len(values), 'case')}; mean {show(fmean(values))}, median "
+            f"{show(median(values))}, from {show(min(values))} to {show(max(values))}"
             for title, values in numbers.items()
         ),
     )
-
-
-def _counts(values: Iterable[float], ranges: Sequence[Range]) -> list[int]:
-    counts = [0] * len(ranges)
-    for value in values:
-        counts[next(place for place, one in enumerate(ranges) if value <= one.most)] += 1
-    return counts

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from planner.commands.bench.record import Bench, Group, Manifest, Profile, Row, Standing
+from planner.commands.bench.record import Bench, Group, Profile, Standing
 from planner.commands.bench.summary import GROUPS, KINDS, values
+from planner.report import document as doc
 from planner.report.audit import failure_lines, failure_table
-from planner.report.document import (
-    NOTHING,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Section,
-    Table,
-    filled,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, counts, table
 from planner.report.style import csv_of, fields, line, renderer
 from planner.report.text import decimal, plural
 
@@ -47,64 +38,49 @@ def csv_text(bench: Bench) -> str:
     return csv_of([tuple(KINDS), *values(bench)])
 
 
-def document(bench: Bench) -> Document:
+def document(bench: Bench) -> doc.Document:
     """Return everything there is to say: what each rival reached, by size, and how fast."""
-    sections = filled(
+    sections = (
         *(_section(size, bench.standings) for size in GROUPS),
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
         Section("Failures", (failure_table("answered", bench.failures),)),
     )
-    return Document("Benchmark of preemption planning", tuple(_head(bench)), sections)
-
-
-def _head(bench: Bench) -> Iterator[Fact]:
     manifest = bench.manifest
     cases = len({row.case for row in bench.rows})
     run = "quick" if manifest.quick else "full"
-    yield Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, the {run} run"))
-    yield Fact("Cases", Cell(f"{cases:,} under {plural(len(manifest.objectives), 'objective')}"))
-    yield Fact("Machine", Cell(_machine(manifest)))
-    if bench.failures:
-        yield Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad"))
-
-
-def _machine(manifest: Manifest) -> str:
     machine = manifest.machine
     versions = ", ".join(f"{name} {number}" for name, number in machine.versions.items())
-    cores = plural(machine.cores, "core")
-    return f"{machine.processor}, {cores}, {machine.system}, Python {machine.python}, {versions}"
+    computer = f"{machine.processor}, {plural(machine.cores, 'core')}, {machine.system}"
+    head = [
+        Fact("Suite", Cell(f"{manifest.suite} {manifest.version}, the {run} run")),
+        Fact("Cases", Cell(f"{cases:,} under {plural(len(manifest.objectives), 'objective')}")),
+        Fact("Machine", Cell(f"{computer}, Python {machine.python}, {versions}")),
+    ]
+    if bench.failures:
+        head.append(Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad")))
+    return doc.Document("Benchmark of preemption planning", tuple(head), sections)
 
 
 def _section(size: Group, standings: Sequence[Standing]) -> Section:
-    found = [one for one in standings if one.size == size]
-    return Section(_GROUPS[size], (_standing_table(_GROUPS[size], found),) if found else ())
+    standings = [one for one in standings if one.size == size]
 
+    def ratio(value: float | None) -> str:
+        return NOTHING if value is None else decimal(value)
 
-def _standing_table(caption: str, standings: Sequence[Standing]) -> Table:
-    def count(name: str) -> Callable[[Standing], str]:
-        return lambda one: f"{getattr(one, name):,}"
-
-    late = any(one.late for one in standings)
+    counted = ["answers", "plans", "legal", "optimal", "proved", "refuted"]
+    counted += ["late"] if any(one.late for one in standings) else []
     made: list[Column[Standing]] = [
         Column("Rival", lambda one: one.rival, folds=True),
-        *(
-            Column(name.capitalize(), count(name), number=True)
-            for name in ("answers", "plans", "legal", "optimal", "proved", "refuted")
-        ),
-        *([Column("Late", count("late"), number=True)] if late else []),
-        Column("Victims", lambda one: _ratio(one.ratio), number=True),
-        Column("Worst", lambda one: _ratio(one.worst), number=True, rank=1),
+        *counts({name: name.capitalize() for name in counted}),
+        Column("Victims", lambda one: ratio(one.ratio), number=True),
+        Column("Worst", lambda one: ratio(one.worst), number=True, rank=1),
         Column("CPU s,\nmedian", lambda one: f"{one.cpu_median:.3f}", number=True),
         Column("CPU s,\ntotal", lambda one: f"{one.cpu_total:,.1f}", number=True, rank=2),
     ]
-    return table(caption, made, standings, (NOTE,))
+    return Section(_GROUPS[size], (table(_GROUPS[size], made, standings, (NOTE,)),))
 
 
-def _ratio(value: float | None) -> str:
-    return NOTHING if value is None else decimal(value)
-
-
-def _profile_table(profiles: Sequence[Profile]) -> Table:
+def _profile_table(profiles: Sequence[Profile]) -> doc.Table:
     factors = profiles[0].factors
 
     def share(place: int) -> Callable[[Profile], str]:
@@ -119,7 +95,11 @@ def _profile_table(profiles: Sequence[Profile]) -> Table:
 
 
 def _lines(bench: Bench) -> Iterator[str]:
-    yield from map(_row_line, bench.rows)
+    for row in bench.rows:
+        facts = fields(row, "status legal victims optimal proved refuted late worse_at gap")
+        broken, seconds = ",".join(row.broken) or None, str(row.cpu_seconds)
+        which = row.case, row.objective, row.rival
+        yield line("row", *which, **facts, broken=broken, cpu_seconds=seconds)
     yield from failure_lines(bench.failures)
     for one in bench.standings:
         numbers = one.model_dump(exclude={"size", "rival", "family"}, exclude_none=True)
@@ -127,11 +107,3 @@ def _lines(bench: Bench) -> Iterator[str]:
     for profile in bench.profiles:
         pairs = zip(profile.factors, profile.shares, strict=True)
         yield line("profile", profile.rival, **{f"within_{f}": str(s) for f, s in pairs})
-
-
-def _row_line(row: Row) -> str:
-    facts = fields(row, "status legal victims optimal proved refuted late worse_at gap")
-    facts["broken"] = ",".join(row.broken) or None
-    return line(
-        "row", row.case, row.objective, row.rival, **facts, cpu_seconds=str(row.cpu_seconds)
-    )

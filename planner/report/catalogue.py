@@ -8,17 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan import Record
-from planner.report.document import (
-    NOTHING,
-    Cell,
-    Column,
-    Document,
-    Facts,
-    Only,
-    Paragraph,
-    Section,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import NOTHING, Cell, Column, Section, table
 from planner.report.style import Said, renderer, words
 
 
@@ -83,12 +74,12 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
         yield f"objective {facts}"
 
 
-def _document(catalogue: Catalogue) -> Document:
+def _document(catalogue: Catalogue) -> doc.Document:
     sections = []
     known: set[str] = set()
     for rules in catalogue.rule_sets:
         title = f"Rules of {rules.name}"
-        heading = Only("screen", (Paragraph(title, "strong"),))
+        heading = doc.Only("screen", (doc.Paragraph(title, "strong"),))
         sections += [Section(title, (heading,)), Section(title, (_laws(rules, known),))]
         known.update(law.id for law in rules.laws)
     terms: list[Column[TermEntry]] = [
@@ -106,10 +97,10 @@ def _document(catalogue: Catalogue) -> Document:
         Section("Terms", (table("What disruption is measured by", terms, catalogue.terms),)),
         Section("Objectives", (table("What is minimised", objectives, catalogue.objectives),)),
     ]
-    return Document("Laws, disruption terms and objectives", (), tuple(sections))
+    return doc.Document("Laws, disruption terms and objectives", (), tuple(sections))
 
 
-def _laws(rules: RuleSet, known: Container[str]) -> Facts:
+def _laws(rules: RuleSet, known: Container[str]) -> doc.Facts:
     """Return the laws of a rule set; of one that is known already only id and title."""
     rows: list[tuple[str, Cell]] = []
     for law in rules.laws:
@@ -121,7 +112,7 @@ def _laws(rules: RuleSet, known: Container[str]) -> Facts:
                 *(("", Cell(f"reason code {code}", tone="dim")) for code in law.reasons),
                 ("", Cell("")),
             ]
-    return Facts(tuple(rows if rows[-1][1].text else rows[:-1]))
+    return doc.Facts(tuple(rows if rows[-1][1].text else rows[:-1]))
 
 
 render = renderer(_lines, _document)

@@ -12,34 +12,19 @@ from pydantic import Field
 from planner.commands.check.plan import Check, CheckedClaim
 from planner.commands.lint.lint import Finding, Lint, Severity
 from planner.plan import Record
+from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
-from planner.report.document import (
-    CUT,
-    MAX_ROWS,
-    NOTHING,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Paragraph,
-    Section,
-    Tone,
-    filled,
-    name,
-    table,
-)
+from planner.report.document import CUT, NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, each, field_lines, fields, line, rendered, renderer, words
-from planner.report.text import clean, plural, short
+from planner.report.text import clean, plural, short, some_of
 from planner.scheduler import scheduler_of
 
 if TYPE_CHECKING:
     from planner.commands.replay import FileComparison, ReplayReport
 
-OPEN: Final = "not certified"
 MAX_OBJECTS: Final = 12
 MORE: Final = "... {count:,} more differences"
-_TONES: Final[Mapping[Severity, Tone]] = {"error": "bad", "warning": "warn", "note": ""}
+_TONES: Final[Mapping[Severity, doc.Tone]] = {"error": "bad", "warning": "warn", "note": ""}
 
 
 class Checks(Record):
@@ -57,7 +42,6 @@ def render_checks(answer: Checks, style: str, *, width: int, color: bool) -> str
 
 
 def _counts(one: Check) -> tuple[int, int]:
-    """Return how many claims are certified, and how many verdicts hold."""
     return sum(c.certified for c in one.claims), sum(v.holds for v in one.verdicts)
 
 
@@ -75,72 +59,58 @@ def _check_lines(one: Check) -> Iterator[str]:
     yield line("accepted", one.accepted, **counts)
 
 
-def _checked(one: Check) -> Document:
-    def proof(claim: CheckedClaim) -> Cell:
-        return Cell("certified", tone="good") if claim.certified else Cell(OPEN, tone="bad")
-
+def _checked(one: Check) -> doc.Document:
+    proofs = {True: Cell("certified", tone="good"), False: Cell("not certified", tone="bad")}
     columns: list[Column[CheckedClaim]] = [
         Column("Claim", lambda claim: claim.claim),
         Column("What", lambda claim: claim.title, folds=True),
-        Column(
-            "Value",
-            lambda claim: NOTHING if claim.value is None else f"{claim.value:,}",
-            number=True,
-        ),
-        Column("Proof", proof),
+        Column("Value", lambda o: NOTHING if o.value is None else f"{o.value:,}", number=True),
+        Column("Proof", lambda claim: proofs[claim.certified]),
         Column("How", lambda claim: claim.detail, folds=True),
     ]
     broken = (f"{v.law} {v.title}: {v.detail}" for v in one.verdicts if not v.holds)
     certified, held = _counts(one)
     counted = f"{certified} of {plural(len(one.claims), 'claim')} certified"
+    counted += f", {held} of {plural(len(one.verdicts), 'verdict')} hold"
     said = Cell("Accepted", tone="good") if one.accepted else Cell("Not accepted", tone="bad")
-    return Document(
-        kind="Checked plan",
-        head=(
-            Fact("Preemptor", name(one.preemptor), "title"),
-            Fact("Objective", Cell(one.objective)),
-            Fact("Status", Cell(f"{one.status}, as the plan says")),
-            Fact("Answer", said, "verdict"),
-            Fact(
-                "",
-                Cell(f"{counted}, {held} of {plural(len(one.verdicts), 'verdict')} hold"),
-                "answer",
-            ),
-        ),
-        sections=filled(
-            Section("Claims", (table("What the plan claims", columns, one.claims),)),
-            Section("Does not hold", tuple(Paragraph(text, "bad") for text in broken)),
-            Section("Notes", tuple(Paragraph(note, "warn") for note in one.notes)),
-        ),
-        answer_last=True,
+    head = (
+        Fact("Preemptor", name(one.preemptor), "title"),
+        Fact("Objective", Cell(one.objective)),
+        Fact("Status", Cell(f"{one.status}, as the plan says")),
+        Fact("Answer", said, "verdict"),
+        Fact("", Cell(counted), "answer"),
     )
+    sections = (
+        Section("Claims", (table("What the plan claims", columns, one.claims),)),
+        Section("Does not hold", tuple(doc.Paragraph(text, "bad") for text in broken)),
+        Section("Notes", tuple(doc.Paragraph(note, "warn") for note in one.notes)),
+    )
+    return doc.Document("Checked plan", head, sections, answer_last=True)
 
 
-def _findings(answer: Lint) -> Document:
+def _findings(answer: Lint) -> doc.Document:
     """Return a section for every finding, the first ones only where there are very many."""
-    sections = [_section(one) for one in answer.findings[:MAX_ROWS]]
-    left_out = len(answer.findings) - MAX_ROWS
+    sections = [_section(one) for one in answer.findings[: doc.MAX_ROWS]]
+    left_out = len(answer.findings) - doc.MAX_ROWS
     if left_out > 0:
-        sections.append(Section("More", (Paragraph(CUT.format(count=left_out), "dim"),)))
+        sections.append(Section("More", (doc.Paragraph(CUT.format(count=left_out), "dim"),)))
     counts = Counter(one.severity for one in answer.findings)
     found = [plural(counts[severity], severity) for severity in _TONES if counts[severity]]
-    tones: list[Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
+    tones: list[doc.Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
     said = Cell(", ".join(found) or "Nothing found.", tone=tones[0] if tones else "good")
     head = (
         *assumed(answer.coverage),
         Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
         Fact("Found", said, "badge"),
     )
-    return Document("Findings on a configuration", head, tuple(sections))
+    return doc.Document("Findings on a configuration", head, tuple(sections))
 
 
 def _section(one: Finding) -> Section:
-    shown = one.objects[:MAX_OBJECTS]
-    left_out = len(one.objects) - len(shown)
-    names = ", ".join(map(short, shown)) + (f" and {left_out:,} more" if left_out else "")
+    objects = some_of([short(each) for each in one.objects[:MAX_OBJECTS]], len(one.objects))
     rows = (
         ("Severity", Cell(one.severity, tone=_TONES[one.severity])),
-        ("Objects", Cell(names)),
+        ("Objects", Cell(objects)),
         ("Reason", Cell(one.reason)),
         ("Hint", Cell(one.hint)),
         *(
@@ -148,7 +118,7 @@ def _section(one: Finding) -> Section:
             for number, step in enumerate(one.example.shows)
         ),
     )
-    return Section(f"{one.code}: {one.title}", (Facts(rows),), heads=True)
+    return Section(f"{one.code}: {one.title}", (doc.Facts(rows),), heads=True)
 
 
 def _finding_lines(answer: Lint) -> Iterator[str]:
@@ -180,7 +150,6 @@ def render_replay(  # noqa: PLR0913 - two views of the answers, the style and th
 
 
 _COUNTED: Final = ("instances", "equal", "skipped", "different", "uncovered")
-NOT_COMPARED: Final = "Not compared, for what the planner does not model"
 
 
 def _replay_lines(files: Sequence[FileComparison], show: int) -> Iterator[str]:
@@ -192,26 +161,22 @@ def _replay_lines(files: Sequence[FileComparison], show: int) -> Iterator[str]:
             yield MORE.format(count=len(file.different) - show)
         for one in file.uncovered:
             yield f"uncovered {words(one.id)} {clean(one.detail)}"
-    yield f"total {words(**{field: _total(files, field) for field in _COUNTED})}"
+    yield f"total {words(**{field: _count(field, *files) for field in _COUNTED})}"
 
 
-def _count(file: FileComparison, field: str) -> int:
-    value = getattr(file, field)
-    return value if isinstance(value, int) else len(value)
+def _count(field: str, *files: FileComparison) -> int:
+    found = (getattr(file, field) for file in files)
+    return sum(one if isinstance(one, int) else len(one) for one in found)
 
 
-def _total(files: Sequence[FileComparison], field: str) -> int:
-    return sum(_count(file, field) for file in files)
-
-
-def _replayed(files: Sequence[FileComparison], show: int) -> Document:
+def _replayed(files: Sequence[FileComparison], show: int) -> doc.Document:
     def counted(field: str) -> Column[FileComparison]:
         def cell(file: FileComparison) -> Cell:
-            count = _count(file, field)
-            tone: Tone = "" if field != "different" else "bad" if count else "good"
+            count = _count(field, file)
+            tone: doc.Tone = "" if field != "different" else "bad" if count else "good"
             return Cell(f"{count:,}", tone=tone)
 
-        return Column(field.capitalize(), cell, f"{_total(files, field):,}", number=True)
+        return Column(field.capitalize(), cell, f"{_count(field, *files):,}", number=True)
 
     columns: list[Column[FileComparison]] = [
         Column("File", lambda file: name(file.file), plural(len(files), "file"), folds=True),
@@ -221,11 +186,12 @@ def _replayed(files: Sequence[FileComparison], show: int) -> Document:
     for file in files:
         rows = tuple((f"  {one.id}", Cell(one.detail)) for one in file.different[:show])
         more = len(file.different) - show
-        left_out = (Paragraph(f"  {MORE.format(count=more)}", "dim"),) if more > 0 else ()
+        left_out = (doc.Paragraph(f"  {MORE.format(count=more)}", "dim"),) if more > 0 else ()
         if rows:
-            sections.append(Section(file.file, (Facts(rows), *left_out), heads=True))
+            sections.append(Section(file.file, (doc.Facts(rows), *left_out), heads=True))
     missing = Counter(one.detail for file in files for one in file.uncovered)
     if missing:
         counts = ((name, Cell(plural(count, "line"))) for name, count in sorted(missing.items()))
-        sections.append(Section(NOT_COMPARED, (Facts(tuple(counts)),), heads=True))
-    return Document("Replay of recorded answers", (), tuple(sections))
+        title = "Not compared, for what the planner does not model"
+        sections.append(Section(title, (doc.Facts(tuple(counts)),), heads=True))
+    return doc.Document("Replay of recorded answers", (), tuple(sections))

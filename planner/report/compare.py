@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from planner.commands.compare import Comparison
@@ -17,18 +17,9 @@ from planner.commands.compare.record import (
 )
 from planner.commands.compare.table import columns, values
 from planner.plan import Record
+from planner.report import document as doc
 from planner.report.audit import failure_lines, failure_table
-from planner.report.document import (
-    NOTHING,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Section,
-    Table,
-    filled,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, counts, table
 from planner.report.style import Said, csv_of, fields, line, renderer
 from planner.report.text import decimal, plural, short
 from planner.report.words import Work, work_in
@@ -56,8 +47,6 @@ COUNTS: Final = {
 }
 """What is counted of an algorithm; columns with nothing but zeros are left out."""
 
-COMPARED: Final = "Comparison of algorithms"
-OUTSIDE: Final = " (outside the rules)"
 _RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
 """Which measures of a case give way first where there is little room."""
 
@@ -98,33 +87,28 @@ def shown(measure: Measure, value: float | None, work: Work) -> str:
     return decimal(value) if measure == "ratio" else decimal(value).removesuffix(".00")
 
 
-def document(comparison: Comparison) -> Document:
+def document(comparison: Comparison) -> doc.Document:
     """Return everything there is to say: the rows, distributions, and who is better how often."""
     summary = comparison.summary
-    duels = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
-    work = work_of(comparison)
-    against = f"Against {comparison.algorithms[0]}"
-    sections = filled(
+    work, first = work_of(comparison), comparison.algorithms[0]
+    fought = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
+    duels = (_duel_table(summary.duels, work),) if fought else ()
+    sections = (
         Section("Cases", (_row_table(comparison.rows, work),)),
         Section("Algorithms", (_standing_table(summary.standings),) if comparison.rows else ()),
         Section("Distributions", (_distribution_table(summary.distributions, work),)),
-        Section(against, (_duel_table(summary.duels, work),) if duels else (), heads=True),
+        Section(f"Against {first}", duels, heads=True),
         Section("Failures", (failure_table("answered", comparison.failures),)),
     )
-    return Document(COMPARED, tuple(_head(comparison)), sections)
-
-
-def _head(comparison: Comparison) -> Iterator[Fact]:
-    summary = comparison.summary
-    first = comparison.algorithms[0]
     counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
-    yield Fact("Compared", Cell(counted))
-    yield Fact("Algorithms", Cell(f"{len(comparison.algorithms)}; the first is {first}"))
+    algorithms = f"{len(comparison.algorithms)}; the first is {first}"
+    head = [Fact("Compared", Cell(counted)), Fact("Algorithms", Cell(algorithms))]
     if summary.failures:
-        yield Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad"))
+        head.append(Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad")))
+    return doc.Document("Comparison of algorithms", tuple(head), sections)
 
 
-def _row_table(rows: Sequence[Row], work: Work) -> Table:
+def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
     """Return the rows; who waits where is said once for all algorithms."""
     cases = [
         (row, before is None or (row.state, row.pending) != (before.state, before.pending))
@@ -140,42 +124,32 @@ def _row_table(rows: Sequence[Row], work: Work) -> Table:
         return f"{short(row.state)}: {short(called)}" if is_first else ""
 
     def status(one: tuple[Row, bool]) -> str:
-        return one[0].status + (OUTSIDE if one[0].outside_rules else "")
+        return one[0].status + (" (outside the rules)" if one[0].outside_rules else "")
 
-    def measured(measure: Measure) -> Callable[[tuple[Row, bool]], str]:
-        return lambda one: shown(measure, one[0].measured(measure), work)
+    def column(measure: Measure) -> Column[tuple[Row, bool]]:
+        title = _title(measure, work).replace(", ", "\n").replace(" / ", " /\n")
+        rank = _RANKS.get(measure, 0)
+        return Column(
+            title, lambda o: shown(measure, o[0].measured(measure), work), number=True, rank=rank
+        )
 
     made: list[Column[tuple[Row, bool]]] = [
         Column("Case", case, folds=True),
         Column("Algorithm", lambda one: one[0].algorithm, folds=True, below="Case"),
         Column("Status", status, folds=True),
-        *(
-            Column(
-                _title(measure, work).replace(", ", "\n").replace(" / ", " /\n"),
-                measured(measure),
-                number=True,
-                rank=_RANKS.get(measure, 0),
-            )
-            for measure in MEASURES
-        ),
+        *map(column, MEASURES),
     ]
     return table("What each algorithm answers", made, cases, most=ROWS)
 
 
-def _standing_table(standings: Sequence[Standing]) -> Table:
-    used = [name for name in COUNTS if any(getattr(one, name) for one in standings)]
-
-    def count(name: str) -> Callable[[Standing], str]:
-        return lambda one: f"{getattr(one, name):,}"
-
-    made: list[Column[Standing]] = [
-        Column("Algorithm", lambda one: one.algorithm, folds=True),
-        *(Column(COUNTS[name], count(name), number=True) for name in used),
-    ]
+def _standing_table(standings: Sequence[Standing]) -> doc.Table:
+    used = {n: title for n, title in COUNTS.items() if any(getattr(one, n) for one in standings)}
+    algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
+    made = [algorithm, *counts(used)]
     return table("How each fared", made, standings)
 
 
-def _distribution_table(rows: Sequence[Distribution], work: Work) -> Table:
+def _distribution_table(rows: Sequence[Distribution], work: Work) -> doc.Table:
     made: list[Column[Distribution]] = [
         Column("Measure", lambda one: _title(one.measure, work), folds=True),
         Column("Algorithm", lambda one: one.algorithm, folds=True),
@@ -188,7 +162,7 @@ def _distribution_table(rows: Sequence[Distribution], work: Work) -> Table:
     return table("Measures over all cases", made, rows)
 
 
-def _duel_table(duels: Sequence[Duel], work: Work) -> Table:
+def _duel_table(duels: Sequence[Duel], work: Work) -> doc.Table:
     rows = [(duel, score) for duel in duels for score in duel.scores]
     made: list[Column[tuple[Duel, Score]]] = [
         Column("Algorithm", lambda row: row[0].algorithm, folds=True),
@@ -221,7 +195,6 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
 
 def _numbers(record: Record, *but: str) -> dict[str, str]:
-    """Return the numbers of a record by name, without the fields that are no numbers."""
     return {key: str(value) for key, value in record.model_dump(exclude=set(but)).items()}
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from planner.plan import Assume, Status, Uncovered
 from planner.report.document import Block, Cell, Column, Fact, Tone, table
 from planner.report.style import Said, line
-from planner.report.text import clean
+from planner.report.text import clean, some_of
 
-BEST: Final = ("Best, if what is not modelled decides nothing", "warn")
-NONE: Final = ("Infeasible, if what is not modelled decides nothing", "warn")
+ANSWERS: Final[Mapping[str, tuple[str, Tone]]] = {
+    "optimal": ("Proved optimal", "good"),
+    "feasible": ("Legal, not proved optimal", "warn"),
+    "infeasible": ("Proved infeasible", "bad"),
+    "unknown": ("Unknown", "warn"),
+}
 KINDS: Final[Mapping[str, str]] = {
     "unmodelled": "Not modelled",
     "contradiction": "Contradicted",
@@ -19,14 +23,25 @@ KINDS: Final[Mapping[str, str]] = {
 }
 
 
-def answer_in_words(
-    status: Status, claim: Status, answers: Mapping[str, tuple[str, Tone]]
-) -> tuple[str, Tone]:
-    """Return what a status is called, and its tone; a conditional one says its condition."""
-    if status != "conditional":
-        return answers[status]
-    said, tone = NONE if claim == "infeasible" else BEST
-    return said, "warn" if tone == "warn" else ""
+class Answered(Protocol):
+    """A plan, a front or an explanation of one; ``claim`` is its status but for what is assumed."""
+
+    @property
+    def status(self) -> Status:
+        """Such as ``conditional``."""
+
+    @property
+    def claim(self) -> Status:
+        """Such as ``optimal``."""
+
+
+def answer_cell(answer: Answered, answers: Mapping[str, tuple[str, Tone]] = ANSWERS) -> Cell:
+    """Return what the status of an answer is called; a conditional one says its condition."""
+    if answer.status != "conditional":
+        said, tone = answers[answer.status]
+        return Cell(said, tone=tone)
+    said = "Infeasible" if answer.claim == "infeasible" else "Best"
+    return Cell(f"{said}, if what is not modelled decides nothing", tone="warn")
 
 
 def assumed(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iterator[Fact]:
@@ -40,19 +55,17 @@ def assumed(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iter
 def effects(coverage: Sequence[Uncovered]) -> Iterator[Block]:
     """Yield a table of what each can change, and of the objects that show it."""
     if coverage:
+
+        def objects(one: Uncovered) -> str:
+            return some_of([clean(each) for each in one.objects], one.count)
+
         columns: list[Column[Uncovered]] = [
             Column("What", lambda one: one.title, folds=True),
             Column("", lambda one: KINDS[one.kind].lower()),
             Column("It can change", lambda one: one.effect, folds=True, least=24),
-            Column("Objects", _objects, folds=True),
+            Column("Objects", objects, folds=True),
         ]
         yield table("What is not modelled, or not known", columns, coverage)
-
-
-def _objects(one: Uncovered) -> str:
-    shown = ", ".join(map(clean, one.objects))
-    left_out = one.count - len(one.objects)
-    return f"{shown} and {left_out:,} more" if left_out > 0 else shown
 
 
 def uncovered_lines(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What a result is made of, whatever it is written in: texts, facts, tables, names, charts.
 
 Screens and pages (Markdown is a page) show the same document. Where they must differ, a part says
-on which medium it is shown.
+on which medium it is shown. Modules that make documents call this one ``doc``.
 """
 
 from __future__ import annotations
@@ -131,6 +131,15 @@ def named(keys: Sequence[str], names: Mapping[str, str]) -> str:
     text = ", ".join(short(names.get(key, key)) for key in keys[:MAX_NAMES])
     more = len(keys) - MAX_NAMES
     return f"{text} {CUT.format(count=more)}" if more > 0 else text
+
+
+def counts(titles: Mapping[str, str]) -> list[Column[Any]]:
+    """Return columns of whole numbers: for each field that has one, its title."""
+
+    def count(field: str) -> Callable[[object], str]:
+        return lambda row: f"{getattr(row, field):,}"
+
+    return [Column(title, count(field), number=True) for field, title in titles.items()]
 
 
 class Paragraph(Struct, frozen=True):
@@ -330,7 +339,8 @@ class Fact(NamedTuple):
 class Document(Struct, frozen=True):
     """A result: what it is about and the answer, in facts, then numbers and sections.
 
-    A screen shows the facts one under the other; a page has title, badge and answer larger.
+    Empty sections are left out. A screen shows the facts one under the other; a page has title,
+    badge and answer larger.
     ``kind`` says what sort of result it is; ``tiles`` are for pages only. ``answer_last`` says that
     a screen ends with badge and answer.
     """
@@ -380,8 +390,3 @@ class Document(Struct, frozen=True):
         alike = {role, "verdict"} if role == "badge" else {role}
         found = (fact for fact in reversed(self.head) if fact.role in alike)
         return next(found, Fact("", other))
-
-
-def facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[Fact]:
-    """Yield facts that a page makes nothing more of."""
-    return (Fact(label, cell) for label, cell in rows)

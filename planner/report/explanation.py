@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple
 
 from planner.commands.explain.record import (
     Alternative,
@@ -15,24 +15,10 @@ from planner.commands.explain.record import (
     Optima,
     TermDifference,
 )
-from planner.report.covered import answer_in_words, assumed, uncovered_lines
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Section,
-    Table,
-    facts,
-    filled,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.covered import answer_cell, assumed, uncovered_lines
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.measures import RARELY_SHOWN, not_twice, told
-from planner.report.plan import ANSWERS
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
 from planner.report.words import work_in
@@ -48,101 +34,83 @@ NECESSARY: Final = {True: "yes", False: "no", None: NOTHING}
 CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 
 
-class Explained(Protocol):
-    """What a scheduler's own module says of an explanation."""
+class Explained(NamedTuple):
+    """What a scheduler's own module says of an explanation.
 
-    def about(self, answer: CommonExplanation) -> Iterable[tuple[str, Cell]]:
-        """Yield facts that no other scheduler has."""
-        ...
+    ``columns`` say what runs where, ``asking`` are plain lines on where the preemptor is. For each
+    that is explained, ``standings`` have the start of its line: who it is, and where it runs.
+    ``about``, ``blocks`` and ``lines`` are what no other scheduler has: facts, what is said of the
+    nodes, and plain lines.
+    """
 
-    def columns(self) -> list[Column[Any]]:
-        """Return the columns that say what runs where."""
-        ...
-
-    def asking(self, answer: CommonExplanation) -> Iterable[str]:
-        """Yield the lines on where the preemptor is."""
-        ...
-
-    def standings(self, answer: CommonExplanation) -> Iterable[tuple[CommonStanding, str]]:
-        """Yield what is explained, and the start of its line: who it is, and where it runs."""
-        ...
-
-    def blocks(self, answer: CommonExplanation) -> Iterable[Block]:
-        """Yield what is said of the nodes."""
-        ...
-
-    def lines(self, answer: CommonExplanation) -> Iterable[str]:
-        """Yield the plain lines that no other scheduler has."""
-        ...
+    columns: list[Column[Any]]
+    asking: Iterable[str]
+    standings: Iterable[tuple[CommonStanding, str]]
+    about: Iterable[tuple[str, Cell]] = ()
+    blocks: Iterable[doc.Block] = ()
+    lines: Iterable[str] = ()
 
 
-EXPLAINED: Final = Part[Explained]("explained")
+EXPLAINED: Final = Part[Callable[[CommonExplanation], Explained]]("explained")
 
 
-def document(answer: CommonExplanation) -> Document:
+def document(answer: CommonExplanation) -> doc.Document:
     """Return everything there is to say of what was asked."""
-    other, optima = answer.alternative, answer.optima
-    compared: tuple[Block, ...] = ()
+    other, optima, own = answer.alternative, answer.optima, EXPLAINED.of(answer)(answer)
+    compared: tuple[doc.Block, ...] = ()
     if other is not None and other.terms:
         compared = (_alternative(other, answer.names), _difference(answer, other.terms))
-    sections = filled(
-        Section("Who", (_standings(answer),)),
+    sections = (
+        Section("Who", (_standings(answer, own.columns),)),
         Section("The other plan", compared),
         Section("Plans as good", tuple(_optima(optima, answer.names)) if optima else ()),
         Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
-        Section("Room on the nodes", tuple(EXPLAINED.of(answer).blocks(answer))),
+        Section("Room on the nodes", tuple(own.blocks)),
     )
-    return Document("Explanation", tuple(_head(answer)), sections)
-
-
-def _head(answer: CommonExplanation) -> Iterator[Fact]:
     called = scheduler_of(answer).words
-    yield from assumed(answer.coverage, answer.assume)
-    yield Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer")
-    yield Fact("Preemptor", name(answer.preemptor_name), "title")
-    yield Fact("Priority", Cell(str(answer.priority)))
-    yield Fact(called.queue, name(answer.preemptor_queue))
-    yield Fact("Scheduler", Cell(f"{called.name}, {called.rules[answer.rules]}"))
-    yield Fact("Objective", Cell(answer.objective))
-    said, tone = answer_in_words(answer.status, answer.claim, ANSWERS)
-    yield Fact("Plan", Cell(said, tone=tone), "verdict")
-    yield Fact("Victims", Cell(f"{len(answer.victims):,}"))
-    yield from facts(EXPLAINED.of(answer).about(answer))
+    head = (
+        *assumed(answer.coverage, answer.assume),
+        Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer"),
+        Fact("Preemptor", name(answer.preemptor_name), "title"),
+        Fact("Priority", Cell(str(answer.priority))),
+        Fact(called.queue, name(answer.preemptor_queue)),
+        Fact("Scheduler", Cell(f"{called.name}, {called.rules[answer.rules]}")),
+        Fact("Objective", Cell(answer.objective)),
+        Fact("Plan", answer_cell(answer), "verdict"),
+        Fact("Victims", Cell(f"{len(answer.victims):,}")),
+        *(Fact(*row) for row in own.about),
+    )
+    return doc.Document("Explanation", head, sections)
 
 
-def _standings(answer: CommonExplanation) -> Table:
+def _standings(answer: CommonExplanation, where: Iterable[Column[Any]]) -> doc.Table:
+    itself = scheduler_of(answer).words.name
     columns: list[Column[Any]] = [
-        *EXPLAINED.of(answer).columns(),
+        *where,
         Column("Law", lambda one: name(one.law.law)),
         Column("Why", lambda one: one.law.text, folds=True, least=24),
-        Column(
-            scheduler_of(answer).words.name,
-            lambda one: NECESSARY[one.by_scheduler],
-            rank=3,
-        ),
+        Column(itself, lambda one: NECESSARY[one.by_scheduler], rank=3),
         Column("Necessary", lambda one: NECESSARY[one.necessary]),
     ]
     return table("What the rules say of each", columns, answer.standings)
 
 
-def _alternative(other: Alternative, names: Mapping[str, str]) -> Facts:
+def _alternative(other: Alternative, names: Mapping[str, str]) -> doc.Facts:
     victim = Cell(names.get(other.victim, other.victim), tone="strong", is_name=True)
     rows = [(CONDITIONS[other.condition], victim)]
     for label, keys in (("more", other.more), ("fewer", other.fewer)):
-        named = [name(names.get(key, key)) for key in keys]
-        rows += [(label if not n else "", cell) for n, cell in enumerate(named)]
-    return Facts(tuple(rows))
+        rows += [("" if n else label, name(names.get(key, key))) for n, key in enumerate(keys)]
+    return doc.Facts(tuple(rows))
 
 
-def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> Table:
+def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> doc.Table:
     ordered = sorted(terms, key=lambda term: (term.level is None, term.level or 0))
-    differ = (
+    telling = (
         one
         for one in ordered
-        if one.level is None and one.plan != one.other and one.term not in RARELY_SHOWN
+        if one.level is not None or (one.plan != one.other and one.term not in RARELY_SHOWN)
     )
-    asked = [one for one in ordered if one.level is not None]
-    shown = not_twice((*asked, *differ), lambda term: (term.term, (term.plan, term.other)))
+    shown = not_twice(telling, lambda term: (term.term, (term.plan, term.other)))
     work = work_in(one.resource for each in answer.standings for one in each.usage)
 
     def of(field: str) -> Callable[[TermDifference], str]:
@@ -153,9 +121,7 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> T
         return f"{'+' if more >= 0 else ''}{told(term.unit, more, work)[1]}"
 
     columns: list[Column[TermDifference]] = [
-        Column(
-            "Level", lambda term: NOTHING if term.level is None else str(term.level), number=True
-        ),
+        Column("Level", lambda o: NOTHING if o.level is None else str(o.level), number=True),
         Column("Term", lambda term: term.term),
         Column("Disruption", lambda term: term.title, folds=True),
         Column("Plan", of("plan"), number=True),
@@ -166,20 +132,17 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> T
     return table("The plan and the other", columns, shown)
 
 
-def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
-    least = "" if optima.complete else "at least "
-    columns: list[Column[tuple[str, ...]]] = [
-        Column(
-            f"Optimal plans: {least}{optima.count:,}",
-            lambda keys: ", ".join(short(names.get(key, key)) for key in keys),
-            folds=True,
-        )
-    ]
+def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[doc.Block]:
+    def victims(keys: tuple[str, ...]) -> str:
+        return ", ".join(short(names.get(key, key)) for key in keys)
+
     if optima.count > 1:
+        title = f"Optimal plans: {'' if optima.complete else 'at least '}{optima.count:,}"
+        columns = [Column(title, victims, folds=True)]
         yield table("All that equal the plan in every level", columns, optima.plans)
 
 
-def _clash(clash: CommonClash[Any]) -> Iterator[Block]:
+def _clash(clash: CommonClash[Any]) -> Iterator[doc.Block]:
     laws: list[Column[LawInWords]] = [
         Column("Law", lambda law: name(law.law)),
         Column("Clash", lambda law: law.text, folds=True),
@@ -187,7 +150,7 @@ def _clash(clash: CommonClash[Any]) -> Iterator[Block]:
     if clash.laws:
         yield table("Laws that clash", laws, clash.laws)
     if clash.shortfalls:
-        yield Facts(tuple(("Short", Cell(one.text)) for one in clash.shortfalls))
+        yield doc.Facts(tuple(("Short", Cell(one.text)) for one in clash.shortfalls))
     changes: list[Column[Change]] = [
         Column("Change that helps", lambda one: one.path, folds=True, least=40),
         Column("From", lambda one: one.before),
@@ -199,13 +162,14 @@ def _clash(clash: CommonClash[Any]) -> Iterator[Block]:
 
 
 def _lines(answer: CommonExplanation) -> Iterator[str]:
+    own = EXPLAINED.of(answer)(answer)
     yield line("question", answer.question)
     yield line("answer", Said(answer.answer))
     yield line("preemptor", answer.preemptor)
-    yield from EXPLAINED.of(answer).asking(answer)
+    yield from own.asking
     yield from field_lines(answer, "priority rules objective status victims")
     yield from uncovered_lines(answer.coverage, answer.assume)
-    for one, start in EXPLAINED.of(answer).standings(answer):
+    for one, start in own.standings:
         facts = words(
             Said(one.law.text),
             **fields(one, "priority candidate"),
@@ -223,7 +187,7 @@ def _lines(answer: CommonExplanation) -> Iterator[str]:
             yield line("optimal_plan", number, *keys)
     if answer.clash is not None:
         yield from _clash_lines(answer.clash)
-    yield from EXPLAINED.of(answer).lines(answer)
+    yield from own.lines
 
 
 def _alternative_lines(other: Alternative) -> Iterator[str]:

@@ -9,52 +9,24 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import ConfigDict, Field
 
 from planner.plan import SCHEMA_VERSION, Record
-from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
-from planner.report.covered import answer_in_words, assumed, uncovered_lines
-from planner.report.document import (
-    LEAST,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    facts,
-    filled,
-    name,
-    named,
-    table,
-)
+from planner.plan.front import Front, FrontPoint, GreedyPoint
+from planner.report import document as doc
+from planner.report.covered import answer_cell, assumed, uncovered_lines
+from planner.report.document import LEAST, Cell, Column, Fact, Section, name, named, table
 from planner.report.measures import told
-from planner.report.plan import (
-    LINES,
-    NO_GREEDY,
-    PAGE,
-    outside_lines,
-    scheduler_at,
-)
+from planner.report.plan import LINES, NO_GREEDY, PAGE, outside_lines, scheduler_at
 from planner.report.style import Said, each, free, line, rendered
 from planner.report.text import cells, moment, short
 from planner.report.words import outside_rules, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
-ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
+ANSWERS: Final[dict[str, tuple[str, doc.Tone]]] = {
     "optimal": ("Proved complete", "good"),
     "feasible": ("Not complete", "warn"),
     "infeasible": ("Proved infeasible", "bad"),
     "unknown": ("Unknown", "warn"),
 }
-FRONT: Final = "Pareto front"
 TITLE_WIDTH: Final = 12
-ON: Final = "{scheduler}'s own plan is on the front, as good as point {points}."
-BEHIND: Final = (
-    "{scheduler}'s own plan is behind the front: {points} better in one measure and no worse in "
-    "the other."
-)
-OPEN: Final = "None of these points is better than {scheduler}'s own plan; one not found may be."
-OUTSIDE: Final = "{scheduler}'s own plan is none that the front is drawn from."
 
 
 class Fronts(Record):
@@ -70,7 +42,7 @@ class _Row(NamedTuple):
     """A point as a table shows it: its label, its tone, and itself."""
 
     label: str
-    tone: Tone
+    tone: doc.Tone
     point: FrontPoint
 
 
@@ -81,41 +53,36 @@ def render(fronts: Sequence[Front], style: str, *, alone: bool, width: int, colo
     return rendered(fronts, style, _lines, document, whole=whole, noun="front", **look)
 
 
-def document(front: Front) -> Document:
+def document(front: Front) -> doc.Document:
     """Return everything there is to say: the points, and where the scheduler's own plan is."""
     greedy = front.greedy.plan
-    badge, tone = answer_in_words(front.status, front.claim, ANSWERS)
     head = (
         *assumed(front.coverage, front.assume),
         Fact("Preemptor", name(greedy.preemptor_name), "title"),
-        *facts(PAGE.of(greedy)(greedy).asking),
+        *(Fact(*row) for row in PAGE.of(greedy)(greedy).asking),
         Fact("Priority", Cell(f"{greedy.priority:,}")),
         Fact("Scheduler", Cell(scheduler_at(greedy))),
         Fact("Objective", Cell(front.objective)),
-        Fact("Front", Cell(badge, tone=tone), "verdict"),
+        Fact("Front", answer_cell(front, ANSWERS), "verdict"),
         Fact("", Cell(front.explanation), "answer"),
     )
-    rows = _rows(front)
-    beside = [Paragraph(_beside(front))]
-    beside += [Paragraph(said, "warn") for _, said in outside_rules(greedy)]
-    sections = filled(
-        Section("The trade", (_table(front, rows),)),
-        Section(f"{scheduler_name(greedy)}'s own plan", tuple(beside)),
-    )
-    return Document(FRONT, head, sections)
-
-
-def _rows(front: Front) -> list[_Row]:
-    """Return the points in order, the scheduler's own among them."""
+    # The points in order, the scheduler's own among them.
     rows = [_Row(str(n), "", point) for n, point in enumerate(front.points, start=1)]
     if front.unproved is not None:
         rows.append(_Row("not proved", "warn", front.unproved))
     if front.greedy.place != "none":
-        rows.append(_Row(scheduler_name(front.greedy.plan), "strong", front.greedy))
-    return sorted(rows, key=lambda row: (row.point.values[0], -row.point.values[1]))
+        rows.append(_Row(scheduler_name(greedy), "strong", front.greedy))
+    rows.sort(key=lambda row: (row.point.values[0], -row.point.values[1]))
+    beside = [doc.Paragraph(_beside(front))]
+    beside += [doc.Paragraph(said, "warn") for _, said in outside_rules(greedy)]
+    sections = (
+        Section("The trade", (_table(front, rows),)),
+        Section(f"{scheduler_name(greedy)}'s own plan", tuple(beside)),
+    )
+    return doc.Document("Pareto front", head, sections)
 
 
-def _table(front: Front, rows: Sequence[_Row]) -> Table:
+def _table(front: Front, rows: Sequence[_Row]) -> doc.Table:
     def whom(row: _Row) -> Cell:
         plan = row.point.plan
         return Cell(named(plan.keys, victim_names(plan)), tone=row.tone)
@@ -134,7 +101,7 @@ def _table(front: Front, rows: Sequence[_Row]) -> Table:
 
 def _measure_column(front: Front, side: int) -> Column[_Row]:
     measure = front.measures[side]
-    what, unit = _texts(front, measure)
+    what, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
     work = work_of(*(point.plan for point in (*front.points, front.greedy)))
 
     def cell(row: _Row) -> str:
@@ -145,26 +112,21 @@ def _measure_column(front: Front, side: int) -> Column[_Row]:
     return Column("\n".join(title), cell, number=True)
 
 
-def _texts(front: Front, measure: FrontMeasure) -> tuple[str, str]:
-    """Return title and unit of a measure in the words of the scheduler."""
-    return texts_of(front.greedy.plan, measure.term) or (measure.title, measure.unit)
-
-
 def _beside(front: Front) -> str:
-    """Say in words where the scheduler's own plan is."""
     greedy = front.greedy
-    verb = scheduler_of(greedy.plan).words.verb
-    words = {"scheduler": scheduler_name(greedy.plan), "verb": verb}
-    numbers = ", ".join(map(str, greedy.points))
+    scheduler, verb = scheduler_name(greedy.plan), scheduler_of(greedy.plan).words.verb
+    its_own, numbers = f"{scheduler}'s own plan", ", ".join(map(str, greedy.points))
     if greedy.place == "none":
-        return NO_GREEDY.format(**words)
+        return NO_GREEDY.format(scheduler=scheduler, verb=verb)
     if greedy.place == "on":
-        return ON.format(points=numbers, **words)
+        return f"{its_own} is on the front, as good as point {numbers}."
     if greedy.place == "behind":
-        several = len(greedy.points) > 1
-        points = f"points {numbers} are" if several else f"point {numbers} is"
-        return BEHIND.format(points=points, **words)
-    return (OPEN if greedy.place == "open" else OUTSIDE).format(**words)
+        points = f"points {numbers} are" if len(greedy.points) > 1 else f"point {numbers} is"
+        better = f"{points} better in one measure and no worse in the other"
+        return f"{its_own} is behind the front: {better}."
+    if greedy.place == "open":
+        return f"None of these points is better than {its_own}; one not found may be."
+    return f"{its_own} is none that the front is drawn from."
 
 
 def _lines(front: Front) -> Iterator[str]:
@@ -179,7 +141,7 @@ def _lines(front: Front) -> Iterator[str]:
     yield line("objective", front.objective)
     yield line("now", moment(greedy.plan.now))
     for measure in front.measures:
-        title, unit = _texts(front, measure)
+        title, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
         yield line("measure", measure.term, unit=Said(unit), title=Said(title))
     yield line("points", front.points)
     for number, point in enumerate(front.points, start=1):

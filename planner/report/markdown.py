@@ -12,32 +12,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.report.document import (
-    CUT,
-    NOTHING,
-    Block,
-    Cell,
-    Document,
-    Facts,
-    Fold,
-    Gauges,
-    Histogram,
-    Listing,
-    Names,
-    Paragraph,
-    Slots,
-    Table,
-    Tone,
-)
+from planner.report import document as doc
+from planner.report.document import CUT, NOTHING, Cell
 from planner.report.text import clean, short
 
 MAX_ROWS: Final = 100
 """A comment may have 65,536 characters; longer tables end with a line that says so."""
 
-MARKS: Final[dict[Tone, str]] = {"warn": "⚠️ ", "bad": "❌ "}
+MARKS: Final[dict[doc.Tone, str]] = {"warn": "⚠️ ", "bad": "❌ "}
 
-BAR: Final = "\\|"
-"""A bar within a cell of a table."""
 INDENT: Final = "&emsp;"
 
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>|~$&!])")
@@ -50,19 +33,17 @@ _HERE: Final = "\0"
 """Stands for such a place; no text that was made harmless holds it."""
 
 
-def text_of(document: Document) -> str:
+def text_of(document: doc.Document) -> str:
     """Return a document in Markdown."""
     document = document.on("page")
-    lines = [
-        f"## {_cell(replace(document.title, aside=''), in_table=False)}",
-        "",
-        _answer(document),
-        "",
-    ]
-    lines += [
-        f"- **{prose(tile.value)}** {prose(tile.label)}{_beside(tile.beside)}"
-        for tile in document.tiles
-    ]
+    answer = prose(document.answer)
+    if document.badge:
+        badge = f"**{prose(document.badge)}**"
+        answer = f"{badge}: {answer}" if document.answer else badge
+    lines = [f"## {_cell(replace(document.title, aside=''), in_table=False)}", "", answer, ""]
+    for tile in document.tiles:
+        beside = f" ({prose(tile.beside)})" if tile.beside else ""
+        lines.append(f"- **{prose(tile.value)}** {prose(tile.label)}{beside}")
     lines += ["", *_facts(document.facts)]
     for section in document.sections:
         lines += ["", f"### {prose(section.title)}", ""]
@@ -77,36 +58,23 @@ def code(text: str, *, in_table: bool = False) -> str:
     ticks = "`" * (max(map(len, re.findall("`+", inner)), default=0) + 1)
     # One space at both ends is taken away again, unless there is nothing but spaces.
     pad = " " if inner.strip() and {inner[0], inner[-1]} & {"`", " "} else ""
-    return f"{ticks}{pad}{inner.replace('|', BAR) if in_table else inner}{pad}{ticks}"
+    text = inner.replace("|", "\\|") if in_table else inner
+    return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def prose(text: str, *, in_table: bool = False) -> str:
     """Return a text in which nothing is markup; in a table no line begins a list anyway."""
-    lines = (_escaped(clean(line).strip()) for line in text.split("\n"))
+    lines = (_LIVE.sub(_HERE, clean(line).strip()) for line in text.split("\n"))
+    lines = (_MARKUP.sub(r"\\\1", line).replace(_HERE, "<!-- -->") for line in lines)
     if in_table:
         return "<br>".join(lines)
-    return "\\\n".join(_LINE_START.sub(_guarded, line) for line in lines)
 
+    def guarded(match: re.Match[str]) -> str:
+        """Return the start of a line that would begin a list or a heading, so that it does not."""
+        start = match[1]
+        return f"{start}\\" if start.isdigit() else f"\\{start}"
 
-def _escaped(line: str) -> str:
-    return _MARKUP.sub(r"\\\1", _LIVE.sub(_HERE, line)).replace(_HERE, "<!-- -->")
-
-
-def _guarded(match: re.Match[str]) -> str:
-    """Return the start of a line that would begin a list or a heading, so that it does not."""
-    start = match[1]
-    return f"{start}\\" if start.isdigit() else f"\\{start}"
-
-
-def _answer(document: Document) -> str:
-    if not document.badge:
-        return prose(document.answer)
-    said = f"**{prose(document.badge)}**"
-    return f"{said}: {prose(document.answer)}" if document.answer else said
-
-
-def _beside(text: str) -> str:
-    return f" ({prose(text)})" if text else ""
+    return "\\\n".join(_LINE_START.sub(guarded, line) for line in lines)
 
 
 def _facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[str]:
@@ -133,48 +101,38 @@ def _cell(cell: Cell, *, in_table: bool = True) -> str:
     return "<br>".join([text, *below])
 
 
-def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+def _blocks(blocks: Iterable[doc.Block]) -> Iterator[str]:
     for block in blocks:
         yield from _block(block)
         yield ""
 
 
-def _block(block: Block) -> Iterator[str]:
+def _block(block: doc.Block) -> Iterator[str]:
     match block:
-        case Table():
+        case doc.Table():
             yield from _table(block)
-        case Paragraph():
+        case doc.Paragraph():
             yield MARKS.get(block.tone, "") + prose(block.text)
-        case Facts():
+        case doc.Facts():
             yield from _facts(block.rows)
-        case Names():
+        case doc.Names():
             yield from _names(block)
-        case Listing():
+        case doc.Listing():
             # Lines between fences that are longer than any of their own.
             lines = [clean(line) for line in block.lines]
             longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
             fence = "`" * max(3, longest + 1)
             yield from (fence, *lines, fence)
-        case Gauges():
-            yield f"**{prose(block.caption)}**"
-            yield ""
-            yield from _gauges(block)
-        case Slots():
-            yield f"**{prose(block.caption)}**"
-            yield ""
-            yield from _slots(block)
-        case Histogram():
-            yield f"**{prose(block.caption)}**"
-            yield ""
-            yield from _histogram(block)
-        case Fold():
-            yield f"<details><summary>{prose(block.summary)}</summary>"
-            yield ""
+        case doc.Gauges() | doc.Slots() | doc.Histogram():
+            yield from (f"**{prose(block.caption)}**", "")
+            yield from _chart(block)
+        case doc.Fold():
+            yield from (f"<details><summary>{prose(block.summary)}</summary>", "")
             yield from _blocks(block.blocks)
             yield "</details>"
 
 
-def _table(block: Table) -> Iterator[str]:
+def _table(block: doc.Table) -> Iterator[str]:
     titles = [prose(column.title, in_table=True) for column in block.columns]
     most = min(MAX_ROWS, block.most_on_page)
     rows = [[_cell(cell) for cell in row] for row in block.rows[:most]]
@@ -182,10 +140,28 @@ def _table(block: Table) -> Iterator[str]:
         totals = (prose(column.total, in_table=True) for column in block.columns)
         rows.append([f"**{total}**" if total else "" for total in totals])
     yield from _grid(titles, [column.number for column in block.columns], rows)
-    if len(block.rows) > most:
-        yield from ("", CUT.format(count=len(block.rows) - most))
-    for note in block.notes:
+    yield from _after(len(block.rows) - most, block.notes)
+
+
+def _after(left_out: int, notes: Iterable[str]) -> Iterator[str]:
+    """Yield what stands below a table: how many rows are left out, and its notes."""
+    if left_out > 0:
+        yield from ("", CUT.format(count=left_out))
+    for note in notes:
         yield from ("", prose(note))
+
+
+def _chart(block: doc.Gauges | doc.Slots | doc.Histogram) -> Iterator[str]:
+    """Yield a chart as a table: of all columns but the first the numbers are at the right."""
+    if isinstance(block, doc.Gauges):
+        titles, rows = _gauges(block)
+        notes: Iterable[str] = ()
+    else:
+        titles, rows = _slots(block) if isinstance(block, doc.Slots) else _histogram(block)
+        notes = block.notes
+    most = len(rows) if isinstance(block, doc.Histogram) else MAX_ROWS
+    yield from _grid(titles, [False] + [True] * (len(titles) - 1), rows[:most])
+    yield from _after(len(rows) - most, notes)
 
 
 def _grid(
@@ -196,39 +172,34 @@ def _grid(
     yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
-def _names(block: Names) -> Iterator[str]:
+def _names(block: doc.Names) -> Iterator[str]:
     shown = [code(text) for text in block.names[:MAX_ROWS]]
     label = f"{MARKS.get(block.tone, '')}{prose(block.label.capitalize())} ({len(block.names):,})"
     if block.ordered:
-        yield f"{label}:"
-        yield ""
+        yield from (f"{label}:", "")
         yield from (f"{place}. {text}" for place, text in enumerate(shown, start=1))
     else:
         yield f"- {label}: {', '.join(shown)}"
-    if len(block.names) > MAX_ROWS:
-        yield from ("", CUT.format(count=len(block.names) - MAX_ROWS))
+    yield from _after(len(block.names) - MAX_ROWS, ())
 
 
-def _slots(block: Slots) -> Iterator[str]:
-    """Yield a table of domains; what lies below one is moved to the right."""
+Drawn = tuple[list[str], list[list[str]]]
+"""A chart as a table: its titles and its rows; what lies below another is moved to the right."""
+
+
+def _slots(block: doc.Slots) -> Drawn:
     rows = [
         [
             f"{INDENT * row.depth}{code(row.name, in_table=True)} "
             f"{prose(', '.join(row.notes), in_table=True)}".rstrip(),
             *(f"{count:,}" for count in (row.stays, row.used, row.freed, row.free)),
         ]
-        for row in block.rows[:MAX_ROWS]
+        for row in block.rows
     ]
-    titles = ["", "stays taken", "used", "freed", "free"]
-    yield from _grid(titles, [False] + [True] * (len(titles) - 1), rows)
-    if len(block.rows) > MAX_ROWS:
-        yield from ("", CUT.format(count=len(block.rows) - MAX_ROWS))
-    for note in block.notes:
-        yield from ("", prose(note))
+    return ["", "stays taken", "used", "freed", "free"], rows
 
 
-def _gauges(block: Gauges) -> Iterator[str]:
-    """Yield a table of usage; what lies below something is moved to the right."""
+def _gauges(block: doc.Gauges) -> Drawn:
     planned = any(gauge.after is not None for gauge in block.gauges)
     titles = ["", block.before, *([block.after] if planned else []), block.mark, block.limit]
 
@@ -236,7 +207,7 @@ def _gauges(block: Gauges) -> Iterator[str]:
         return NOTHING if units is None else block.show(units)
 
     rows = []
-    for gauge in block.gauges[:MAX_ROWS]:
+    for gauge in block.gauges:
         about = prose(", ".join([gauge.kind, *gauge.notes]), in_table=True)
         after = [amount(gauge.after)] if planned else []
         rows.append(
@@ -248,17 +219,13 @@ def _gauges(block: Gauges) -> Iterator[str]:
                 amount(gauge.limit),
             ]
         )
-    yield from _grid(titles, [False] + [True] * (len(titles) - 1), rows)
-    if len(block.gauges) > MAX_ROWS:
-        yield from ("", CUT.format(count=len(block.gauges) - MAX_ROWS))
+    return titles, rows
 
 
-def _histogram(block: Histogram) -> Iterator[str]:
+def _histogram(block: doc.Histogram) -> Drawn:
     titles = ["", *(prose(one.title, in_table=True) for one in block.series)]
     rows = [
         [prose(label, in_table=True), *(f"{one.counts[place]:,}" for one in block.series)]
         for place, label in enumerate(block.bins)
     ]
-    yield from _grid(titles, [False] + [True] * len(block.series), rows)
-    for note in block.notes:
-        yield from ("", prose(note))
+    return titles, rows

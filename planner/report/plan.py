@@ -13,38 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from planner.plan import Certificate, Verdict
-from planner.report.covered import answer_in_words, assumed, effects, uncovered_lines
-from planner.report.document import (
-    NONE,
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Fold,
-    Medium,
-    Names,
-    Only,
-    Paragraph,
-    Section,
-    Table,
-    Tile,
-    Tone,
-    facts,
-    filled,
-    name,
-    table,
-)
-from planner.report.measures import (
-    LEVELS_FIRST,
-    terms_tables,
-)
+from planner.report import document as doc
+from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
+from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
+from planner.report.measures import LEVELS_FIRST, terms_tables
 from planner.report.style import Said, each, field_lines, fields, free, line, rendered
 from planner.report.text import hours, moment, plural
 from planner.report.words import (
-    LOST,
     WORK_UNIT,
     TermRow,
     by_hand_in_words,
@@ -52,6 +27,7 @@ from planner.report.words import (
     contrast,
     if_ever,
     laws_held,
+    lost_by,
     main_bound,
     more_than_greedy,
     outside_rules,
@@ -69,24 +45,13 @@ if TYPE_CHECKING:
     from planner.plan import AnyPlan
     from planner.report.plans import Plans
 
-ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
-    "optimal": ("Proved optimal", "good"),
-    "feasible": ("Legal, not proved optimal", "warn"),
-    "infeasible": ("Proved infeasible", "bad"),
-    "unknown": ("Unknown", "warn"),
-}
 MANY, FIRST = 100, 20
 """Of more victims there is a summary by queue; then a screen has the first ones only."""
 
 PREEMPTION: Final = "Preemption plan"
 SHORT_DIGEST: Final = 16
-SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
-DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
-WHOM: Final = "Whom {scheduler} itself would {verb}"
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
-CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
-HOLDS, BROKEN = Cell("holds", tone="good"), Cell("broken", tone="bad")
 CLOSED: Final = "value = bound on {closed} of {levels}"
 _INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -101,13 +66,13 @@ class Particulars(NamedTuple):
 
     asks: str
     asking: tuple[tuple[str, Cell], ...]
-    request: tuple[Block, ...]
-    victims: tuple[Block, ...]
-    usage: tuple[Block, ...]
-    shares: tuple[Block, ...] = ()
+    request: tuple[doc.Block, ...]
+    victims: tuple[doc.Block, ...]
+    usage: tuple[doc.Block, ...]
+    shares: tuple[doc.Block, ...] = ()
     found: tuple[tuple[str, Cell], ...] = ()
-    nodes: tuple[Block, ...] = ()
-    commands: tuple[Block, ...] = ()
+    nodes: tuple[doc.Block, ...] = ()
+    commands: tuple[doc.Block, ...] = ()
 
 
 class Lines(Protocol):
@@ -115,11 +80,9 @@ class Lines(Protocol):
 
     def lines(self, plan: AnyPlan) -> Iterable[str]:
         """Yield the lines of a plan."""
-        ...
 
     def asking(self, plan: AnyPlan) -> Iterable[str]:
         """Yield the lines on where the preemptor is."""
-        ...
 
 
 PAGE: Final[Part[Callable[[AnyPlan], Particulars]]] = Part("page")
@@ -154,84 +117,72 @@ def render(
     )
 
 
-def overview(plans: Sequence[AnyPlan]) -> Document:
+def overview(plans: Sequence[AnyPlan]) -> doc.Document:
     """Return several plans, a line each: the answer, whom it takes and what these lose."""
     itself, *others = {scheduler_name(plan) for plan in plans}
     itself = "Scheduler" if others else itself
 
     work = work_of(*plans)
 
-    def planned(plan: AnyPlan) -> AnyPlan | None:
-        return plan if has_plan(plan) else None
+    def victims(plan: AnyPlan | None) -> str:
+        return f"{len(plan.victims):,}" if plan else NOTHING
 
     def lost(plan: AnyPlan | None) -> str:
-        return work.lost(sum(plan.terms.get(term, 0) for term in LOST)) if plan else NOTHING
-
-    def answer(plan: AnyPlan) -> Cell:
-        badge, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
-        return Cell(badge, tone=tone)
+        return work.lost(lost_by(plan.terms)) if plan else NOTHING
 
     columns: list[Column[AnyPlan]] = [
         Column("Preemptor", lambda plan: name(plan.preemptor_name), folds=True, least=24),
-        Column("Answer", answer, folds=True),
-        Column("Victims", lambda plan: _number(planned(plan)), number=True),
-        Column(itself, lambda plan: _number(plan.greedy), number=True),
-        Column(f"Lost {work.short}", lambda plan: lost(planned(plan)), number=True),
+        Column("Answer", answer_cell, folds=True),
+        Column("Victims", lambda p: victims(p) if has_plan(p) else NOTHING, number=True),
+        Column(itself, lambda plan: victims(plan.greedy), number=True),
+        Column(f"Lost {work.short}", lambda p: lost(p) if has_plan(p) else NOTHING, number=True),
         Column(f"{itself} {work.short}", lambda plan: lost(plan.greedy), number=True),
     ]
-    counts = Counter(answer_in_words(one.status, one.claim, ANSWERS)[0] for one in plans)
+    counts = Counter(answer_cell(plan).text for plan in plans)
     said = ", ".join(f"{count:,} {badge.lower()}" for badge, count in counts.items())
     head = Fact("Overview", Cell(f"{len(plans):,} pending: {said}"), "title")
     rows = table("Each plan starts from the same state", columns, plans)
-    return Document("Overview", (head,), (Section("", (rows,)),))
+    return doc.Document("Overview", (head,), (Section("", (rows,)),))
 
 
-def _number(plan: AnyPlan | None) -> str:
-    return f"{len(plan.victims):,}" if plan else NOTHING
-
-
-def document(plan: AnyPlan) -> Document:
+def document(plan: AnyPlan) -> doc.Document:
     """Return everything there is to say of a plan."""
-    own = PAGE.of(plan)(plan)
-    sections = filled(
+    anybody = plan.victims or (plan.greedy and plan.greedy.victims)
+    rows = term_rows(plan) if anybody else []
+    disruption = terms_tables(LEVELS_FIRST, rows, scheduler_name(plan), work_of(plan))
+    own, cautioned = PAGE.of(plan)(plan), (doc.Paragraph(text, "warn") for text in cautions(plan))
+    sections = (
         Section("Request", own.request),
         Section("Victims", own.victims),
         Section("Quota, before and after", own.usage),
         Section("Nodes", own.nodes),
         Section(f"{scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
-        Section("Rules", (Only("screen", tuple(_outside(plan))),)),
-        Section("Disruption", tuple(_disruption(plan))),
+        Section("Rules", (doc.Only("screen", tuple(_outside(plan))),)),
+        Section("Disruption", tuple(disruption)),
         Section("Shares", own.shares),
         Section("Certificate", tuple(_certificate(plan))),
-        Section("Not modelled", (Only("page", tuple(effects(plan.coverage))),)),
-        Section("Notes", (Only("page", tuple(_notes(plan))),)),
+        Section("Not modelled", (doc.Only("page", tuple(effects(plan.coverage))),)),
+        # What a reader should know; on a screen these are warnings on standard error.
+        Section("Notes", (doc.Only("page", (*cautioned, *map(doc.Paragraph, plan.notes))),)),
         Section("Commands", own.commands),
     )
-    return Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))
+    return doc.Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))
 
 
 def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
-    """Yield the facts of a plan; what is to be remarked on stands in `_notes`."""
-    badge, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
     yield from assumed(plan.coverage, plan.assume)
     asks = Cell(plan.preemptor_name, is_name=True, aside=f"priority {plan.priority}", aside_tone="")
     yield Fact(own.asks, asks, "title")
-    yield from facts(own.asking)
+    yield from (Fact(*row) for row in own.asking)
     yield Fact("Priority", Cell(f"{plan.priority:,}"), only="page")
     yield Fact("Scheduler", Cell(scheduler_at(plan)), only="screen")
     yield Fact("Scheduler", Cell(f"{scheduler_name(plan)}, {rules_name(plan)}"), only="page")
     yield Fact("Objective", Cell(plan.objective))
     yield Fact("Clock", Cell(moment(plan.now)), only="page")
-    yield Fact("Answer", Cell(badge, tone=tone), "verdict")
+    yield Fact("Answer", answer_cell(plan), "verdict")
     if plan.explanation:
         yield Fact("", Cell(plan.explanation), "answer")
-    yield from facts(own.found)
-
-
-def _notes(plan: AnyPlan) -> Iterator[Block]:
-    """Yield what a reader should know; on a screen these are warnings on standard error."""
-    yield from (Paragraph(text, "warn") for text in cautions(plan))
-    yield from (Paragraph(text) for text in plan.notes)
+    yield from (Fact(*row) for row in own.found)
 
 
 def scheduler_at(plan: AnyPlan) -> str:
@@ -244,40 +195,28 @@ def has_plan(plan: AnyPlan) -> bool:
     return plan.claim in {"optimal", "feasible"}
 
 
-def _tiles(plan: AnyPlan) -> Iterator[Tile]:
+def _tiles(plan: AnyPlan) -> Iterator[doc.Tile]:
     """Yield the numbers to see first, each beside the scheduler's own where it has an answer."""
     if not has_plan(plan):
         return
     theirs = plan.greedy if plan.greedy and plan.greedy.victims else None
-    scheduler = scheduler_name(plan)
-
-    def beside(value: str) -> str:
-        return f"{scheduler} itself: {value}"
-
-    called = scheduler_of(plan).words
-    nouns = plural(len(plan.victims), called.noun).partition(" ")[2]
-    yield Tile(
-        f"{len(plan.victims):,}",
-        f"{nouns} to {called.verb}",
-        beside(f"{len(theirs.victims):,}" if theirs else "nobody") if plan.greedy else "",
-    )
+    itself, called = f"{scheduler_name(plan)} itself", scheduler_of(plan).words
+    count, nouns = plural(len(plan.victims), called.noun).split(" ", 1)
+    beside = f"{itself}: {f'{len(theirs.victims):,}' if theirs else 'nobody'}"
+    yield doc.Tile(count, f"{nouns} to {called.verb}", beside if plan.greedy else "")
     if plan.victims:
-        work = work_of(plan)
-        lost = [sum(one.terms.get(term, 0) for term in LOST) for one in (plan, theirs) if one]
-        yield Tile(
-            work.lost(lost[0]),
-            f"{work.hours} lost, restarts included",
-            beside(work.lost(lost[1])) if theirs else "",
-            "warn" if theirs and lost[0] > lost[1] else "",
-        )
+        work, lost = work_of(plan), lost_by(plan.terms)
+        spent = lost_by(theirs.terms) if theirs else lost
+        beside = f"{itself}: {work.lost(spent)}" if theirs else ""
+        tone: doc.Tone = "warn" if lost > spent else ""
+        yield doc.Tile(work.lost(lost), f"{work.hours} lost, restarts included", beside, tone)
     if plan.certificate and (levels := plan.certificate.levels):
-        closed = sum(level.value == level.bound for level in levels)
-        proved = closed == len(levels)
-        label = "levels of the objective proved"
-        yield Tile(f"{closed} of {len(levels)}", label, tone="good" if proved else "warn")
+        closed = closed_levels(plan.certificate)
+        tone = "good" if closed == len(levels) else "warn"
+        yield doc.Tile(f"{closed} of {len(levels)}", "levels of the objective proved", tone=tone)
 
 
-def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
+def victims_of(plan: AnyPlan, shown: doc.Table) -> Iterator[doc.Block]:
     """Yield the victims; very many by queue, with the first of them, and on a page all, folded."""
     if len(plan.victims) <= MANY:
         yield shown
@@ -295,37 +234,30 @@ def victims_of(plan: AnyPlan, shown: Table) -> Iterator[Block]:
     def lost(victims: Iterable[Any]) -> str:
         return work.lost(sum(victim.costs.get("D4", 0) for victim in victims))
 
+    queue, count = scheduler_of(plan).words.queue, plural(len(queues), "queue")
     columns: list[Column[tuple[str, list[Any]]]] = [
-        Column(
-            scheduler_of(plan).words.queue,
-            lambda row: name(row[0]),
-            plural(len(queues), "queue"),
-            folds=True,
-        ),
+        Column(queue, lambda row: name(row[0]), count, folds=True),
         Column("Victims", lambda row: f"{len(row[1]):,}", f"{len(plan.victims):,}", number=True),
         Column("Priority", priorities, number=True),
         Column(f"Lost {work.short}", lambda row: lost(row[1]), lost(plan.victims), number=True),
     ]
     rows = sorted(queues.items(), key=lambda row: -len(row[1]))
     yield table("Victims by queue", columns, rows)
-    yield Only("screen", (replace(shown, most=FIRST),))
-    yield Only("page", (Fold(f"All {len(plan.victims):,} victims", (shown,)),))
+    yield doc.Only("screen", (replace(shown, most=FIRST),))
+    yield doc.Only("page", (doc.Fold(f"All {len(plan.victims):,} victims", (shown,)),))
 
 
 def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
     """Return what victims lose: work, and the user's own cost where that is the objective."""
+
+    def cost(title: str, term: str, show: Callable[[int], str], page: str = "") -> Column[Any]:
+        total = show(sum(victim.costs.get(term, 0) for victim in plan.victims))
+        shown = Column[Any](title, lambda one: show(one.costs.get(term, 0)), total, number=True)
+        return replace(shown, page=page)
+
     work = work_of(plan)
-    columns = [_cost(plan, f"Lost {work.short}", "D4", work.lost, page=f"Lost {work.hours}")]
-    if "cost" in plan.objective:
-        columns.append(_cost(plan, "Cost", "cost", "{:,}".format))
-    return columns
-
-
-def _cost(
-    plan: AnyPlan, title: str, term: str, show: Callable[[int], str], page: str = ""
-) -> Column[Any]:
-    total = show(sum(victim.costs.get(term, 0) for victim in plan.victims))
-    return Column(title, lambda one: show(one.costs.get(term, 0)), total, number=True, page=page)
+    lost = cost(f"Lost {work.short}", "D4", work.lost, page=f"Lost {work.hours}")
+    return [lost, cost("Cost", "cost", "{:,}".format)] if "cost" in plan.objective else [lost]
 
 
 def amount_column(
@@ -344,7 +276,7 @@ def amount_column(
     return Column(title, cell, show(sum(map(held, victims))), number=True, **more)
 
 
-def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
+def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
     """Yield whom the scheduler itself would take: in common, in addition, instead."""
     greedy = plan.greedy
     if greedy is None:
@@ -354,46 +286,38 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
     if not greedy.victims:
         said = greedy.explanation
         known = not said or said == plan.explanation
-        yield Paragraph(NO_GREEDY.format(**words) if known else said)
+        yield doc.Paragraph(NO_GREEDY.format(**words) if known else said)
         return
     parts = contrast(plan, greedy)
     theirs = plural(len(greedy.victims), called.noun)
     differ = bool(parts.spared or parts.instead)
+    would = f"{if_ever(greedy)}{scheduler_name(plan)} itself would {called.verb}"
     if differ:
         theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
-        said = DIFFERENT.format(theirs=theirs, ours=len(plan.victims), **words)
-        yield Paragraph(if_ever(greedy) + said)
+        yield doc.Paragraph(f"{would} {theirs}, this plan {len(plan.victims)}:")
         # Lists of who is in both, spared or instead; a page begins with who is spared.
         names = victim_names(greedy) | victim_names(plan)
 
-        def of(label: str, keys: Sequence[str], tone: Tone) -> tuple[Block, ...]:
-            return (Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
+        def of(label: str, keys: Sequence[str], tone: doc.Tone) -> tuple[doc.Block, ...]:
+            return (doc.Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
 
         both = of(BOTH, parts.common, "")
-        yield Only("screen", both)
+        yield doc.Only("screen", both)
         yield from of(SPARED, parts.spared, "good")
-        yield Only("page", both)
+        yield doc.Only("page", both)
         yield from of(INSTEAD, parts.instead, "warn")
     else:
-        yield Paragraph(if_ever(greedy) + SAME.format(theirs=theirs, **words))
+        yield doc.Paragraph(f"{would} the same {theirs}.")
     if more := more_than_greedy(plan):
-        yield Paragraph(more, "warn")
-    yield Only("page", tuple(_outside(plan)))
+        yield doc.Paragraph(more, "warn")
+    yield doc.Only("page", tuple(_outside(plan)))
     if differ:
-        yield Fold(WHOM.format(**words), PAGE.of(greedy)(greedy).victims)
+        whom = f"Whom {scheduler_name(plan)} itself would {called.verb}"
+        yield doc.Fold(whom, PAGE.of(greedy)(greedy).victims)
 
 
-def _outside(plan: AnyPlan) -> Iterator[Paragraph]:
-    """Yield the laws that the scheduler's own answer does not keep."""
-    return (Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
-
-
-def _disruption(plan: AnyPlan) -> Iterator[Block]:
-    """Yield both disruption vectors: the levels of the objective first, then what matters."""
-    if not (plan.victims or (plan.greedy and plan.greedy.victims)):
-        return
-    itself, work = scheduler_name(plan), work_of(plan)
-    yield from terms_tables(LEVELS_FIRST, term_rows(plan), itself, work)
+def _outside(plan: AnyPlan) -> Iterator[doc.Paragraph]:
+    return (doc.Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
 
 
 def closed_levels(certificate: Certificate) -> int:
@@ -401,7 +325,7 @@ def closed_levels(certificate: Certificate) -> int:
     return sum(level.value == level.bound for level in certificate.levels)
 
 
-def _certificate(plan: AnyPlan) -> Iterator[Block]:
+def _certificate(plan: AnyPlan) -> Iterator[doc.Block]:
     """Yield why the answer may be believed."""
     certificate = plan.certificate
     if certificate is None:
@@ -409,81 +333,70 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
     claims = list(_claims(plan, certificate))
     for medium in ("screen", "page"):
         rows = [(label, cell) for only, label, cell in claims if only in {None, medium}]
-        yield Only(medium, (Facts(tuple(rows)),))
-    broken = [
-        Paragraph(f"{one.law} {one.title}: {one.detail}", "bad")
-        for one in certificate.verdicts
-        if not one.holds
-    ]
-    yield Only("page", tuple(broken))
+        yield doc.Only(medium, (doc.Facts(tuple(rows)),))
+    yield doc.Only("page", tuple(doc.Paragraph(said, "bad") for said in _broken(certificate)))
     if certificate.verdicts:
+        holds = {True: Cell("holds", tone="good"), False: Cell("broken", tone="bad")}
         columns: list[Column[Verdict]] = [
             Column("Law", lambda one: name(one.law)),
-            Column("Verdict", lambda one: HOLDS if one.holds else BROKEN),
+            Column("Verdict", lambda one: holds[one.holds]),
             Column("Rule", lambda one: one.title),
             Column("What was found", lambda one: one.detail),
         ]
         laws = table("The plan, law by law", columns, certificate.verdicts)
-        yield Fold("What the verifier says of every law", (laws,))
+        yield doc.Fold("What the verifier says of every law", (laws,))
     if certificate.removal_order:
         names = victim_names(plan)
         order = tuple(names.get(key, key) for key in certificate.removal_order)
-        yield Fold("A legal order of removals", (Names("Remove", order, ordered=True),))
+        yield doc.Fold("A legal order of removals", (doc.Names("Remove", order, ordered=True),))
     if bounds := certificate.bounds_by_hand:
         said = (f"{bound.term} ≥ {bound.bound:,}: {bound.statement}" for bound in bounds)
-        yield Fold("Bounds that need no solver", tuple(map(Paragraph, said)))
+        yield doc.Fold("Bounds that need no solver", tuple(map(doc.Paragraph, said)))
 
 
-def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[Medium | None, str, Cell]]:
-    """Yield the facts of a certificate, each with the medium that has it, if not both."""
-    seconds = f"{certificate.wall_time_s:.2f} s"
-    yield from _claimed(plan, certificate, seconds)
-    bound, sets = main_bound(certificate), plural(certificate.cut_off, "set")
-    judge = scheduler_of(plan).words.judge
-    said = {
-        "Proof": proof_in_words(certificate),
-        "By hand": by_hand_in_words(certificate),
-        "Solver-free": bound.statement if bound is not None else "",
-        "Cut off": CUT_OFF.format(sets=sets, judge=judge) if certificate.cut_off else "",
-    }
-    broken = [
-        f"{one.law} {one.title}: {one.detail}" for one in certificate.verdicts if not one.holds
-    ]
-    for label, text in said.items():
-        if text:
-            yield None, label, Cell(text)
-        if label == "By hand":
-            for law in broken:
-                yield "screen", "Broken law", Cell(law, tone="bad")
-    solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
-    digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
-    if solver or digest:
-        yield "screen", "Solver", Cell("   ".join(part for part in (solver, digest) if part))
-    if solver:
-        yield "page", "Solver", Cell(f"{solver}, {seconds}")
-    if digest:
-        yield "page", "Input", name(certificate.digest)
+def _broken(certificate: Certificate) -> list[str]:
+    verdicts = certificate.verdicts
+    return [f"{one.law} {one.title}: {one.detail}" for one in verdicts if not one.holds]
 
 
-def _claimed(
-    plan: AnyPlan, certificate: Certificate, seconds: str
-) -> Iterator[tuple[Medium, str, Cell]]:
-    """Yield what is claimed: in one line on a screen, fact by fact on a page."""
+def _claims(
+    plan: AnyPlan, certificate: Certificate
+) -> Iterator[tuple[doc.Medium | None, str, Cell]]:
+    """Yield the facts of a certificate, each with the medium that has it, if not both.
+
+    What is claimed stands in one line on a screen, and fact by fact on a page.
+    """
+    seconds, bound = f"{certificate.wall_time_s:.2f} s", main_bound(certificate)
     count, closed = len(certificate.levels), closed_levels(certificate)
     held, checked = laws_held(plan)
     proved = CLOSED.format(closed=closed, levels=plural(count, "level")) if count else ""
     laws = f"laws {held}/{checked} hold" if checked else ""
-    parts = (plan.status, proved, plan.attempt, laws, seconds)
-    yield "screen", "CERTIFICATE", Cell("   ".join(part for part in parts if part))
-    answer, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
-    yield "page", "Status", Cell(answer, tone=tone)
-    if proved:
-        yield "page", "Optimality", Cell(proved, tone="good" if closed == count else "warn")
-    if plan.attempt:
-        yield "page", "Attempt", Cell(plan.attempt)
-    if checked:
-        tone = "good" if held == checked else "bad"
-        yield "page", "Laws", Cell(f"{held} of {checked} hold", tone=tone)
+    judge, sets = scheduler_of(plan).words.judge, plural(certificate.cut_off, "set")
+    cut_off = f"{sets} of victims that the model permits and {judge} not"
+    lawful: doc.Tone = "good" if held == checked else "bad"
+    solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
+    digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
+
+    def joined(*parts: str | None) -> str:
+        return "   ".join(part for part in parts if part)
+
+    rows: list[tuple[doc.Medium | None, str, str | None, doc.Tone]] = [
+        ("screen", "CERTIFICATE", joined(plan.status, proved, plan.attempt, laws, seconds), ""),
+        ("page", "Optimality", proved, "good" if closed == count else "warn"),
+        ("page", "Attempt", plan.attempt, ""),
+        ("page", "Laws", laws and f"{held} of {checked} hold", lawful),
+        (None, "Proof", proof_in_words(certificate), ""),
+        (None, "By hand", by_hand_in_words(certificate), ""),
+        *(("screen", "Broken law", law, "bad") for law in _broken(certificate)),
+        (None, "Solver-free", bound.statement if bound is not None else "", ""),
+        (None, "Cut off", cut_off if certificate.cut_off else "", ""),
+        ("screen", "Solver", joined(solver, digest), ""),
+        ("page", "Solver", solver and f"{solver}, {seconds}", ""),
+    ]
+    yield "page", "Status", answer_cell(plan)
+    yield from ((only, label, Cell(text, tone=tone)) for only, label, text, tone in rows if text)
+    if digest:
+        yield "page", "Input", name(certificate.digest)
 
 
 def heading_lines(plan: AnyPlan) -> Iterator[str]:

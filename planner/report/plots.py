@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import accumulate
+from itertools import accumulate, groupby
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -129,12 +129,14 @@ def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
         panels = list(
             figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw=grid).flat
         )
-        unit, name = _unit(answer.duration_s)
+        reached = (scale[1:] for scale in _SCALES if answer.duration_s >= scale[0])
+        unit, name = next(reached, (1, "seconds"))
+        found = _spans_of(answer)
         figure.suptitle(f"{scheduler_of(answer).words.name}, victims by {answer.decider}")
-        _draw_counts(panels[0], answer, unit)
+        _draw_counts(panels[0], answer, found, unit)
         _draw_evictions(panels[1], answer, unit)
         if rows:
-            _draw_lines(panels[2], answer, rows, unit)
+            _draw_lines(panels[2], answer, rows, found, unit)
         panels[-1].set_title(left_out, loc="right", fontsize=8)
         panels[-1].set_xlabel(f"{name} since the start")
         panels[-1].set_xlim(0, max(1, answer.duration_s) / unit)
@@ -159,8 +161,13 @@ def chosen(answer: Simulation) -> tuple[Sequence[Fate], str]:
 def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[Span]:
     """Yield what a workload did over time; ``events`` are its own."""
     own = list(events)
-    phase = _first_phase(fate, own)
     start_s = 0
+    phase: Phase | None
+    if not own:  # it waited or ran all the time, if it was there
+        always: dict[str, Phase] = {"pending": "waiting", "running": "running"}
+        phase = always.get(fate.standing)
+    else:
+        phase = _BEFORE.get(own[0].kind, "running")
     for event in own:
         if phase is not None and event.at_s > start_s:
             yield Span(start_s, event.at_s, phase)
@@ -170,6 +177,11 @@ def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[S
         yield Span(start_s, answer.duration_s, phase)
 
 
+_BEFORE: Final[Mapping[str, Phase | None]] = {
+    "arrived": None,
+    "admitted": "waiting",
+    "requeued": "leaving",
+}
 _AFTER: Final[Mapping[str, Phase | None]] = {
     "arrived": "waiting",
     "requeued": "waiting",
@@ -179,36 +191,19 @@ _AFTER: Final[Mapping[str, Phase | None]] = {
 }
 
 
-def _first_phase(fate: Fate, events: Sequence[Event]) -> Phase | None:
-    """Return what a workload did at the start, ``None`` if it was not there."""
-    if not events:
-        found: dict[str, Phase] = {"pending": "waiting", "running": "running"}
-        return found.get(fate.standing)
-    before: dict[str, Phase] = {"admitted": "waiting", "requeued": "leaving"}
-    kind = events[0].kind
-    return None if kind == "arrived" else before.get(kind, "running")
-
-
-def _by_workload(answer: Simulation) -> dict[str, list[Event]]:
-    found: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
+def _spans_of(answer: Simulation) -> dict[str, list[Span]]:
+    events: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
     for event in answer.timeline:
-        found[event.workload].append(event)
-    return found
+        events[event.workload].append(event)
+    return {one.workload: [*spans(answer, one, events[one.workload])] for one in answer.workloads}
 
 
-def _unit(duration_s: int) -> tuple[int, str]:
-    """Return how many seconds a unit of the axis has, and its name."""
-    for least, seconds, name in _SCALES:
-        if duration_s >= least:
-            return seconds, name
-    return 1, "seconds"
-
-
-def _draw_counts(panel: Axes, answer: Simulation, unit: int) -> None:
-    events = _by_workload(answer)
+def _draw_counts(
+    panel: Axes, answer: Simulation, found: Mapping[str, list[Span]], unit: int
+) -> None:
     changes: dict[Phase, dict[int, int]] = {phase: {0: 0} for phase in COLORS}
-    for fate in answer.workloads:
-        for span in spans(answer, fate, events[fate.workload]):
+    for own in found.values():
+        for span in own:
             steps = changes[span.phase]
             steps[span.start_s] = steps.get(span.start_s, 0) + 1
             steps[span.end_s] = steps.get(span.end_s, 0) - 1
@@ -236,17 +231,19 @@ def _draw_evictions(panel: Axes, answer: Simulation, unit: int) -> None:
     panel.locator_params(axis="y", integer=True)
 
 
-def _draw_lines(panel: Axes, answer: Simulation, rows: Sequence[Fate], unit: int) -> None:
-    events = _by_workload(answer)
+def _draw_lines(
+    panel: Axes,
+    answer: Simulation,
+    rows: Sequence[Fate],
+    found: Mapping[str, list[Span]],
+    unit: int,
+) -> None:
     for place, fate in enumerate(rows):
-        for span in spans(answer, fate, events[fate.workload]):
-            length = (span.end_s - span.start_s) / unit
-            panel.barh(
-                place, length, left=span.start_s / unit, height=0.7, color=COLORS[span.phase]
-            )
-    panel.set_yticks(
-        range(len(rows)), [drawn_name(answer.called(fate.workload)) for fate in rows], fontsize=7
-    )
+        for span in found[fate.workload]:
+            start, length = span.start_s / unit, (span.end_s - span.start_s) / unit
+            panel.barh(place, length, left=start, height=0.7, color=COLORS[span.phase])
+    names = [drawn_name(answer.called(fate.workload)) for fate in rows]
+    panel.set_yticks(range(len(rows)), names, fontsize=7)
     panel.invert_yaxis()
     panel.grid(visible=False, axis="y")
 
@@ -286,29 +283,13 @@ class Scale(NamedTuple):
 
 
 _POWERS: Final = tuple(10.0**power for power in range(-1, 9))
+_STEPS: Final = tuple(step * power for power in _POWERS[2:] for step in (1, 2, 5))
 _SCALES_OF: Final[Mapping[str, Scale]] = {
-    "victims": Scale(
-        label="victims",
-        unit=1,
-        linear=10,
-        ticks=(0, 1, 2, 5, *(step * power for power in _POWERS[2:] for step in (1, 2, 5))),
-        ranges=(1, 2, 3, 4, 5, 9, 19),
-        whole=True,
-    ),
+    "victims": Scale("victims", 1, 10, (0, 1, 2, 5, *_STEPS), (1, 2, 3, 4, 5, 9, 19), whole=True),
     "lost_work": Scale(
-        label="lost work with restarts",
-        unit=SECONDS_PER_HOUR,
-        linear=0.1,
-        ticks=(0, *_POWERS),
-        ranges=(0.1, 1, 10, 100),
+        "lost work with restarts", SECONDS_PER_HOUR, 0.1, (0, *_POWERS), (0.1, 1, 10, 100)
     ),
-    "ratio": Scale(
-        label="evicted / requested",
-        unit=1,
-        linear=1,
-        ticks=(0, *_POWERS[1:]),
-        ranges=(0.25, 0.5, 1, 2, 5),
-    ),
+    "ratio": Scale("evicted / requested", 1, 1, (0, *_POWERS[1:]), (0.25, 0.5, 1, 2, 5)),
 }
 
 
@@ -346,7 +327,14 @@ def draw_comparison(comparison: Comparison, style: str = "svg") -> dict[str, byt
     """
     need("plots", "matplotlib")
     with look():
-        return {f"{name}.{style}": file_of(figure, style) for name, figure in _figures(comparison)}
+        figures: dict[str, Figure] = {}
+        if len(comparison.algorithms) > 1:
+            figures["victims"] = _scatters(comparison, "victims")
+            figures["lost-work"] = _scatters(comparison, "lost_work")
+            figures["gaps"] = _gaps(comparison)
+        if any(row.seconds is not None for row in comparison.rows):
+            figures["time"] = _time(comparison)
+        return {f"{name}.{style}": file_of(figure, style) for name, figure in figures.items()}
 
 
 def scale_of(comparison: Comparison, measure: Measure) -> Scale:
@@ -373,17 +361,7 @@ def pairs(comparison: Comparison, measure: Measure) -> dict[str, list[Pair]]:
     return found
 
 
-def _figures(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
-    if len(comparison.algorithms) > 1:
-        yield "victims", _scatters(comparison, "victims")
-        yield "lost-work", _scatters(comparison, "lost_work")
-        yield "gaps", _gaps(comparison)
-    if any(row.seconds is not None for row in comparison.rows):
-        yield "time", _time(comparison)
-
-
 def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]:  # noqa: ANN401
-    """Return a figure with its panels, line by line."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
     size = (max(1.6, across) * _PANEL, lines * _PANEL + 1.1)
@@ -392,14 +370,12 @@ def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]: 
 
 
 def _scatters(comparison: Comparison, measure: Measure) -> Figure:
-    """Draw a panel for each algorithm; points below the line have less than the first."""
     found, first = pairs(comparison, measure), comparison.algorithms[0]
     scale = scale_of(comparison, measure)
     across = min(_ACROSS, len(found))
     figure, panels = _new(math.ceil(len(found) / across), across)
-    figure.suptitle(
-        f"{scale.label[0].upper()}{scale.label[1:]}\nof every case: less is below the line"
-    )
+    title = f"{scale.label[0].upper()}{scale.label[1:]}"
+    figure.suptitle(f"{title}\nof every case: less is below the line")
     for panel in panels[len(found) :]:
         panel.remove()
     largest = max((max(pair) for points in found.values() for pair in points), default=0.0)
@@ -442,7 +418,6 @@ def _against_line(panel: Axes, points: Sequence[Pair], end: float, scale: Scale)
 
 
 def _plain(value: float, _: float) -> str:
-    """Return a number as it stands at an axis."""
     return f"{value:,g}" if value < _LARGE else f"{value:,.0f}"
 
 
@@ -452,15 +427,18 @@ def _gaps(comparison: Comparison) -> Figure:
     figure, panels = _new(len(others), len(SCORED))
     figure.suptitle(f"How much more {drawn_name(first)} has than the other algorithm")
     ahead = iter(panels)
-    found = {measure: pairs(comparison, measure) for measure in SCORED}
-    scales = {measure: scale_of(comparison, measure) for measure in SCORED}
-    used = {measure: _used(scales[measure], found[measure].values()) for measure in SCORED}
+    measured = []
+    for measure in SCORED:
+        found, scale = pairs(comparison, measure), scale_of(comparison, measure)
+        # From the first range that any gap lies in to the last, and no gap at all.
+        places = {-1, 1}.union(*(_places(scale.ranges, points) for points in found.values()))
+        measured.append((found, scale, range(min(places), max(places) + 1)))
     for name in others:
-        for measure in SCORED:
+        for found, scale, used in measured:
             panel = next(ahead)
-            _bars(panel, found[measure][name], used[measure], scales[measure])
+            _bars(panel, found[name], used, scale)
             panel.set_title(drawn_name(name), loc="left")
-            panel.set_xlabel(f"{scales[measure].label}:\n{drawn_name(first)} more by")
+            panel.set_xlabel(f"{scale.label}:\n{drawn_name(first)} more by")
             panel.set_ylabel("cases")
     return figure
 
@@ -473,12 +451,6 @@ def _places(ranges: Sequence[float], points: Iterable[Pair]) -> Counter[int]:
         place = bisect_left(ranges, abs(gap)) + 1 if gap else 0
         counts[place if gap > 0 else -place] += 1
     return counts
-
-
-def _used(scale: Scale, found: Iterable[Iterable[Pair]]) -> range:
-    """Return the ranges from the first that any gap lies in to the last, and no gap at all."""
-    places = {-1, 1}.union(*(_places(scale.ranges, points) for points in found))
-    return range(min(places), max(places) + 1)
 
 
 def _range_name(scale: Scale, place: int) -> str:
@@ -555,11 +527,6 @@ def _time(comparison: Comparison) -> Figure:
 
 def _medians(points: Iterable[tuple[int, float]]) -> tuple[list[float], list[float]]:
     """Return sizes and medians of the time, for sizes from each power of 2 to the next."""
-    groups: dict[int, list[tuple[int, float]]] = {}
-    for size, seconds in points:
-        groups.setdefault(size.bit_length(), []).append((size, seconds))
-    ordered = [groups[key] for key in sorted(groups)]
-    return (
-        [median(size for size, _ in group) for group in ordered],
-        [median(seconds for _, seconds in group) for group in ordered],
-    )
+    groups = groupby(sorted(points), lambda point: point[0].bit_length())
+    sizes, seconds = zip(*(zip(*group, strict=True) for _, group in groups), strict=True)
+    return [*map(median, sizes)], [*map(median, seconds)]

@@ -7,21 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner.commands.risk.measure import Attempt, Exposed, Risk
+from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Paragraph,
-    Section,
-    Table,
-    filled,
-    name,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, field_lines, fields, line, renderer
 from planner.report.text import plural
 from planner.scheduler import scheduler_of
@@ -32,19 +20,18 @@ ANSWERS: Final = {
     "infeasible": "proved infeasible",
     "unknown": "unknown",
 }
-NEVER: Final = "{never} of {all} are never a victim."
 
 
-def document(answer: Risk) -> Document:
+def document(answer: Risk) -> doc.Document:
     """Return everything there is to say: who is exposed, and to whom."""
     exposed = [row for row in answer.running if row.greedy or row.optimum]
-    blocks: list[Block] = [_exposed_table(answer, exposed)] if exposed else []
+    blocks: list[doc.Block] = [_exposed_table(answer, exposed)] if exposed else []
     if never := len(answer.running) - len(exposed):
         count = plural(len(answer.running), f"running {scheduler_of(answer).words.noun}")
-        blocks.append(Paragraph(NEVER.format(never=f"{never:,}", all=count)))
+        blocks.append(doc.Paragraph(f"{never:,} of {count} are never a victim."))
     preemptors = Section("For whom", (_preemptor_table(answer),))
-    sections = filled(Section("Who is at risk", tuple(blocks)), preemptors)
-    return Document("Risk of preemption", tuple(_head(answer)), sections)
+    sections = (Section("Who is at risk", tuple(blocks)), preemptors)
+    return doc.Document("Risk of preemption", tuple(_head(answer)), sections)
 
 
 def _head(answer: Risk) -> Iterator[Fact]:
@@ -69,18 +56,22 @@ def _head(answer: Risk) -> Iterator[Fact]:
             yield Fact("", Cell(f"{number:,} more {what}", tone="warn"))
 
 
-def _exposed_table(answer: Risk, rows: list[Exposed]) -> Table:
+def _exposed_table(answer: Risk, rows: list[Exposed]) -> doc.Table:
     called = scheduler_of(answer).words
     count = plural(len(rows), called.noun)
-    theirs, ours = _sum(row.greedy for row in rows), _sum(row.optimum for row in rows)
+    theirs, ours = (f"{sum(getattr(row, by) for row in rows):,}" for by in ("greedy", "optimum"))
+
+    def percent(share: float) -> str:
+        return f"{share:.0%}".removesuffix("%") if share else NOTHING
+
     columns: list[Column[Exposed]] = [
         Column("Victim", lambda row: name(row.name), count, folds=True),
         Column(called.queue, lambda row: name(row.queue), folds=True, below="Victim"),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column(called.name, lambda row: _count(row.greedy), theirs, number=True),
-        Column("%", lambda row: _percent(row.greedy_share), number=True),
+        Column("%", lambda row: percent(row.greedy_share), number=True),
         Column("Plan", lambda row: _count(row.optimum), ours, number=True),
-        Column("%", lambda row: _percent(row.optimum_share), number=True),
+        Column("%", lambda row: percent(row.optimum_share), number=True),
     ]
     return table("How often each would be a victim", columns, rows)
 
@@ -89,36 +80,26 @@ def _count(number: int) -> str:
     return f"{number:,}" if number else NOTHING
 
 
-def _sum(numbers: Iterator[int]) -> str:
-    return f"{sum(numbers):,}"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}".removesuffix("%") if share else NOTHING
-
-
-def _preemptor_table(answer: Risk) -> Table:
+def _preemptor_table(answer: Risk) -> doc.Table:
     called = scheduler_of(answer).words
     rows = answer.preemptors
+
+    def origin(row: Attempt) -> str:
+        return "pending" if row.origin == "pending" else f"like {row.alike:,} running"
+
+    def victims(row: Attempt, found: tuple[str, ...]) -> str:
+        return NOTHING if row.status == "infeasible" and not found else f"{len(found):,}"
+
     columns: list[Column[Attempt]] = [
         Column("Preemptor", lambda row: name(row.name), str(len(rows)), folds=True),
         Column(called.queue, lambda row: name(row.queue), folds=True, below="Preemptor"),
         Column("Priority", lambda row: str(row.priority), number=True),
-        Column("Origin", _origin, rank=1),
-        Column(called.name, lambda row: _victims(row, row.greedy), number=True),
-        Column("Plan", lambda row: _victims(row, row.optimum), number=True),
+        Column("Origin", origin, rank=1),
+        Column(called.name, lambda row: victims(row, row.greedy), number=True),
+        Column("Plan", lambda row: victims(row, row.optimum), number=True),
         Column("Answer", lambda row: ANSWERS[row.status]),
     ]
     return table("Whom each preemptor would evict", columns, rows)
-
-
-def _origin(row: Attempt) -> str:
-    return "pending" if row.origin == "pending" else f"like {row.alike:,} running"
-
-
-def _victims(row: Attempt, victims: tuple[str, ...]) -> str:
-    """Return how many go; nothing where the answer is that none can."""
-    return NOTHING if row.status == "infeasible" and not victims else f"{len(victims):,}"
 
 
 def _lines(answer: Risk) -> Iterator[str]:

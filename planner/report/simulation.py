@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final
 
 from planner.commands.simulate.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
+from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    filled,
-    name,
-    table,
-)
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, each, field_lines, fields, line, renderer
-from planner.report.text import age, moment, plural, short
+from planner.report.text import age, moment, plural, short, some_of
 from planner.report.words import work_in
 from planner.scheduler import Part, scheduler_of
 
@@ -44,12 +32,6 @@ BY_PLANS: Final = {
     "boost": "the least disruptive plan by {objective} where priority boosts lead to it, {own} "
     "elsewhere",
 }
-SCHEDULE: Final = "{time}: {cycles}; {ended}"
-ROUND: Final = "LOOP {number}: {evictions} in {period}, {often}"
-ONLY_EVICTIONS: Final = "Evictions only, of {all:,} events; --timeline FILE has all."
-
-
-TONES: Final[dict[str, Tone]] = {"preempted": "bad"}
 AMOUNT: Final = Part[Callable[[int, str], str]]("amount")
 """Writes an amount of a resource as people do."""
 
@@ -60,36 +42,29 @@ def render_timeline(answer: Simulation) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def document(answer: Simulation) -> Document:
+def document(answer: Simulation) -> doc.Document:
     """Return everything there is to say: what goes round, what happened, what became of whom."""
     left_out = len(answer.loops) - MOST_LOOPS
     said = f"... {left_out:,} more loops, use --format json"
-    more = (Paragraph(said, "dim"),) if left_out > 0 else ()
-    sections = filled(
+    more = (doc.Paragraph(said, "dim"),) if left_out > 0 else ()
+    sections = (
         *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
         Section("More loops", more),
-        Section("Who evicted each other", (_feud_table(answer),)),
-        Section("Who was evicted too often", (_storm_table(answer),)),
+        *_found(answer),
         Section("What happened", tuple(_timeline(answer))),
         Section("What became of whom", (_fate_table(answer),)),
         Section("What was in use", (_use_table(answer),)),
     )
-    return Document("Simulation", tuple(_head(answer)), sections)
+    return doc.Document("Simulation", tuple(_head(answer)), sections)
 
 
 def _head(answer: Simulation) -> Iterator[Fact]:
     yield from assumed(answer.coverage)
-    totals = answer.totals
-    called = scheduler_of(answer).words
-    own = called.choice
+    totals, called = answer.totals, scheduler_of(answer).words
+    own, noun = called.choice, called.noun
     by_plans = BY_PLANS.get(answer.decider, own)
     decider = by_plans.format(objective=answer.objective or "", own=own)
-    noun = called.noun
-    ended = SCHEDULE.format(
-        time=age(answer.duration_s),
-        cycles=plural(answer.cycles, "cycle"),
-        ended=ENDED[answer.ended],
-    )
+    ended = f"{age(answer.duration_s)}: {plural(answer.cycles, 'cycle')}; {ENDED[answer.ended]}"
     evicted = f"{plural(totals.evictions, 'eviction')} of {plural(totals.evicted, noun)}"
     work = work_in(use.resource for use in answer.use)
     lost = f"{age(totals.lost_s)} of their runs, {work.lost(totals.lost_work)} {work.hours}"
@@ -105,7 +80,7 @@ def _head(answer: Simulation) -> Iterator[Fact]:
         f"{plural(len(answer.feuds), 'pair')} that evicted each other",
         f"{plural(len(answer.storms), noun)} evicted more than {answer.storm:,} times",
     ]
-    tone: Tone = "bad" if answer.loops or answer.feuds or answer.storms else "good"
+    tone: doc.Tone = "bad" if answer.loops or answer.feuds or answer.storms else "good"
     yield Fact("Findings", Cell(", ".join(found), tone=tone), "badge")
     if answer.unproved:
         unproved = f"{plural(answer.unproved, 'decision')} not proved best in time"
@@ -114,72 +89,67 @@ def _head(answer: Simulation) -> Iterator[Fact]:
 
 def _loop(loop: Loop, number: int) -> Section:
     often = "and so on for ever" if loop.endless else f"seen {plural(loop.rounds, 'time')}"
-    title = ROUND.format(
-        number=number,
-        evictions=plural(loop.evictions, "eviction"),
-        period=age(loop.period_s),
-        often=often,
-    )
+    round_ = f"{plural(loop.evictions, 'eviction')} in {age(loop.period_s)}, {often}"
+    title = f"LOOP {number}: {round_}, first {age(loop.first_s)} after the start"
     story = [f"  {sentence}" for sentence in loop.story[:MOST_ROWS]]
     left_out = len(loop.story) - MOST_ROWS
     if left_out > 0:
         story.append(f"  ... {left_out:,} more")
-    title = f"{title}, first {age(loop.first_s)} after the start"
-    return Section(title, (Paragraph("\n".join(story)),), heads=True, tone="bad")
+    return Section(title, (doc.Paragraph("\n".join(story)),), heads=True, tone="bad")
 
 
-def _timeline(answer: Simulation) -> Iterator[Block]:
+def _timeline(answer: Simulation) -> Iterator[doc.Block]:
     """Yield what happened; only evictions where that is a lot."""
     events = answer.timeline
     if len(events) > MOST_ROWS:
         events = tuple(one for one in events if one.kind == "preempted")
-        yield Paragraph(ONLY_EVICTIONS.format(all=len(answer.timeline)), "dim")
+        count = f"{len(answer.timeline):,}"
+        yield doc.Paragraph(f"Evictions only, of {count} events; --timeline FILE has all.", "dim")
     if events:
+
+        def by(row: Event) -> Cell | str:
+            return name(answer.called(row.by)) if row.by else NOTHING
+
         noun = scheduler_of(answer).words.noun.title()
         columns: list[Column[Event]] = [
             Column("Second", lambda row: f"{row.at_s:,}", number=True),
             Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
-            Column("What", lambda row: Cell(row.kind, tone=TONES.get(row.kind, ""))),
+            Column("What", lambda o: Cell(o.kind, tone="bad" if o.kind == "preempted" else "")),
             Column(noun, lambda row: name(answer.called(row.workload)), folds=True),
             Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
-            Column(
-                "By",
-                lambda row: name(answer.called(row.by)) if row.by else NOTHING,
-                folds=True,
-                below=noun,
-            ),
+            Column("By", by, folds=True, below=noun),
             Column("Why", lambda row: row.reason or NOTHING),
         ]
         yield table("One event after another", columns, events, most=MOST_ROWS)
 
 
-def _feud_table(answer: Simulation) -> Table:
+def _found(answer: Simulation) -> Iterator[Section]:
+    """Yield who evicted each other, and who was evicted too often."""
     called = answer.called
-    columns: list[Column[Feud]] = [
+    feuds: list[Column[Feud]] = [
         Column("They evicted each other", lambda row: name(called(row.first)), folds=True),
         Column("was evicted", lambda row: f"{row.first_evicted:,} times", number=True),
         Column("by, and evicted", lambda row: name(called(row.second)), folds=True),
         Column("", lambda row: f"{row.second_evicted:,} times", number=True),
     ]
-    return table("Pairs that evicted each other", columns, answer.feuds, most=MOST_ROWS)
+    pairs = table("Pairs that evicted each other", feuds, answer.feuds, most=MOST_ROWS)
+    yield Section("Who evicted each other", (pairs,))
 
+    def most_by(storm: Storm) -> str:
+        most = [f"{short(called(key))} ({n:,})" for key, n in islice(storm.by.items(), 3)]
+        return some_of(most, len(storm.by))
 
-def _storm_table(answer: Simulation) -> Table:
-    columns: list[Column[Storm]] = [
-        Column("Evicted too often", lambda row: name(answer.called(row.workload)), folds=True),
+    storms: list[Column[Storm]] = [
+        Column("Evicted too often", lambda row: name(called(row.workload)), folds=True),
         Column("Evictions", lambda row: f"{row.evictions:,}", number=True),
-        Column("Mostly by", lambda row: _most_by(row, answer), folds=True),
+        Column("Mostly by", most_by, folds=True),
     ]
-    return table("Evicted more often than is no storm yet", columns, answer.storms, most=MOST_ROWS)
+    title = "Evicted more often than is no storm yet"
+    often = table(title, storms, answer.storms, most=MOST_ROWS)
+    yield Section("Who was evicted too often", (often,))
 
 
-def _most_by(storm: Storm, answer: Simulation) -> str:
-    some = [f"{short(answer.called(key))} ({n:,})" for key, n in list(storm.by.items())[:3]]
-    left_out = len(storm.by) - len(some)
-    return ", ".join(some) + (f" and {left_out:,} more" if left_out > 0 else "")
-
-
-def _fate_table(answer: Simulation) -> Table:
+def _fate_table(answer: Simulation) -> doc.Table:
     rows = sorted(answer.workloads, key=lambda one: (-one.evictions, -one.waiting_s))
     work = work_in(use.resource for use in answer.use)
     noun = scheduler_of(answer).words.noun.title()
@@ -188,20 +158,17 @@ def _fate_table(answer: Simulation) -> Table:
         Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
         Column("Priority", lambda row: str(row.priority), number=True, rank=1),
         Column("At the end", lambda row: row.standing),
-        Column(
-            "Evictions", lambda row: f"{row.evictions:,}" if row.evictions else NOTHING, number=True
-        ),
+        Column("Evictions", lambda o: f"{o.evictions:,}" if o.evictions else NOTHING, number=True),
         Column("Waited", lambda row: age(row.waiting_s), number=True),
         Column("Ran", lambda row: age(row.running_s), number=True, rank=3),
         Column("Lost", lambda row: age(row.lost_s), number=True, rank=2),
         Column(f"Lost {work.short}", lambda row: work.lost(row.lost_work), number=True),
     ]
-    return table(
-        "Waiting, running and lost, those evicted most often first", columns, rows, most=MOST_ROWS
-    )
+    title = "Waiting, running and lost, those evicted most often first"
+    return table(title, columns, rows, most=MOST_ROWS)
 
 
-def _use_table(answer: Simulation) -> Table:
+def _use_table(answer: Simulation) -> doc.Table:
     def capacity(use: Use) -> str:
         if use.capacity is None:
             return NOTHING
@@ -235,9 +202,8 @@ def _lines(answer: Simulation) -> Iterator[str]:
     for storm in answer.storms:
         yield line("storm", storm.workload, evictions=storm.evictions)
     for use in answer.use:
-        yield line(
-            "use", use.flavor, use.resource, share="none" if use.share is None else use.share
-        )
+        share = "none" if use.share is None else use.share
+        yield line("use", use.flavor, use.resource, share=share)
     names = "standing queue evictions waiting_s running_s lost_s lost_work"
     for fate in answer.workloads:
         called = answer.names.get(fate.workload)

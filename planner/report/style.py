@@ -112,19 +112,19 @@ def dump(record: BaseModel) -> str:
 
 def csv_of(rows: Iterable[Iterable[object]]) -> str:
     """Return rows as CSV; names are never formulas of a spreadsheet."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([_harmless(value) for value in row] for row in rows)
-    return text.getvalue()
 
+    def harmless(value: object) -> object:
+        if isinstance(value, bool):
+            return _plain(value)
+        if not isinstance(value, str):
+            return value
+        text = clean(value)
+        return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
-def _harmless(value: object) -> object:
-    if isinstance(value, bool):
-        return _plain(value)
-    if not isinstance(value, str):
-        return value
-    text = clean(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows(map(harmless, row) for row in rows)
+    return file.getvalue()
 
 
 def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
@@ -170,7 +170,6 @@ class Renderer(Protocol[Whole_contra]):
 
     def __call__(self, answer: Whole_contra, style: str, *, width: int, color: bool) -> str:
         """Return it as ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-        ...
 
 
 OWN: Final = Part[Renderer[Any]]("renderer")

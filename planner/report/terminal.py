@@ -15,24 +15,17 @@ from typing import Any, Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.report import document as doc
 from planner.report.document import (
     CUT,
     LEAST,
     MAX_NAMES,
     NOTHING,
     REPEATED,
-    Block,
     Cell,
     Column,
-    Document,
     Fact,
-    Facts,
-    Listing,
-    Names,
-    Paragraph,
     Section,
-    Table,
-    Tone,
 )
 from planner.report.text import cells, clean, clean_lines, short
 
@@ -43,7 +36,7 @@ SMALLEST_WIDTH: Final = 60
 ROOMY: Final = 100
 """Narrower screens have no columns that repeat what is said below the table."""
 
-STYLES: Final[dict[Tone, str]] = {
+STYLES: Final[dict[doc.Tone, str]] = {
     "": "",
     "good": "green",
     "warn": "yellow",
@@ -64,7 +57,7 @@ Piece = tuple[str, str]
 Line = list[Piece]
 
 
-def text_of(documents: Iterable[Document], *, width: int | None, color: bool) -> str:
+def text_of(documents: Iterable[doc.Document], *, width: int | None, color: bool) -> str:
     """Return documents one after the other, with a line between them."""
     columns = max(width or DEFAULT_WIDTH, SMALLEST_WIDTH)
     lines: list[Line] = []
@@ -76,30 +69,28 @@ def text_of(documents: Iterable[Document], *, width: int | None, color: bool) ->
             lines += [*([(" ", ""), *line] for line in part), []]
             if isinstance(part, _Verbatim):
                 lines[-len(part) - 1 : -1] = part
-    written = ["".join(_written(piece, color=color) for piece in line) for line in lines]
-    return "\n".join(line.rstrip() for line in written).rstrip("\n") + "\n"
+
+    def written(text: str, style: str) -> str:
+        if not (color and style and text):
+            return text
+        return f"\x1b[{';'.join(_SGR[word] for word in style.split())}m{text}\x1b[0m"
+
+    whole = ("".join(written(*piece) for piece in line).rstrip() for line in lines)
+    return "\n".join(whole).rstrip("\n") + "\n"
 
 
 class _Verbatim(list[Line]):
     """Lines as they are, from the left edge and however long."""
 
 
-def _written(piece: Piece, *, color: bool) -> str:
-    text, style = piece
-    if not (color and style and text):
-        return text
-    return f"\x1b[{';'.join(_SGR[word] for word in style.split())}m{text}\x1b[0m"
-
-
-def _parts_of(document: Document, width: int) -> Iterator[list[Line]]:
-    """Yield what stands apart on a screen."""
+def _parts_of(document: doc.Document, width: int) -> Iterator[list[Line]]:
     last = {"badge", "verdict", "answer"} if document.answer_last else set()
     if head := [_fact(fact) for fact in document.head if fact.role not in last]:
         yield _grid(head, width)
     for section in document.sections:
         yield from _parts(section, width)
         for block in section.blocks:
-            if isinstance(block, Listing):
+            if isinstance(block, doc.Listing):
                 yield _Verbatim([(clean(line), "")] for line in block.lines)
     if document.answer_last:
         said = f"{document.badge.upper()}: {document.answer}"
@@ -124,10 +115,10 @@ def _parts(section: Section, width: int) -> Iterator[list[Line]]:
     title: list[Line] = []
     if section.heads:
         title = _paragraph(section.title, f"bold {STYLES[section.tone]}", width)
-    for is_table, blocks in groupby(section.blocks, lambda block: isinstance(block, Table)):
+    for is_table, blocks in groupby(section.blocks, lambda block: isinstance(block, doc.Table)):
         if is_table:
             for block in blocks:
-                shown, notes = _table(cast("Table", block), width)
+                shown, notes = _table(cast("doc.Table", block), width)
                 yield [*title, *shown]
                 title = []
                 if notes:
@@ -137,25 +128,24 @@ def _parts(section: Section, width: int) -> Iterator[list[Line]]:
         title = []
 
 
-def _texts(blocks: Iterable[Block], width: int) -> Iterator[Line]:
+def _texts(blocks: Iterable[doc.Block], width: int) -> Iterator[Line]:
     """Yield texts and lists; charts and what is folded away are for pages."""
     for kind, alike in groupby(blocks, type):
-        if kind is Paragraph:
-            for one in cast("Iterable[Paragraph]", alike):
+        if kind is doc.Paragraph:
+            for one in cast("Iterable[doc.Paragraph]", alike):
                 yield from _paragraph(one.text, STYLES[one.tone], width)
-        elif kind is Facts:
-            for each in cast("Iterable[Facts]", alike):
+        elif kind is doc.Facts:
+            for each in cast("Iterable[doc.Facts]", alike):
                 rows = ((clean(label), _text(cell, _APART)) for label, cell in each.rows)
                 yield from _grid(list(rows), width)
-        elif kind is Names:
-            yield from _grid([_names(names) for names in cast("Iterable[Names]", alike)], width)
-
-
-def _names(block: Names) -> tuple[str, list[Line]]:
-    line = [(", ".join(map(short, block.names[:MAX_NAMES])), STYLES[block.tone])]
-    if len(block.names) > MAX_NAMES:
-        line.append((f" {CUT.format(count=len(block.names) - MAX_NAMES)}", "dim"))
-    return f"  {clean(block.label)}", [line]
+        elif kind is doc.Names:
+            lists = []
+            for block in cast("Iterable[doc.Names]", alike):
+                line = [(", ".join(map(short, block.names[:MAX_NAMES])), STYLES[block.tone])]
+                if len(block.names) > MAX_NAMES:
+                    line.append((f" {CUT.format(count=len(block.names) - MAX_NAMES)}", "dim"))
+                lists.append((f"  {clean(block.label)}", [line]))
+            yield from _grid(lists, width)
 
 
 def _paragraph(text: str, style: str, width: int) -> list[Line]:
@@ -163,7 +153,6 @@ def _paragraph(text: str, style: str, width: int) -> list[Line]:
 
 
 def _grid(facts: Sequence[tuple[str, list[Line]]], width: int) -> list[Line]:
-    """Return labels with their facts, one under the other."""
     beside = max((cells(label) for label, _ in facts), default=0)
     lines: list[Line] = []
     for label, fact in facts:
@@ -249,7 +238,7 @@ class _Shown(Struct, frozen=True):
         return min(self.wanted, max(floor, longest, indented) if words else floor)
 
 
-def _table(block: Table, width: int) -> tuple[list[Line], list[str]]:
+def _table(block: doc.Table, width: int) -> tuple[list[Line], list[str]]:
     """Return the widest shape of a table that there is room for, and its notes."""
     every = [
         _Shown(

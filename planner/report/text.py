@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from math import isfinite
 from typing import Final
 from unicodedata import category, east_asian_width
@@ -14,7 +16,8 @@ LONGEST_NAME: Final = 330
 
 SECONDS_PER_HOUR: Final = 3600
 
-_AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
+_MINUTE: Final = 60
+_AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", _MINUTE))
 _WIDE: Final = {"W": 2, "F": 2}
 _SMALLEST_SHOWN: Final = 0.01
 _SMALLEST_SHARE: Final = 0.001
@@ -73,14 +76,12 @@ def _escaped(character: str) -> str:
 
 def age(seconds: int) -> str:
     """Return a duration in at most two units, such as ``45s``, ``12m`` or ``3d4h``."""
-    for position, (unit, size) in enumerate(_AGE_UNITS):
+    for (unit, size), (below, part) in pairwise(_AGE_UNITS):
         if seconds >= size:
             whole, rest = divmod(seconds, size)
-            if position + 1 < len(_AGE_UNITS):
-                next_unit, next_size = _AGE_UNITS[position + 1]
-                if rest >= next_size:
-                    return f"{whole}{unit}{rest // next_size}{next_unit}"
-            return f"{whole}{unit}"
+            return f"{whole}{unit}" + (f"{rest // part}{below}" if rest >= part else "")
+    if seconds >= _MINUTE:
+        return f"{seconds // _MINUTE}m"
     return f"{seconds}s"
 
 
@@ -108,6 +109,12 @@ def thousandths(share: float) -> str:
 def moment(time: datetime) -> str:
     """Return a time as RFC 3339 in UTC, to the second unless it is finer."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def some_of(shown: Sequence[str], count: int) -> str:
+    """Return the first names of as many as there are, and how many more these are."""
+    more = count - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
 def plural(count: int, noun: str) -> str:

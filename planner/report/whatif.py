@@ -8,40 +8,17 @@ from typing import Final, NamedTuple
 from planner.commands.whatif.edit import Editable, Move, Settable, Settings, Waiting, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.base import name_some
-from planner.report.covered import answer_in_words
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Names,
-    Only,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    filled,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.covered import answer_cell
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.measures import RARELY_SHOWN, not_twice, told
-from planner.report.plan import ANSWERS, PAGE, queue_line
+from planner.report.plan import PAGE, queue_line
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.report.text import plural
 from planner.report.words import rules_name, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
-NO_CHANGE: Final = (
-    "Nothing changes: neither {scheduler}'s victims nor the plan's, nor what they lose."
-)
-ONLY_PLACES: Final = (
-    "Only places change: neither {scheduler}'s victims nor the plan's, nor what they lose."
-)
 MAX_PLACES: Final = 8
-ITSELF: Final = "the scheduler itself"
-QUOTA: Final = "Quota, before and after the plan"
 NOT_THERE: Final = "it is not there"
 
 
@@ -62,22 +39,11 @@ class _Evicted(NamedTuple):
     sides: tuple[bool, ...]
 
 
-class _Moved(NamedTuple):
-    """Pods that go elsewhere, in whose answer."""
-
-    owner: str
-    move: Move
-
-
-class _Term(NamedTuple):
-    """A disruption term, with its value on every side."""
-
-    id: str
-    values: tuple[int | None, ...]
+_Term = tuple[str, tuple[int | None, ...]]
+"""A disruption term, with its value on every side."""
 
 
 def _sides(answer: WhatIf) -> list[_Side]:
-    """Return the plans: the scheduler's own before and after, then the planner's."""
     plans = [("before", answer.before)] if answer.before else []
     pairs = [*plans, ("after", answer.after)]
     own = [_Side(plan.scheduler, when, _greedy(plan)) for when, plan in pairs]
@@ -88,56 +54,62 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
     return plan.greedy or plan
 
 
-def document(answer: WhatIf) -> Document:
+def document(answer: WhatIf) -> doc.Document:
     """Return everything there is to say: the answers, the victims, and what is lost."""
-    said: tuple[Block, ...] = (Only("page", tuple(_hit(answer))),)
+    said: tuple[doc.Block, ...] = (doc.Only("page", tuple(_hit(answer))),)
     # What goes elsewhere, by whose answer.
     owners = (scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
-    moves = [_Moved(owner, one) for owner, difference in owners for one in difference.moved]
+    moves = [(owner, one) for owner, difference in owners for one in difference.moved]
     if answer.greedy.is_none and answer.optimum.is_none:
-        text = ONLY_PLACES if moves else NO_CHANGE
-        said += (Paragraph(text.format(scheduler=scheduler_name(answer.after))),)
+        what, whose = "Only places change" if moves else "Nothing changes", owners[0][0]
+        text = f"{what}: neither {whose}'s victims nor the plan's, nor what they lose."
+        said += (doc.Paragraph(text),)
     sides, after = _sides(answer), answer.after
     # Every victim of any plan: those of the planner's plans first.
     facts: dict[str, tuple[str, str, int]] = {}
     for side in reversed(sides):
-        facts = {**_victims(side.plan), **facts}
+        found = {one.key: (one.name, one.runs_in, one.priority) for one in side.plan.victims}
+        facts = {**found, **facts}
     ours = [side.plan for side in sides if side.owner == "plan"]
     keys = dict.fromkeys(key for plan in (*ours, *(s.plan for s in sides)) for key in plan.keys)
     chosen = [set(side.plan.keys) for side in sides]
     evicted = [_Evicted(*facts[key], tuple(key in victims for victims in chosen)) for key in keys]
     levels = after.certificate.levels if after.certificate else ()
     minimised = {term for level in levels for term in level.term.split("+")}
-    told_of = (row for row in _terms(answer) if any(row.values))
-    terms = not_twice(
-        (row for row in told_of if row.id in minimised or row.id not in RARELY_SHOWN),
-        lambda row: (row.id, row.values),
+    told_of = (
+        (term, values)
+        for term, values in _terms(answer)
+        if any(values) and (term in minimised or term not in RARELY_SHOWN)
     )
-    sections = filled(
+    terms = not_twice(told_of, lambda row: row)
+    sections = (
         Section("Change", said),
-        Section("Places", (_move_table(moves),) if moves else ()),
+        Section("Places", (_move_table(moves),)),
         Section("Victims", (_victim_table(evicted, sides, after),)),
-        Section(QUOTA, (Only("page", PAGE.of(after)(after).usage),)),
+        Section(
+            "Quota, before and after the plan", (doc.Only("page", PAGE.of(after)(after).usage),)
+        ),
         Section("Disruption", (_term_table(terms, sides, after),)),
     )
-    return Document("What an edit changes", tuple(_head(answer)), sections)
+    return doc.Document("What an edit changes", tuple(_head(answer)), sections)
 
 
-def _hit(answer: WhatIf) -> Iterator[Block]:
+def _hit(answer: WhatIf) -> Iterator[doc.Block]:
     """Yield who is a victim no longer and who is newly, of the plan and of the scheduler's own."""
     before, after = answer.before, answer.after
     names = victim_names(after) | victim_names(_greedy(after))
     for plan in (before, _greedy(before)) if before else ():
         names |= victim_names(plan)
-    for owner, difference in (("the plan", answer.optimum), (ITSELF, answer.greedy)):
-        kinds: tuple[tuple[str, Sequence[str], Tone], ...] = (
-            ("no longer a victim of {owner}", difference.no_longer, "good"),
-            ("newly a victim of {owner}", difference.newly, "warn"),
+    owners = ("the plan", answer.optimum), ("the scheduler itself", answer.greedy)
+    for owner, difference in owners:
+        kinds: tuple[tuple[str, Sequence[str], doc.Tone], ...] = (
+            ("no longer", difference.no_longer, "good"),
+            ("newly", difference.newly, "warn"),
         )
-        for label, keys, tone in kinds:
+        for when, keys, tone in kinds:
             if keys:
                 named = tuple(names[key] for key in keys)
-                yield Names(label.format(owner=owner), named, tone)
+                yield doc.Names(f"{when} a victim of {owner}", named, tone)
 
 
 def _head(answer: WhatIf) -> Iterator[Fact]:
@@ -158,15 +130,8 @@ def _head(answer: WhatIf) -> Iterator[Fact]:
 
 
 def _answer(when: str, plan: AnyPlan) -> Iterator[Fact]:
-    """Yield the status of a plan, and what is said of it and of the scheduler's own."""
-    status, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
-    yield Fact(when, Cell(status, tone=tone), "verdict")
+    yield Fact(when, answer_cell(plan), "verdict")
     yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer")
-
-
-def _victims(plan: AnyPlan) -> dict[str, tuple[str, str, int]]:
-    """Return name, queue and priority of every victim, by its key."""
-    return {one.key: (one.name, one.runs_in, one.priority) for one in plan.victims}
 
 
 def _title(side: _Side) -> str:
@@ -174,7 +139,7 @@ def _title(side: _Side) -> str:
     return f"{owner}\n{side.when}"
 
 
-def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> Table:
+def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
     def of(position: int) -> Column[_Evicted]:
         def cell(row: _Evicted) -> str:
             return "x" if row.sides[position] else NOTHING
@@ -193,18 +158,20 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
     return table("Who is a victim where", columns, rows)
 
 
-def _move_table(rows: Sequence[_Moved]) -> Table:
-    columns: list[Column[_Moved]] = [
-        Column("Pods", lambda row: name(row.move.pods), folds=True),
-        Column("In", lambda row: row.owner),
-        Column("Before", lambda row: name(_on(row.move.before)), folds=True),
-        Column("After", lambda row: name(_on(row.move.after)), folds=True),
+def _move_table(rows: Sequence[tuple[str, Move]]) -> doc.Table:
+    """Return which pods go elsewhere, and in whose answer."""
+
+    def on(places: Mapping[str, int]) -> Cell:
+        pods = [f"{place} {count}" for place, count in places.items()]
+        return name(name_some(pods, MAX_PLACES))
+
+    columns: list[Column[tuple[str, Move]]] = [
+        Column("Pods", lambda row: name(row[1].pods), folds=True),
+        Column("In", lambda row: row[0]),
+        Column("Before", lambda row: on(row[1].before), folds=True),
+        Column("After", lambda row: on(row[1].after), folds=True),
     ]
     return table("Where the pods go", columns, rows)
-
-
-def _on(places: Mapping[str, int]) -> str:
-    return name_some([f"{place} {count}" for place, count in places.items()], MAX_PLACES)
 
 
 def _terms(answer: WhatIf) -> list[_Term]:
@@ -217,32 +184,30 @@ def _terms(answer: WhatIf) -> list[_Term]:
             if answer.before is not None:
                 values.append(change.before if change else None)
             values.append(change.after if change else None)
-        rows.append(_Term(term, tuple(values)))
+        rows.append((term, tuple(values)))
     return rows
 
 
-def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Table:
+def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
     work = work_of(*(side.plan for side in sides))
+
+    def unit(row: _Term) -> str:
+        return texts_of(plan.scheduler, row[0])[1]
 
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
-            number = row.values[position]
-            return NOTHING if number is None else told(_texts(plan, row.id)[1], number, work)[1]
+            number = row[1][position]
+            return NOTHING if number is None else told(unit(row), number, work)[1]
 
         return Column(_title(sides[position]), cell, number=True)
 
     columns: list[Column[_Term]] = [
-        Column("Term", lambda row: row.id),
-        Column("Disruption", lambda row: _texts(plan, row.id)[0], folds=True),
+        Column("Term", lambda row: row[0]),
+        Column("Disruption", lambda row: texts_of(plan.scheduler, row[0])[0], folds=True),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: told(_texts(plan, row.id)[1], 0, work)[0]),
+        Column("Unit", lambda row: told(unit(row), 0, work)[0]),
     ]
     return table("What is lost", columns, rows)
-
-
-def _texts(plan: AnyPlan, term: str) -> tuple[str, str]:
-    """Return title and unit of a term."""
-    return texts_of(plan, term) or (term, "")
 
 
 def _lines(answer: WhatIf) -> Iterator[str]:
@@ -267,22 +232,20 @@ def _lines(answer: WhatIf) -> Iterator[str]:
                 for places in (move.before, move.after)
             )
             yield line(f"{owner}_moved", move.pods, before=then, after=now)
-    for row in _terms(answer):
-        pairs = zip(sides, row.values, strict=True)
-        values = {f"{side.owner}_{side.when}": value for side, value in pairs}
-        title, unit = _texts(after, row.id)
-        yield line("term", row.id, **values, unit=Said(unit), title=Said(title))
+    for term, values in _terms(answer):
+        pairs = zip(sides, values, strict=True)
+        facts = {f"{side.owner}_{side.when}": value for side, value in pairs}
+        title, unit = texts_of(after.scheduler, term)
+        yield line("term", term, **facts, unit=Said(unit), title=Said(title))
 
 
 render = renderer(_lines, document)
 
 
 SETTINGS: Final = "What can be set"
-LEFT_OUT: Final = "{count} that run are not listed."
 
 
-def _settings(answer: Settings) -> Document:
-    """Return the pending, and all that can be set."""
+def _settings(answer: Settings) -> doc.Document:
     waits: list[Column[Waiting]] = [
         Column("Pending", lambda one: name(one.name), folds=True),
         Column("Queue", lambda one: name(one.queue), folds=True),
@@ -294,13 +257,13 @@ def _settings(answer: Settings) -> Document:
         Column("May be", lambda row: ", ".join(row[1].choices) or NOTHING, folds=True),
     ]
     rows = ((one, setting) for one in answer.objects for setting in one.settings)
-    notes = (LEFT_OUT.format(count=f"{answer.left_out:,}"),) if answer.left_out else ()
-    sections = filled(
+    notes = (f"{answer.left_out:,} that run are not listed.",) if answer.left_out else ()
+    sections = (
         Section("Pending", (table("Who waits in a queue", waits, answer.pending),)),
         Section(SETTINGS, (table("What stands before the = of an edit", columns, rows, notes),)),
     )
     title = Fact("Pending", Cell(plural(len(answer.pending), "workload")), "title")
-    return Document(SETTINGS, (title,), sections)
+    return doc.Document(SETTINGS, (title,), sections)
 
 
 def _setting_lines(answer: Settings) -> Iterator[str]:

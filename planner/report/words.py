@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from planner.plan import (
     AnyPlan,
@@ -23,7 +22,6 @@ from planner.report.text import clean, decimal, hours, plural
 from planner.scheduler import scheduler_of
 from planner.term import ACCELERATOR, text_of, unit_weight, value_of
 
-MORE: Final = "More than {scheduler} itself: {measures}"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
 """Terms whose bound says, in the reader's own unit, how many or how much must go."""
 
@@ -83,16 +81,14 @@ def work_of(*plans: AnyPlan) -> Work:
     return work_in(resources_of(*every))
 
 
-LOST: Final = ("D4", "D5")
-LOSES_MORE: Final = (
-    "{preemptor}: {verb}ing these loses {ours} {hours} of work, the scheduler's own "
-    "choice {theirs}; --objective min-lost-work plans for the least"
-)
+def lost_by(terms: Mapping[str, int]) -> int:
+    """Return the lost work among terms, restarts included, in accelerator-seconds."""
+    return terms.get("D4", 0) + terms.get("D5", 0)
+
 
 CHECK_IT: Final = "check with planner check"
 ENGINES: Final = ("CP-SAT", "SCIP", "HiGHS")
 ONE_ENGINE: Final = ENGINES[0]
-CORRECTED: Final = "the search for trees found {plans} better than the solver's"
 
 
 class TermRow(Struct, frozen=True):
@@ -131,29 +127,29 @@ def level_rows(
     ``greedy`` are the terms of the other plan, if any; ``scheduler`` says in whose words.
     """
     rows = []
-    for number, level in enumerate(levels, start=1):
-        title, unit = _text_of(scheduler, level.term) or (level.title, level.unit)
-        theirs = sum_of(level.term, greedy)
-        row = TermRow(level.term, title, unit, level.value, theirs, number, level.bound)
-        rows.append(replace(row, proof=level.proof))
+    for number, one in enumerate(levels, start=1):
+        title, unit = texts_of(scheduler, one.term, (one.title, one.unit))
+        values = one.value, sum_of(one.term, greedy), number, one.bound, one.proof
+        rows.append(TermRow(one.term, title, unit, *values))
     shown = {row.id for row in rows}
     for term, value in terms.items():
         if term not in shown:
-            title, unit = _text_of(scheduler, term) or (term, "")
+            title, unit = texts_of(scheduler, term)
             rows.append(TermRow(term, title, unit, value, sum_of(term, greedy)))
     return rows
 
 
-def texts_of(plan: AnyPlan, measure: str) -> tuple[str, str] | None:
-    """Return title and unit of a measure such as ``D4+D5``; ``None`` if a term is not known."""
-    return _text_of(plan.scheduler, measure)
+def texts_of(
+    scheduler: str, measure: str, unknown: tuple[str, str] | None = None
+) -> tuple[str, str]:
+    """Return title and unit of a measure such as ``D4+D5``, in the words of a scheduler.
 
-
-def _text_of(scheduler: str, measure: str) -> tuple[str, str] | None:
+    Where a term is not known they are those of ``unknown``, or the measure itself and no unit.
+    """
     found = [text_of(term, scheduler) for term in measure.split("+")]
     known = [text for text in found if text is not None]
     if len(known) < len(found):
-        return None
+        return unknown or (measure, "")
     return " and ".join(title for title, _ in known), known[0][1]
 
 
@@ -205,7 +201,7 @@ def more_than_greedy(plan: AnyPlan) -> str:
         + f" instead of {one.greedy:,}"
         for one in plan.more_than_greedy
     ]
-    said = MORE.format(scheduler=scheduler_name(plan), measures=", ".join(measures))
+    said = f"More than {scheduler_name(plan)} itself: {', '.join(measures)}"
     return said if measures else ""
 
 
@@ -276,16 +272,13 @@ def cautions(plan: AnyPlan) -> Iterator[str]:
         return
     if plan.greedy.outside_rules:  # then no other objective can offer it either
         return
-    ours, theirs = (
-        sum(terms.get(term, 0) for term in LOST) for terms in (plan.terms, plan.greedy.terms)
-    )
+    ours, theirs = lost_by(plan.terms), lost_by(plan.greedy.terms)
     if ours > theirs:
-        yield LOSES_MORE.format(
-            preemptor=clean(plan.preemptor_name),
-            verb=scheduler_of(plan).words.verb,
-            hours=work_of(plan).hours,
-            ours=work_of(plan).lost(ours),
-            theirs=work_of(plan).lost(theirs),
+        verb, work = scheduler_of(plan).words.verb, work_of(plan)
+        yield (
+            f"{clean(plan.preemptor_name)}: {verb}ing these loses {work.lost(ours)} {work.hours} "
+            f"of work, the scheduler's own choice {work.lost(theirs)}; --objective min-lost-work "
+            "plans for the least"
         )
 
 
@@ -294,9 +287,10 @@ def proof_in_words(certificate: Certificate, *, ties: bool = True) -> str:
 
     ``ties`` says whether which of equals was taken is part of what is claimed.
     """
-    parts = list(_infeasible(certificate) if not certificate.levels else _levels(certificate, ties))
+    parts = list(_levels(certificate, ties))
     if parts and certificate.corrected:
-        parts.append(CORRECTED.format(plans=plural(certificate.corrected, "plan")))
+        plans = plural(certificate.corrected, "plan")
+        parts.append(f"the search for trees found {plans} better than the solver's")
     return "; ".join(parts)
 
 
@@ -307,6 +301,13 @@ def steps_in(certificate: Certificate) -> int:
 
 def _levels(certificate: Certificate, ties: bool) -> Iterator[str]:  # noqa: FBT001 - as above
     levels, steps = certificate.levels, steps_in(certificate)
+    if not levels:  # nothing is claimed but that there is no plan
+        if certificate.trees or certificate.trees_omitted:
+            yield f"certified by a tree of {plural(steps, 'step')}"
+            yield CHECK_IT
+        elif certificate.engines:
+            yield f"by {_engines(certificate.engines)}"
+        return
     how = f"certified by trees of {plural(steps, 'step')}" if steps else "certified"
     certified = sum(level.proof == "certified" for level in levels)
     first = certificate.ties == "certified" and ties
@@ -329,14 +330,6 @@ def _levels(certificate: Certificate, ties: bool) -> Iterator[str]:  # noqa: FBT
     if ties:
         resting = {"certified": "certified", "solver": f"by {ONE_ENGINE} alone", None: "not proved"}
         yield f"ties {resting[certificate.ties]}"
-
-
-def _infeasible(certificate: Certificate) -> Iterator[str]:
-    if certificate.trees or certificate.trees_omitted:
-        yield f"certified by a tree of {plural(steps_in(certificate), 'step')}"
-        yield CHECK_IT
-    elif certificate.engines:
-        yield f"by {_engines(certificate.engines)}"
 
 
 def _engines(engines: Sequence[str]) -> str:

@@ -73,7 +73,7 @@ KUEUE: Final = Scheduler(
         "at-will": "planner.commands.audit.kueue:at_will",
         "page": "planner.report.kueue.plan:particulars",
         "plain": "planner.report.kueue.plan",
-        "explained": "planner.report.kueue.explanation",
+        "explained": "planner.report.kueue.explanation:explained",
         "html": "planner.report.render:html",
         "commands": "planner.commands.apply.kueue.shown:with_commands",
         "renderer": "planner.report.kueue.own:render_own",

@@ -56,7 +56,7 @@ YUNIKORN: Final = Scheduler(
         "lint": "planner.commands.lint.yunikorn:findings_in",
         "page": "planner.report.yunikorn.plan:particulars",
         "plain": "planner.report.yunikorn.plan",
-        "explained": "planner.report.yunikorn.explanation",
+        "explained": "planner.report.yunikorn.explanation:explained",
         "html": "planner.report.render:html",
         "command line": "planner.cli.yunikorn_option",
         "amount": "planner.report.yunikorn.plan:yunikorn_amount",

@@ -24,42 +24,37 @@ POLICY: Final = "default-src 'none'; style-src '{digest}'; base-uri 'none'; form
 
 def page(documents: Sequence[Document], noun: str = "") -> str:
     """Return documents as a page, one after the other; ``noun`` is what one of them is."""
-    alone = documents[0] if len(documents) == 1 else None
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            title=f"{alone.kind}: {short(alone.title.text)}"
-            if alone
-            else plural(len(documents), noun),
-            documents=[document.on("page") for document in documents],
-            policy=POLICY.format(digest=style_digest()),
-            style=Markup(_style()),  # noqa: S704 - a file of this package
-        )
+    title = plural(len(documents), noun)
+    if len(documents) == 1:
+        title = f"{documents[0].kind}: {short(documents[0].title.text)}"
+    template = _environment().get_template("page.html.j2")
+    return template.render(
+        title=title,
+        documents=[document.on("page") for document in documents],
+        policy=POLICY.format(digest=style_digest()),
+        style=Markup(_style()),  # noqa: S704 - a file of this package
     )
 
 
 @cache
 def _environment() -> Environment:
+    def harmless(value: object) -> object:
+        if isinstance(value, Markup) or not isinstance(value, str):
+            return value
+        return clean_lines(value)
+
     environment = Environment(
         loader=PackageLoader("planner.report", "html"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_harmless,
+        finalize=harmless,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"bars": draw_gauges, "columns": draw_histogram, "short": short}
-    environment.filters["slots"] = draw_slots
+    drawn = {"bars": draw_gauges, "columns": draw_histogram, "slots": draw_slots}
+    environment.filters |= {**drawn, "short": short}
     return environment
-
-
-def _harmless(value: object) -> object:
-    """Return a value as it may stand on a page: control characters and the like as escapes."""
-    if isinstance(value, Markup):
-        return value
-    return clean_lines(value) if isinstance(value, str) else value
 
 
 @cache
@@ -139,22 +134,17 @@ def draw_gauges(gauges: Gauges) -> Bars:
     else:
         notes = (f"Bars of {max(tops, key=tops.__getitem__)}s have a scale of their own.",)
     bars = tuple(_bar(gauges, gauge, tops[gauge.kind]) for gauge in gauges.gauges)
-    return Bars(bars, tuple(_keys(gauges, bars)), any(bar.change for bar in bars), notes)
-
-
-def _keys(gauges: Gauges, bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
     parts = [part for bar in bars for part in (*bar.before, *bar.after)]
-    yield "before", gauges.before
-    if any(bar.gauge.after is not None for bar in bars):
-        yield "after", gauges.after
-    if any(part.style.endswith(OVER) for part in parts):
-        yield "over", gauges.over
-    if any(bar.kept for bar in bars):
-        yield "kept", gauges.kept
-    if any(bar.mark is not None for bar in bars):
-        yield "mark", gauges.mark
-    if any(bar.limit is not None for bar in bars):
-        yield "limit", gauges.limit
+    occur = {
+        "before": True,
+        "after": any(bar.gauge.after is not None for bar in bars),
+        "over": any(part.style.endswith(OVER) for part in parts),
+        "kept": any(bar.kept for bar in bars),
+        "mark": any(bar.mark is not None for bar in bars),
+        "limit": any(bar.limit is not None for bar in bars),
+    }
+    keys = tuple((key, getattr(gauges, key)) for key, is_there in occur.items() if is_there)
+    return Bars(bars, keys, any(bar.change for bar in bars), notes)
 
 
 def _top(gauges: Iterable[Gauge]) -> int:
@@ -184,20 +174,16 @@ def _bar(gauges: Gauges, gauge: Gauge, top: int) -> Bar:
             return (Part(0, round(end, 1), style),)
         return (Part(0, mark, style), Part(mark, round(end - mark, 1), f"{style}{OVER}"))
 
-    return Bar(
-        gauge,
-        parts(gauge.before, "before"),
-        parts(gauge.after, "after"),
-        at(gauge.mark),
-        at(gauge.limit),
-        round(min(gauge.kept, top) / top * WIDTH, 1),
-        _said(gauges, gauge),
-        _figures(gauges, gauge),
-        _change(gauges, gauge),
-    )
+    kept = round(min(gauge.kept, top) / top * WIDTH, 1)
+    drawn = parts(gauge.before, "before"), parts(gauge.after, "after")
+    return Bar(gauge, *drawn, at(gauge.mark), at(gauge.limit), kept, *_in_words(gauges, gauge))
 
 
-def _said(gauges: Gauges, gauge: Gauge) -> str:
+def _in_words(gauges: Gauges, gauge: Gauge) -> tuple[str, str, str]:
+    """Return the bar in a sentence; usage, now and then, of the quota; and how it changes.
+
+    Such as ``26 → 18 of 16`` and ``−8``.
+    """
     show = gauges.show
     said = [f"{show(gauge.before)} used {gauges.before}"]
     if gauge.after is not None:
@@ -207,23 +193,12 @@ def _said(gauges: Gauges, gauge: Gauge) -> str:
         said.append(f"{show(gauge.kept)} {gauges.kept}")
     if gauge.limit is not None:
         said.append(f"{gauges.limit} at {show(gauge.limit)}")
-    return ", ".join(said)
-
-
-def _figures(gauges: Gauges, gauge: Gauge) -> str:
-    """Return usage, now and then, of the quota: ``26 → 18 of 16``."""
-    show = gauges.show
-    used = show(gauge.before)
-    if gauge.after is not None and gauge.after != gauge.before:
+    used, change = show(gauge.before), ""
+    if gauge.after is not None and (more := gauge.after - gauge.before):
         used += f" → {show(gauge.after)}"
-    return used if gauge.mark is None else f"{used} of {show(gauge.mark)}"
-
-
-def _change(gauges: Gauges, gauge: Gauge) -> str:
-    change = 0 if gauge.after is None else gauge.after - gauge.before
-    if not change:
-        return ""
-    return f"{'+' if change > 0 else '−'}{gauges.show(abs(change))}"  # noqa: RUF001 - a minus sign
+        change = f"{'+' if more > 0 else '−'}{show(abs(more))}"  # noqa: RUF001 - a minus sign
+    figures = used if gauge.mark is None else f"{used} of {show(gauge.mark)}"
+    return ", ".join(said), figures, change
 
 
 class SlotBar(Struct, frozen=True):
@@ -249,19 +224,17 @@ def draw_slots(slots: Slots) -> tuple[SlotBar, ...]:
     tops: dict[int, int] = {}
     for row in slots.rows:
         tops[row.depth] = max(tops.get(row.depth, 1), row.slots)
-    return tuple(_slot_bar(row, tops[row.depth]) for row in slots.rows)
-
-
-def _slot_bar(row: SlotRow, top: int) -> SlotBar:
-    parts, at = [], 0
-    for style, _ in KINDS:
-        count = getattr(row, style)
-        if count:
-            x = round(at / top * WIDTH, 1)
-            parts.append(Part(x, round(count / top * WIDTH, 1), style))
-        at += count
-    said = ", ".join(f"{getattr(row, style):,} {words}" for style, words in KINDS)
-    return SlotBar(row, tuple(parts), round(row.slots / top * WIDTH, 1), said)
+    bars = []
+    for row in slots.rows:
+        parts, at, top = [], 0, tops[row.depth]
+        for style, _ in KINDS:
+            if count := getattr(row, style):
+                x = round(at / top * WIDTH, 1)
+                parts.append(Part(x, round(count / top * WIDTH, 1), style))
+            at += count
+        said = ", ".join(f"{getattr(row, style):,} {words}" for style, words in KINDS)
+        bars.append(SlotBar(row, tuple(parts), round(row.slots / top * WIDTH, 1), said))
+    return tuple(bars)
 
 
 class Box(Struct, frozen=True):
@@ -303,12 +276,9 @@ def draw_histogram(histogram: Histogram) -> Columns:
         (GAP + place * step + column * len(series) / 2, label)
         for place, label in enumerate(histogram.bins)
     )
-    said = "; ".join(
-        f"{one.title}: "
-        + ", ".join(
-            f"{label}: {count:,}" for label, count in zip(histogram.bins, one.counts, strict=True)
-        )
-        for one in series
-    )
+    told = []
+    for one in series:
+        pairs = zip(histogram.bins, one.counts, strict=True)
+        told.append(f"{one.title}: {', '.join(f'{label}: {count:,}' for label, count in pairs)}")
     width = GAP + len(histogram.bins) * step
-    return Columns(width, HEIGHT, column, tuple(boxes), labels, said)
+    return Columns(width, HEIGHT, column, tuple(boxes), labels, "; ".join(told))

@@ -13,91 +13,71 @@ from planner.commands.explain.kueue.record import (
     PreemptionMessage,
     Standing,
 )
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Paragraph,
-    name,
-    named,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import NOTHING, Cell, Column, Fact, name, named, table
+from planner.report.explanation import Explained
 from planner.report.kueue.plan import slots_in
 from planner.report.style import Repeated, Said, fields, joined, line, renderer
 from planner.report.text import short
 
 
-def about(answer: Explanation) -> Iterator[tuple[str, Cell]]:
-    """Yield facts that no other scheduler has: none."""
-    del answer
-    yield from ()
+def explained(answer: Explanation) -> Explained:
+    """Return what an explanation has that those of other schedulers have not."""
 
+    def place(one: Standing) -> str:
+        return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
 
-def columns() -> list[Column[Standing]]:
-    """Return the columns that say what runs where."""
-    return [
+    def start(one: Standing) -> str:
+        where = {"cluster_queue": one.cluster_queue, "reason": one.reason or None}
+        return line("workload", one.workload, **where)
+
+    columns: list[Column[Standing]] = [
         Column("Workload", lambda one: name(one.workload), folds=True),
         Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("Priority", lambda one: str(one.priority), number=True, rank=1),
-        Column("Place", _place, number=True, rank=4),
+        Column("Place", place, number=True, rank=4),
     ]
+    asking = [line("cluster_queue", answer.cluster_queue)]
+    standings = ((one, start(one)) for one in answer.workloads)
+    return Explained(columns, asking, standings, (), _blocks(answer), _lines(answer))
 
 
-def _place(one: Standing) -> str:
-    return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
-
-
-def asking(answer: Explanation) -> Iterator[str]:
-    """Yield the lines on where the preemptor is."""
-    yield line("cluster_queue", answer.cluster_queue)
-
-
-def standings(answer: Explanation) -> Iterator[tuple[Standing, str]]:
-    """Yield what is explained, and the start of its line: who it is, and where it runs."""
-    for one in answer.workloads:
-        where = {"cluster_queue": one.cluster_queue, "reason": one.reason or None}
-        yield one, line("workload", one.workload, **where)
-
-
-def blocks(answer: Explanation) -> Iterator[Block]:
+def _blocks(answer: Explanation) -> Iterator[doc.Block]:
     """Yield what the nodes have of what the workload asks for, domain by domain."""
     nodes = answer.nodes
     if nodes is None:
         return
     if nodes.unknown:
-        yield Paragraph(f"Not known: {nodes.unknown}", "warn")
+        yield doc.Paragraph(f"Not known: {nodes.unknown}", "warn")
         return
+
+    def lacks(one: DomainRoom) -> Cell:
+        return Cell(f"{one.lacks:,}", tone="bad" if one.lacks else "good")
+
     columns: list[Column[DomainRoom]] = [
         Column("Domain", lambda one: name(one.name), folds=True),
         Column("Has", lambda one: f"{one.holds:,}", number=True),
-        Column(
-            "Lacks", lambda o: Cell(f"{o.lacks:,}", tone="bad" if o.lacks else "good"), number=True
-        ),
+        Column("Lacks", lacks, number=True),
         Column("Empty", lambda one: f"{one.empty:,}", number=True, rank=3),
         Column("Candidates to go", lambda one: _to_go(one, one.candidates), folds=True),
         Column("Whoever it is", lambda one: _to_go(one, one.whoever), folds=True, rank=2),
     ]
     for room in nodes.flavors:
-        yield Paragraph(_asked(room))
+        yield doc.Paragraph(_asked(room))
         yield table("Room, domain by domain", columns, room.closest, _notes(room))
     if nodes.together is not None:
-        yield Paragraph(nodes.together.text[:1].upper() + nodes.together.text[1:] + ".", "warn")
+        yield doc.Paragraph(nodes.together.text[:1].upper() + nodes.together.text[1:] + ".", "warn")
     elif sum(one.assigned for one in nodes.flavors) > 1:
-        yield Paragraph("Each by itself: placed one after the other they may need more.", "dim")
+        yield doc.Paragraph("Each by itself: placed one after the other they may need more.", "dim")
     said = {"Fit": "admits it at once", "Preempt": "finds nobody to evict"}
     does = said.get(nodes.mode or "", "has no room for it, whoever goes")
     if nodes.victims:
         does = f"evicts {named(nodes.victims, {})}"
-    yield Facts((("Kueue itself", Cell(does)),))
+    yield doc.Facts((("Kueue itself", Cell(does)),))
     yield from slots_in(nodes.around)
 
 
 def _asked(room: FlavorRoom) -> str:
-    """Return what a podset asks of a flavor, in a sentence."""
     unit = f"slices of {room.size} slots" if room.size > 1 else "slots"
     who = " and ".join(short(one) for one in room.pod_sets)
     many = f"{room.wanted:,} {unit} of {short(room.slot)}"
@@ -127,7 +107,7 @@ def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:
     return Cell(f"{least}{len(opening.victims):,}: {named(opening.victims, {})}")
 
 
-def lines(answer: Explanation) -> Iterator[str]:
+def _lines(answer: Explanation) -> Iterator[str]:
     """Yield the plain lines about the nodes."""
     nodes = answer.nodes
     if nodes is None:
@@ -157,16 +137,15 @@ def lines(answer: Explanation) -> Iterator[str]:
         yield line("together", found.when, Said(found.text), **names, message=Said(found.message))
 
 
-def _taken_apart(message: PreemptionMessage) -> Document:
-    """Return everything that a text of Kueue says."""
+def _taken_apart(message: PreemptionMessage) -> doc.Document:
     head = [
         Fact("Text", Cell(message.text), "answer"),
         Fact("Reason", Cell(message.reason or NOTHING)),
         Fact("Law", Cell(message.law or NOTHING)),
     ]
     for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
-        head += [Fact(title if not n else "", Cell(fact)) for n, fact in enumerate(_said_of(party))]
-    return Document("Message about a preemption", tuple(head), ())
+        head += [Fact("" if n else title, Cell(fact)) for n, fact in enumerate(_said_of(party))]
+    return doc.Document("Message about a preemption", tuple(head), ())
 
 
 def _message_lines(message: PreemptionMessage) -> Iterator[str]:
@@ -183,18 +162,15 @@ def _message_lines(message: PreemptionMessage) -> Iterator[str]:
 
 
 def _said_of(party: Party) -> list[str]:
-    """Return what a text says of one side, a fact a line."""
-    said = []
-    if party.workload:
-        said.append(short(party.workload))
-    if party.uid:
-        said.append(f"UID {short(party.uid)}")
-    if party.job_uid:
-        said.append(f"UID of the job {short(party.job_uid)}")
-    if party.path:
-        said.append(f"ClusterQueue path {short('/'.join(party.path))}")
-    elif party.cluster_queue:
-        said.append(f"ClusterQueue {short(party.cluster_queue)}")
+    path = "/".join(party.path)
+    known = (
+        ("", party.workload),
+        ("UID ", party.uid),
+        ("UID of the job ", party.job_uid),
+        ("ClusterQueue path ", path),
+        ("ClusterQueue ", "" if path else party.cluster_queue),
+    )
+    said = [f"{label}{short(text)}" for label, text in known if text]
     if party.effective_priority is not None:
         parts = f"base {party.base_priority}, boost {party.boost}"
         said.append(f"priority {party.effective_priority} ({parts})")

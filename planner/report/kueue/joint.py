@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from planner.plan.kueue import JointPending, JointPlan, Victim
-from planner.report.covered import answer_in_words, assumed, uncovered_lines
-from planner.report.document import (
-    NOTHING,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Facts,
-    Names,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    filled,
-    name,
-    named,
-    table,
-)
+from planner.report import document as doc
+from planner.report.covered import answer_cell, assumed, uncovered_lines
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
 from planner.report.measures import LEVELS_FIRST, terms_tables
 from planner.report.plan import (
-    ANSWERS,
     BOTH,
     CLOSED,
     INSTEAD,
@@ -42,13 +25,6 @@ from planner.report.text import age, moment, plural, short
 from planner.report.words import TermRow, Work, level_rows, proof_in_words, work_in
 from planner.scheduler import scheduler_of
 
-ADMITTED: Final = "admitted"
-LEFT_OUT: Final = "left out"
-NOBODY: Final = "(it fits: nobody)"
-BESIDE: Final = "Served one by one, Kueue would admit {greedy} and evict {theirs}; this plan {ours}"
-FOR_NOTHING: Final = "{who}: in the end {victims} would fit again, evicted for nothing"
-PREEMPTORS: Final = "One by one, {preemptors} would be admitted and then evicted for another"
-
 
 class _Row(NamedTuple):
     """One line of the steps: the first of a step names its preemptor, the others its victims."""
@@ -58,47 +34,50 @@ class _Row(NamedTuple):
     victim: Victim | None
     fits: bool = False
 
+    def show(self, shown: Callable[[Victim], str]) -> str:
+        """Return something of the victim; nothing where there is none."""
+        return "" if self.victim is None else shown(self.victim)
 
-def document(answer: JointPlan) -> Document:
+
+def document(answer: JointPlan) -> doc.Document:
     """Return everything there is to say: who starts in which step, and what serving each gives."""
     rows = _rows(answer)
-    sections = filled(
+    sections = (
         Section("Who is admitted", (_pending_table(answer),)),
         Section("Steps", (_step_table(answer),)),
         Section("One by one", tuple(_beside(answer))),
         Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one", _work(answer)))),
-        Section("Certificate", (Facts(tuple(_certificate(answer))),)),
+        Section("Certificate", (doc.Facts(tuple(_certificate(answer))),)),
     )
-    return Document("Joint plan", tuple(_head(answer)), sections)
-
-
-def _head(answer: JointPlan) -> Iterator[Fact]:
-    said, tone = answer_in_words(answer.status, answer.claim, ANSWERS)
-    yield from assumed(answer.coverage, answer.assume)
     called = scheduler_of(answer).words
     rules = f"{called.name}, {called.rules[answer.rules]}   at {moment(answer.now)}"
-    yield Fact("Joint plan", Cell(plural(len(answer.pending), "pending workload")), "title")
-    yield Fact("Scheduler", Cell(rules))
-    yield from (Fact(*said) for said in release_facts(answer))
-    yield Fact("Objective", Cell(answer.objective))
-    yield Fact("Answer", Cell(said, tone=tone), "verdict")
-    yield Fact("", Cell(answer.explanation), "answer")
-    for one in answer.skipped:
-        yield Fact("Left out", Cell(f"{short(one.workload)}: {one.explanation}", tone="warn"))
+    left_out = (f"{short(one.workload)}: {one.explanation}" for one in answer.skipped)
+    head = (
+        *assumed(answer.coverage, answer.assume),
+        Fact("Joint plan", Cell(plural(len(answer.pending), "pending workload")), "title"),
+        Fact("Scheduler", Cell(rules)),
+        *(Fact(*said) for said in release_facts(answer)),
+        Fact("Objective", Cell(answer.objective)),
+        Fact("Answer", answer_cell(answer), "verdict"),
+        Fact("", Cell(answer.explanation), "answer"),
+        *(Fact("Left out", Cell(said, tone="warn")) for said in left_out),
+    )
+    return doc.Document("Joint plan", head, sections)
 
 
-def _pending_table(answer: JointPlan) -> Table:
+def _pending_table(answer: JointPlan) -> doc.Table:
     places = {step.preemptor: str(n) for n, step in enumerate(answer.steps, start=1)}
     lost = set(answer.greedy.preemptors_evicted)
 
+    left_out = Cell("left out", tone="warn")
+
     def one_by_one(row: JointPending) -> Cell:
         if row.greedy:
-            return Cell(ADMITTED)
-        again = row.workload in lost
-        return Cell("evicted again" if again else LEFT_OUT, tone="warn")
+            return Cell("admitted")
+        return Cell("evicted again", tone="warn") if row.workload in lost else left_out
 
     def here(row: JointPending) -> Cell:
-        return Cell(ADMITTED, tone="good") if row.admitted else Cell(LEFT_OUT, tone="warn")
+        return Cell("admitted", tone="good") if row.admitted else left_out
 
     columns: list[Column[JointPending]] = [
         Column("Pending", lambda row: name(row.workload), folds=True),
@@ -111,32 +90,34 @@ def _pending_table(answer: JointPlan) -> Table:
     return table("Who waits, and who may start", columns, answer.pending)
 
 
-def _step_table(answer: JointPlan) -> Table:
+def _step_table(answer: JointPlan) -> doc.Table:
     rows = []
     for number, step in enumerate(answer.steps, start=1):
         rows.append(_Row(str(number), step.preemptor, None, fits=not step.victims))
         rows += [_Row("", "", victim) for victim in step.victims]
     victims, work = answer.victims, _work(answer)
-    lost = sum(victim.costs.get("D4", 0) for victim in victims)
+    total = work.lost(sum(victim.costs.get("D4", 0) for victim in victims))
+
+    def who(row: _Row) -> Cell:
+        if row.victim is None:
+            return Cell("(it fits: nobody)" if row.fits else "", tone="dim")
+        return Cell(row.victim.workload, EVICTING if row.victim.evicted else "", is_name=True)
+
+    def queue(row: _Row) -> str:
+        return row.show(lambda victim: victim.cluster_queue)
+
+    def lost(row: _Row) -> str:
+        return row.show(lambda victim: work.lost(victim.costs.get("D4", 0)))
+
     columns: list[Column[_Row]] = [
         Column("Step", lambda row: row.step, number=True),
         Column("Serves", lambda row: name(row.preemptor) if row.step else "", folds=True),
-        Column("Victim", _victim, plural(len(victims), "victim"), folds=True, below="Serves"),
-        Column(
-            "ClusterQueue",
-            lambda row: _of(row, lambda v: v.cluster_queue),
-            folds=True,
-            below="Victim",
-        ),
-        Column("Priority", lambda row: _of(row, lambda v: str(v.priority)), number=True),
-        Column("Age", lambda row: _of(row, lambda v: age(v.age_s)), number=True),
-        Column("Reason", lambda row: _of(row, lambda v: v.reason), rank=1),
-        Column(
-            f"Lost {work.short}",
-            lambda row: _of(row, lambda v: work.lost(v.costs.get("D4", 0))),
-            work.lost(lost),
-            number=True,
-        ),
+        Column("Victim", who, plural(len(victims), "victim"), folds=True, below="Serves"),
+        Column("ClusterQueue", queue, folds=True, below="Victim"),
+        Column("Priority", lambda row: row.show(lambda v: str(v.priority)), number=True),
+        Column("Age", lambda row: row.show(lambda v: age(v.age_s)), number=True),
+        Column("Reason", lambda row: row.show(lambda v: v.reason), rank=1),
+        Column(f"Lost {work.short}", lost, total, number=True),
     ]
     return table("Whom to evict for whom, step by step", columns, rows)
 
@@ -145,45 +126,35 @@ def _work(answer: JointPlan) -> Work:
     return work_in(one.resource for victim in answer.victims for one in victim.usage)
 
 
-def _of(row: _Row, show: Callable[[Victim], str]) -> str:
-    return "" if row.victim is None else show(row.victim)
-
-
-def _victim(row: _Row) -> Cell:
-    if row.victim is None:
-        return Cell(NOBODY if row.fits else "", tone="dim")
-    return Cell(row.victim.workload, EVICTING if row.victim.evicted else "", is_name=True)
-
-
-def _beside(answer: JointPlan) -> Iterator[Block]:
+def _beside(answer: JointPlan) -> Iterator[doc.Block]:
     """Say what serving one by one gives: in common, in addition, instead, and for nothing."""
     greedy = answer.greedy
     ours = [victim.workload for victim in answer.victims]
     admitted = sum(one.greedy for one in answer.pending)
-    said = BESIDE.format(
-        greedy=f"{admitted:,} of {len(answer.pending):,}",
-        theirs=plural(len(greedy.victims), "workload"),
-        ours=f"admits {len(answer.steps):,} and evicts {len(ours):,}",
+    said = (
+        f"Served one by one, Kueue would admit {admitted:,} of {len(answer.pending):,} and evict "
+        f"{plural(len(greedy.victims), 'workload')}; this plan admits {len(answer.steps):,} and "
+        f"evicts {len(ours):,}"
     )
-    lists: tuple[tuple[str, list[str], Tone], ...] = (
+    lists: tuple[tuple[str, list[str], doc.Tone], ...] = (
         (BOTH, [key for key in ours if key in greedy.victims], ""),
         (SPARED, [key for key in greedy.victims if key not in ours], "good"),
         (INSTEAD, [key for key in ours if key not in greedy.victims], "warn"),
     )
-    names = [Names(label, tuple(keys), tone) for label, keys, tone in lists if keys]
-    yield Paragraph(f"{said}:" if names else f"{said}.")
+    names = [doc.Names(label, tuple(keys), tone) for label, keys, tone in lists if keys]
+    yield doc.Paragraph(f"{said}:" if names else f"{said}.")
     yield from names
     # Say what is evicted, or admitted, in vain.
-    greedy = answer.greedy
     for who, keys in (("One by one", greedy.fit_again), ("This plan", answer.fit_again)):
         if keys:
-            yield Paragraph(FOR_NOTHING.format(who=who, victims=named(keys, {})), "warn")
+            said = f"in the end {named(keys, {})} would fit again, evicted for nothing"
+            yield doc.Paragraph(f"{who}: {said}", "warn")
     if keys := greedy.preemptors_evicted:
-        yield Paragraph(PREEMPTORS.format(preemptors=named(keys, {})), "warn")
+        said = f"{named(keys, {})} would be admitted and then evicted for another"
+        yield doc.Paragraph(f"One by one, {said}", "warn")
 
 
 def _rows(answer: JointPlan) -> list[TermRow]:
-    """Return the levels of the objective, then the other terms, beside those of one by one."""
     comparable = all(one.greedy == one.admitted for one in answer.pending)
     greedy = answer.greedy.terms if comparable and answer.greedy.victims else None
     return level_rows(answer.certificate.levels, answer.terms, greedy, answer.scheduler)

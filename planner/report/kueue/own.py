@@ -10,29 +10,15 @@ from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
 from planner.commands.explain.kueue.record import PreemptionMessage
 from planner.commands.replay.kueue_live import LiveReplay, Observed
 from planner.plan.kueue import JointPlan
-from planner.report.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Fact,
-    Listing,
-    Names,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    filled,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import Cell, Column, Fact, Section, name, table
 from planner.report.kueue import explanation, joint
 from planner.report.kueue.plan import command_listing
 from planner.report.style import Renderer, Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import clean, plural
 from planner.report.words import rules_name
 
-ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
+ANSWERS: Final[dict[ApplyStatus, tuple[str, doc.Tone]]] = {
     "planned": ("Not run", ""),
     "nothing": ("Nothing to do", ""),
     "applied": ("As planned", "good"),
@@ -44,32 +30,25 @@ ANSWERS: Final[dict[ApplyStatus, tuple[str, Tone]]] = {
 }
 
 
-def _applied(answer: Applied) -> Document:
-    """Return everything there is to say: what came of it, and the commands."""
-    changes: list[Block] = [Paragraph(one) for one in answer.changes]
+def _applied(answer: Applied) -> doc.Document:
     title = "Commands" if answer.status == "planned" else "What was done"
-    also = Names("evicted, too", answer.also_evicted, "warn")
-    sections = filled(
-        Section("What changed", tuple(changes), heads=True),
+    also = doc.Names("evicted, too", answer.also_evicted, "warn")
+    sections = (
+        Section("What changed", tuple(map(doc.Paragraph, answer.changes)), heads=True),
         Section("Others", (also,) if answer.also_evicted else ()),
         Section(title, (command_listing(answer.steps),) if answer.steps else ()),
-        Section("Notes", tuple(Paragraph(note) for note in answer.notes)),
+        Section("Notes", tuple(map(doc.Paragraph, answer.notes))),
     )
-    return Document("A plan carried out", tuple(_head(answer)), sections)
-
-
-def _head(answer: Applied) -> Iterator[Fact]:
     said, tone = ANSWERS[answer.status]
-    yield Fact("Preemptor", name(answer.preemptor), "title")
-    label = "Victims"
-    for key in answer.victims:
-        yield Fact(label, name(key))
-        label = ""
-    yield Fact("Way", Cell(answer.way))
-    yield Fact("Result", Cell(said, tone=tone), "verdict")
-    yield Fact("", Cell(answer.explanation), "answer")
-    if answer.way_on:
-        yield Fact("Next", Cell(answer.way_on))
+    head = (
+        Fact("Preemptor", name(answer.preemptor), "title"),
+        *(Fact("" if n else "Victims", name(key)) for n, key in enumerate(answer.victims)),
+        Fact("Way", Cell(answer.way)),
+        Fact("Result", Cell(said, tone=tone), "verdict"),
+        Fact("", Cell(answer.explanation), "answer"),
+        *([Fact("Next", Cell(answer.way_on))] if answer.way_on else []),
+    )
+    return doc.Document("A plan carried out", head, sections)
 
 
 def _applied_lines(answer: Applied) -> Iterator[str]:
@@ -89,7 +68,7 @@ def _applied_lines(answer: Applied) -> Iterator[str]:
 render_applied = renderer(_applied_lines, _applied)
 
 
-BOOST_ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
+BOOST_ANSWERS: Final[dict[str, tuple[str, doc.Tone]]] = {
     "smallest": ("Proved smallest", "good"),
     "found": ("Works, not proved smallest", "warn"),
     "impossible": ("Proved impossible", "bad"),
@@ -101,37 +80,10 @@ TURN_ON: Final = (
 )
 
 
-def _boosted(answer: Boosts) -> Document:
-    """Return everything there is to say: the boosts, and the commands that set them."""
-    boosts: list[Block] = [_boost_table(answer)] if answer.boosts else []
-    if answer.boosts and not answer.gate_on:
-        boosts.append(Paragraph(TURN_ON, "warn"))
-    commands = (Listing(tuple(answer.commands)),) if answer.boosts else ()
-    sections = filled(Section("Boosts", tuple(boosts)), Section("Commands", commands))
-    return Document("Priority boosts", tuple(_boost_head(answer)), sections)
-
-
-def _boost_head(answer: Boosts) -> Iterator[Fact]:
-    said, tone = BOOST_ANSWERS[answer.status]
-    plan = answer.plan
-    yield Fact("Preemptor", name(answer.preemptor), "title")
-    yield Fact("ClusterQueue", name(plan.cluster_queue))
-    yield Fact("Scheduler", Cell(f"Kueue, {rules_name(plan)}"))
-    yield Fact("Objective", Cell(plan.objective))
-    yield Fact("Plan", Cell(plan.explanation))
-    yield from (Fact("", name(key)) for key in plan.keys)
-    yield Fact("Boosts", Cell(said, tone=tone), "verdict")
-    yield Fact("", Cell(answer.explanation), "answer")
-
-
-def _boost_table(answer: Boosts) -> Table:
+def _boosted(answer: Boosts) -> doc.Document:
+    count = plural(len(answer.boosts), "workload")
     columns: list[Column[WorkloadBoost]] = [
-        Column(
-            "Workload",
-            lambda one: name(one.workload),
-            plural(len(answer.boosts), "workload"),
-            folds=True,
-        ),
+        Column("Workload", lambda one: name(one.workload), count, folds=True),
         Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("In the plan", lambda one: one.role),
         Column("Priority", lambda one: str(one.priority), number=True),
@@ -139,7 +91,24 @@ def _boost_table(answer: Boosts) -> Table:
         Column("Effective", lambda one: str(one.effective), number=True),
         Column("Today", lambda one: str(one.effective_before), number=True, rank=1),
     ]
-    return table("What each gets, and its priority with it", columns, answer.boosts)
+    title = "What each gets, and its priority with it"
+    boosts: list[doc.Block] = [table(title, columns, answer.boosts)]
+    if answer.boosts and not answer.gate_on:
+        boosts.append(doc.Paragraph(TURN_ON, "warn"))
+    commands = (doc.Listing(tuple(answer.commands)),) if answer.boosts else ()
+    sections = (Section("Boosts", tuple(boosts)), Section("Commands", commands))
+    plan, (said, tone) = answer.plan, BOOST_ANSWERS[answer.status]
+    head = (
+        Fact("Preemptor", name(answer.preemptor), "title"),
+        Fact("ClusterQueue", name(plan.cluster_queue)),
+        Fact("Scheduler", Cell(f"Kueue, {rules_name(plan)}")),
+        Fact("Objective", Cell(plan.objective)),
+        Fact("Plan", Cell(plan.explanation)),
+        *(Fact("", name(key)) for key in plan.keys),
+        Fact("Boosts", Cell(said, tone=tone), "verdict"),
+        Fact("", Cell(answer.explanation), "answer"),
+    )
+    return doc.Document("Priority boosts", head, sections)
 
 
 def _boost_lines(answer: Boosts) -> Iterator[str]:
@@ -168,8 +137,8 @@ def _live_lines(answer: LiveReplay) -> Iterator[str]:
     yield line("total", **fields(answer, "equal different skipped"))
 
 
-def _lived(answer: LiveReplay) -> Document:
-    tones: dict[str, Tone] = {"equal": "good", "different": "bad", "skipped": "dim"}
+def _lived(answer: LiveReplay) -> doc.Document:
+    tones: dict[str, doc.Tone] = {"equal": "good", "different": "bad", "skipped": "dim"}
     columns: list[Column[Observed]] = [
         Column("Preemptor", lambda one: name(one.preemptor), folds=True),
         Column("", lambda one: Cell(one.outcome, tone=tones[one.outcome])),
@@ -177,21 +146,17 @@ def _lived(answer: LiveReplay) -> Document:
         Column("The replay", lambda one: ", ".join(map(clean, one.replayed)), folds=True),
     ]
     title = "Whom Kueue evicted between the two dumps"
-    notes = [
-        Paragraph(f"{clean(one.preemptor)}: {one.detail}", "warn")
-        for one in answer.preemptors
-        if one.detail
-    ]
+    told = (f"{clean(one.preemptor)}: {one.detail}" for one in answer.preemptors if one.detail)
     missing = dict.fromkeys(
         f"{u.title}: {u.evidence}" for o in answer.preemptors for u in o.coverage
     )
-    return Document(
+    return doc.Document(
         "Replay of a live cluster",
         (Fact("Before", Cell(answer.before)), Fact("After", Cell(answer.after))),
-        filled(
+        (
             Section("Victims", (table(title, columns, answer.preemptors),)),
-            Section("Differences", tuple(notes)),
-            Section("What may explain them", tuple(Paragraph(clean(text)) for text in missing)),
+            Section("Differences", tuple(doc.Paragraph(text, "warn") for text in told)),
+            Section("What may explain them", tuple(doc.Paragraph(clean(text)) for text in missing)),
         ),
     )
 

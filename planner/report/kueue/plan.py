@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from planner import laws
+from planner.plan.base import name_some
 from planner.plan.kueue import (
     Cascade,
     Demand,
-    DomainSlots,
     FlavorChoices,
     JointPlan,
     NodesAround,
@@ -24,25 +24,8 @@ from planner.plan.kueue import (
 )
 from planner.plan.record import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
-from planner.report.document import (
-    MAX_NAMES,
-    NONE,
-    REPEATED,
-    Block,
-    Cell,
-    Column,
-    Fold,
-    Gauge,
-    Gauges,
-    Listing,
-    Only,
-    Paragraph,
-    SlotRow,
-    Slots,
-    Table,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import MAX_NAMES, NONE, REPEATED, Cell, Column, name, table
 from planner.report.measures import RARELY_SHOWN, told
 from planner.report.plan import (
     Particulars,
@@ -57,16 +40,13 @@ from planner.report.plan import (
     victims_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, free, joined, line
-from planner.report.text import age, clean, plural, short, thousandths, word
+from planner.report.text import age, clean, plural, short, some_of, thousandths, word
 from planner.report.words import TermRow, Work, sum_of, term_rows, work_of
 from planner.state.kueue_release import KnownBy
 
 MAX_AMOUNTS: Final = 3
 EVICTING: Final = "(evicting)"
-SHARES_MEAN: Final = "share: borrowed thousandths of what the parent could lend, divided by weight"
-SAME: Final = "the same"
 STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
-UNSTABLE: Final = "Not stable: {victims} would preempt again once pending:"
 _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
     "given": "as you say",
     "recorded": "which decided the recorded instance",
@@ -86,24 +66,22 @@ def particulars(plan: Plan) -> Particulars:
         usage=tuple(_usage(plan)),
         shares=(_shares(plan),) if plan.shares else (),
         nodes=tuple(slots_in(plan.nodes)),
-        commands=tuple(_commands(plan)),
+        commands=tuple(_commands(plan.commands)) if plan.commands else (),
     )
 
 
-def _commands(plan: Plan) -> Iterator[Block]:
-    """Yield the calls of kubectl that carry the plan out, if they were asked for."""
-    if plan.commands is not None:
-        if plan.commands.reason:
-            yield Paragraph(f"No commands carry this plan out: {plan.commands.reason}.")
-        yield from map(Paragraph, plan.commands.notes)
-        if plan.commands.steps:
-            yield command_listing(plan.commands.steps)
+def _commands(commands: Commands) -> Iterator[doc.Block]:
+    if commands.reason:
+        yield doc.Paragraph(f"No commands carry this plan out: {commands.reason}.")
+    yield from map(doc.Paragraph, commands.notes)
+    if commands.steps:
+        yield command_listing(commands.steps)
 
 
-def command_listing(steps: Iterable[Command]) -> Listing:
+def command_listing(steps: Iterable[Command]) -> doc.Listing:
     """Return commands to be copied, each below what it is for."""
     pairs = ((f"# {step.title}", step.command) for step in steps)
-    return Listing(tuple(clean(text) for pair in pairs for text in pair))
+    return doc.Listing(tuple(clean(text) for pair in pairs for text in pair))
 
 
 def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
@@ -112,17 +90,19 @@ def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
         yield "Kueue", Cell(f"{clean(plan.kueue.release)}, {_KNOWN_BY[plan.kueue.known_by]}")
 
 
-def _request(plan: Plan) -> Iterator[Block]:
-    """Yield what is asked for and what is missing, and which flavors were chosen."""
+def _request(plan: Plan) -> Iterator[doc.Block]:
     if plan.demand:
+
+        def shortfall(item: Demand) -> Cell:
+            missing = format_briefly(item.shortfall, item.resource)
+            return Cell(missing, tone="bad") if item.shortfall else NONE
+
         columns: list[Column[Demand]] = [
             Column("Resource", lambda item: name(item.resource), folds=True),
             Column("Flavor", lambda item: name(item.flavor), folds=True),
-            Column("Asked", lambda one: format_briefly(one.requested, one.resource), number=True),
-            Column(
-                "Available", lambda one: format_briefly(one.available, one.resource), number=True
-            ),
-            Column("Short", _shortfall, number=True),
+            Column("Asked", lambda o: format_briefly(o.requested, o.resource), number=True),
+            Column("Available", lambda o: format_briefly(o.available, o.resource), number=True),
+            Column("Short", shortfall, number=True),
             Column("Mode", lambda item: "Preempt" if item.contested else "Fit"),
         ]
         caption = "What the workload asks for, and what its queue has for it today"
@@ -130,26 +110,18 @@ def _request(plan: Plan) -> Iterator[Block]:
     if plan.flavors is not None:
         yield from _flavors(plan, plan.flavors)
     if plan.places:
+
+        def where(item: PodSetPlaces) -> Cell:
+            found = [f"{'/'.join(one.values)} {one.count}" for one in item.domains]
+            return name(name_some(found, MAX_NAMES))
+
         places: list[Column[PodSetPlaces]] = [
             Column("Podset", lambda item: name(item.name), folds=True),
             Column("Flavor", lambda item: name(item.flavor), folds=True),
             Column("Pods", lambda item: str(sum(one.count for one in item.domains)), number=True),
-            Column("Where", lambda item: name(_where(item))),
+            Column("Where", where),
         ]
         yield table("Where the pods go once the victims are gone", places, plan.places)
-
-
-def _where(item: PodSetPlaces) -> str:
-    """Name the first places of a podset, each with its pods."""
-    some = [f"{'/'.join(one.values)} {one.count}" for one in item.domains[:MAX_NAMES]]
-    more = len(item.domains) - len(some)
-    return ", ".join(some) + (f" and {more} more" if more else "")
-
-
-def _shortfall(item: Demand) -> Cell:
-    if not item.shortfall:
-        return NONE
-    return Cell(format_briefly(item.shortfall, item.resource), tone="bad")
 
 
 class FlavorRow(NamedTuple):
@@ -162,7 +134,6 @@ class FlavorRow(NamedTuple):
 
 
 def _flavor_rows(plan: Plan, choices: FlavorChoices) -> list[FlavorRow]:
-    """Return all flavors of a plan beside Kueue's own."""
     kueue = {
         (pods.name, resource): choice.flavor
         for pods in choices.kueue.assignment.pod_sets
@@ -181,30 +152,33 @@ def _cost_rows(plan: Plan, choices: FlavorChoices) -> list[TermRow]:
     return [replace(row, greedy=sum_of(row.id, theirs), bound=None) for row in term_rows(plan)]
 
 
-def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
-    """Yield the flavors beside Kueue's own, and what Kueue's own would cost."""
+def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[doc.Block]:
     if has_plan(plan):
+
+        def theirs(row: FlavorRow) -> Cell:
+            if row.kueue in {None, row.flavor}:
+                return Cell("the same", tone="dim") if row.kueue else NONE
+            return Cell(row.kueue or "", tone="dim", is_name=True)
+
         columns: list[Column[FlavorRow]] = [
             Column("Podset", lambda row: name(row.pod_set), folds=True),
             Column("Resource", lambda row: name(row.resource), folds=True),
             Column("Flavor", lambda row: Cell(row.flavor, tone="strong", is_name=True), folds=True),
-            Column("Kueue's own", _kueue_flavor, folds=True),
+            Column("Kueue's own", theirs, folds=True),
         ]
         rows = _flavor_rows(plan, choices)
         yield table("The flavors chosen for least disruption", columns, rows)
-    yield Paragraph(_flavors_in_words(plan, choices))
+    yield doc.Paragraph(_flavors_in_words(plan, choices))
     costs = [row for row in _cost_rows(plan, choices) if row.greedy not in {None, row.value}]
     usual = [row for row in costs if row.level or row.id not in RARELY_SHOWN]
     if usual:
         yield _costs(usual, "What Kueue's own flavors would cost", work_of(plan))
     if others := [row for row in costs if row not in usual]:
         rest = _costs(others, "The same, in other measures", work_of(plan))
-        yield Fold("Other measures", (rest,))
+        yield doc.Fold("Other measures", (rest,))
 
 
-def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> Table:
-    """Return terms of a plan beside those of the best one under Kueue's own flavors."""
-
+def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> doc.Table:
     def amount(row: TermRow, value: int) -> str:
         return told(row.unit, value, work)[1]
 
@@ -224,15 +198,7 @@ def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> Table:
     return table(caption, columns, rows)
 
 
-def _kueue_flavor(row: FlavorRow) -> Cell:
-    if row.kueue is None:
-        return NONE
-    same = row.kueue == row.flavor
-    return Cell(SAME if same else row.kueue, tone="dim", is_name=not same)
-
-
 def _flavors_in_words(plan: Plan, choices: FlavorChoices) -> str:
-    """Say how many assignments are permitted, and what Kueue's own would cost."""
     own, victims = choices.kueue, choices.kueue.victims
     more = "" if choices.complete else "more than "
     counted = f"The rules permit {more}{plural(choices.permitted, 'assignment')} of flavors."
@@ -244,16 +210,13 @@ def _flavors_in_words(plan: Plan, choices: FlavorChoices) -> str:
         return f"{counted} None is better than Kueue's own."
     if not victims:
         return f"{counted} With Kueue's own nobody needs to go either."
-    least = "the best plan evicts" if own.status == "optimal" else "the best plan found evicts"
-    return (
-        f"{counted} With Kueue's own {least} {plural(len(victims), 'workload')}: {_list(victims)}."
-    )
+    least = "the best plan" if own.status == "optimal" else "the best plan found"
+    evicted = f"{plural(len(victims), 'workload')}: {_list(victims)}"
+    return f"{counted} With Kueue's own {least} evicts {evicted}."
 
 
 def _list(keys: Sequence[str]) -> str:
-    left_out = len(keys) - MAX_NAMES
-    names = ", ".join(short(key) for key in keys[:MAX_NAMES])
-    return names + (f" and {left_out:,} more" if left_out > 0 else "")
+    return some_of([short(key) for key in keys[:MAX_NAMES]], len(keys))
 
 
 def law_behind(plan: Plan, reason: str) -> laws.Law | None:
@@ -261,7 +224,7 @@ def law_behind(plan: Plan, reason: str) -> laws.Law | None:
     return laws.law_behind(plan.rules, reason)
 
 
-def _victims(plan: Plan) -> Iterator[Block]:
+def _victims(plan: Plan) -> Iterator[doc.Block]:
     """Yield the victims in the plan's order, and what they free together."""
     victims = plan.victims
     if not victims:
@@ -271,16 +234,12 @@ def _victims(plan: Plan) -> Iterator[Block]:
         law = law_behind(plan, victim.reason)
         return law.id if law else ""
 
+    def who(victim: Victim) -> Cell:
+        return Cell(victim.workload, aside=EVICTING if victim.evicted else "", is_name=True)
+
     columns: list[Column[Victim]] = [
-        Column(
-            "Victim",
-            lambda one: Cell(one.workload, aside=EVICTING if one.evicted else "", is_name=True),
-            plural(len(victims), "victim"),
-            folds=True,
-        ),
-        Column(
-            "ClusterQueue", lambda victim: name(victim.cluster_queue), folds=True, below="Victim"
-        ),
+        Column("Victim", who, plural(len(victims), "victim"), folds=True),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Victim"),
         Column("Priority", lambda victim: str(victim.priority), number=True),
         *_amounts(plan),
         Column("Age", lambda victim: age(victim.age_s), number=True),
@@ -289,18 +248,15 @@ def _victims(plan: Plan) -> Iterator[Block]:
         Column("Why it may go", lambda one: Cell(one.reason, law_id(one)), only="page"),
         *cost_columns(plan),
     ]
-    yield from victims_of(plan, table("Whom to evict", columns, victims, _legend(plan)))
-    if said := stability_in_words(plan):
-        yield Paragraph(said, "warn" if plan.stability else "")
-
-
-def _legend(plan: Plan) -> Iterator[str]:
-    """Say in words which law lies behind each reason that occurs."""
-    for reason in dict.fromkeys(victim.reason for victim in plan.victims):
-        law = law_behind(plan, reason)
-        yield f"{law.id} {reason}: {law.title}" if law else reason
-    if any(victim.evicted for victim in plan.victims):
-        yield "(evicting): is being evicted already, and costs nothing more"
+    # In words which law lies behind each reason that occurs.
+    found = {victim.reason: law_behind(plan, victim.reason) for victim in victims}
+    notes = [f"{law.id} {code}: {law.title}" if law else code for code, law in found.items()]
+    if any(victim.evicted for victim in victims):
+        notes.append(f"{EVICTING}: is being evicted already, and costs nothing more")
+    yield from victims_of(plan, table("Whom to evict", columns, victims, notes))
+    # Where all is well, that is said if somebody asked.
+    if plan.stability is not None and (plan.stability or "D11" in plan.terms):
+        yield doc.Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
 
 
 def _by_need(demand: Sequence[Demand]) -> list[Demand]:
@@ -324,18 +280,12 @@ def _amounts(plan: Plan) -> Iterator[Column[Victim]]:
         yield amount_column(title, plan.victims, held, show, rank=rank, only=only)
 
 
-def stability_in_words(plan: Plan) -> str:
-    """Return which victims would preempt whom; empty where all is well and nobody asked."""
-    if plan.stability is None or not (plan.stability or "D11" in plan.terms):
-        return ""
-    return cascades_in_words(plan.stability)
-
-
 def cascades_in_words(cascades: Sequence[Cascade]) -> str:
     """Return which victims would preempt whom, line by line."""
     if not cascades:
         return STABLE
-    lines = [UNSTABLE.format(victims=plural(len(cascades), "victim"))]
+    victims = plural(len(cascades), "victim")
+    lines = [f"Not stable: {victims} would preempt again once pending:"]
     for one in cascades[:MAX_NAMES]:
         back = " (the preemptor itself)" if one.preemptor else ""
         lines.append(f"  {short(one.victim)} would preempt {_list(one.targets)}{back}")
@@ -343,16 +293,16 @@ def cascades_in_words(cascades: Sequence[Cascade]) -> str:
     return "\n".join([*lines, f"  and {left_out:,} more"] if left_out > 0 else lines)
 
 
-def _usage(plan: Plan) -> Iterator[Block]:
+def _usage(plan: Plan) -> Iterator[doc.Block]:
     """Yield the tree with usage against quota, what is short or contested first."""
     charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
     wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
     yield from charts[:wanted]
     if charts[wanted:]:
-        yield Fold("What is not short", tuple(charts[wanted:]))
+        yield doc.Fold("What is not short", tuple(charts[wanted:]))
 
 
-def _chart(plan: Plan, item: Demand) -> Gauges:
+def _chart(plan: Plan, item: Demand) -> doc.Gauges:
     depths: dict[str, int] = {}
     gauges = []
     for node in plan.tree:  # parents come first
@@ -362,7 +312,7 @@ def _chart(plan: Plan, item: Demand) -> Gauges:
         place = (item.flavor, item.resource)
         uses = (use for use in node.uses if (use.flavor, use.resource) == place)
         gauges += [_gauge(plan, node, use, depth) for use in uses]
-    return Gauges(
+    return doc.Gauges(
         f"{item.resource} in flavor {item.flavor}",
         tuple(gauges),
         mark="quota",
@@ -373,13 +323,13 @@ def _chart(plan: Plan, item: Demand) -> Gauges:
     )
 
 
-def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
+def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> doc.Gauge:
     own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
     notes = ["asks here"] if own else []
     notes += [f"{node.hidden:,} not shown"] if node.hidden else []
     lendable = use.quota if use.lending_limit is None else use.lending_limit
     endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
-    return Gauge(
+    return doc.Gauge(
         name=node.name,
         kind=node.kind,
         depth=depth,
@@ -393,8 +343,7 @@ def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
     )
 
 
-def _shares(plan: Plan) -> Table:
-    """Return how the shares of the queues and cohorts change; what is after, if there is a plan."""
+def _shares(plan: Plan) -> doc.Table:
     columns: list[Column[NodeShare]] = [
         Column("Share of", lambda share: name(share.name), folds=True),
         Column("Kind", lambda share: share.kind),
@@ -404,7 +353,8 @@ def _shares(plan: Plan) -> Table:
     ]
     if has_plan(plan):
         columns.append(Column("After plan", lambda share: thousandths(share.after), number=True))
-    return table("Shares", columns, plan.shares, (SHARES_MEAN,))
+    note = "share: borrowed thousandths of what the parent could lend, divided by weight"
+    return table("Shares", columns, plan.shares, (note,))
 
 
 def lines(plan: Plan) -> Iterator[str]:
@@ -471,7 +421,6 @@ def release_lines(plan: Plan | JointPlan) -> Iterator[str]:
 
 
 def _borrowing(plan: Plan) -> bool | str:
-    """Say whether the plan belongs to an attempt with borrowing, or to none."""
     return "none" if plan.borrowing is None else plan.borrowing
 
 
@@ -503,36 +452,25 @@ def _flavor_lines(plan: Plan, choices: FlavorChoices) -> Iterator[str]:
     yield from each("kueue_flavors_victim", own.victims)
     for cost in _cost_rows(plan, choices):
         if cost.greedy is not None:
-            facts: dict[str, Any] = {
-                "plan": cost.value,
-                "kueue_flavors": cost.greedy,
-                "unit": Said(cost.unit),
-            }
-            yield line("flavors_term", cost.id, **facts)
+            facts = {"plan": cost.value, "kueue_flavors": cost.greedy}
+            yield line("flavors_term", cost.id, **facts, unit=Said(cost.unit))
 
 
 NOT_PLACED = "With these victims gone, Kueue's own placement finds no place for all podsets."
 
 
-def slots_in(pictures: Sequence[NodesAround]) -> Iterator[Only]:
+def slots_in(pictures: Sequence[NodesAround]) -> Iterator[doc.Only]:
     """Yield a picture for each podset; a screen has none."""
     for one in pictures:
         notes = [f"A slot is the place of a pod of {short(one.slot)}."]
         notes += [] if one.placed else [NOT_PLACED]
         notes += [f"{one.hidden:,} more are not shown."] if one.hidden else []
+        rows = []
+        for domain in one.domains:
+            freed, stays = domain.freed - domain.reused, domain.taken - domain.freed
+            free = domain.slots - stays - domain.used - freed
+            left = (f"{domain.hidden:,} not shown",) if domain.hidden else ()
+            counts = (len(domain.domain) - 1, stays, domain.used, freed, free)
+            rows.append(doc.SlotRow(domain.name, *counts, left))
         caption = f"{one.pod_set} in flavor {one.flavor}"
-        yield Only("page", (Slots(caption, tuple(map(_slot_row, one.domains)), tuple(notes)),))
-
-
-def _slot_row(one: DomainSlots) -> SlotRow:
-    freed = one.freed - one.reused
-    stays = one.taken - one.freed
-    return SlotRow(
-        name=one.name,
-        depth=len(one.domain) - 1,
-        stays=stays,
-        used=one.used,
-        freed=freed,
-        free=one.slots - stays - one.used - freed,
-        notes=(f"{one.hidden:,} not shown",) if one.hidden else (),
-    )
+        yield doc.Only("page", (doc.Slots(caption, tuple(rows), tuple(notes)),))

@@ -21,24 +21,8 @@ from functools import partial
 from typing import Final
 
 from planner.plan.yunikorn import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
-from planner.report.document import (
-    MAX_NAMES,
-    NONE,
-    NOTHING,
-    REPEATED,
-    Block,
-    Cell,
-    Column,
-    Fold,
-    Gauge,
-    Gauges,
-    Only,
-    Paragraph,
-    Table,
-    Tone,
-    name,
-    table,
-)
+from planner.report import document as doc
+from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
 from planner.report.plan import (
     Particulars,
     amount_column,
@@ -57,10 +41,6 @@ from planner.report.words import term_rows
 from planner.state.yunikorn import format_yunikorn_quantity
 
 DEFAULT_PARTITION: Final = "default"
-ITS_OWN: Final = "YuniKorn itself: {node}"
-UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
-AVOIDABLE: Final = "not proved that no plan does with fewer"
-
 ORIGINATOR, OPTED_OUT = "originator", "opted out"
 MARKS_MEAN: Final = {
     ORIGINATOR: "(originator): started its application; a last resort",
@@ -73,8 +53,7 @@ USES_MEAN: Final = {
     STILL_BELOW: "still below: less than guaranteed, and not less than today",
     OVER: "over max: more than the queue may hold",
 }
-TONES: Final[dict[str, Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "bad"}
-USAGE_MEANS: Final = "usage: allocated, without what is being preempted already"
+TONES: Final[dict[str, doc.Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "bad"}
 
 
 def particulars(plan: YuniKornPlan) -> Particulars:
@@ -111,12 +90,12 @@ def last_tier(plan: YuniKornPlan) -> str:
     level = next((level for level in plan.certificate.levels if level.term == "D0"), None)
     if level is None:
         return f"{said}; {plan.objective} does not count them"
-    proved = level.value == level.bound
-    return f"{said}; {UNAVOIDABLE if proved else AVOIDABLE}"
+    if level.value == level.bound:
+        return f"{said}; proved: no legal plan under this objective does with fewer"
+    return f"{said}; not proved that no plan does with fewer"
 
 
 def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
-    """Yield who asks, and where."""
     if plan.pod is not None:
         yield "Key", name(plan.preemptor)
     yield "Application", name(plan.application)
@@ -126,29 +105,23 @@ def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
 
 
 def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
-    """Yield the node that the plan chooses, the core's own if it is another, and the last tier."""
     if plan.node is not None:
         about = []
         if plan.room and all(item.asked <= max(0, item.available) for item in plan.room):
             about.append("has room without any victims")
         if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
-            about.append(ITS_OWN.format(node=short(plan.greedy.node or "")))
+            about.append(f"YuniKorn itself: {short(plan.greedy.node or '')}")
         yield "Node", Cell(plan.node, is_name=True, aside="   ".join(about))
     if plan.last_tier:
         yield "Last tier", Cell(last_tier(plan), tone="warn")
 
 
-def _room(room: Sequence[NodeRoom]) -> Table:
-    """Return what the chosen node has for the ask, now and with the victims gone."""
-
+def _room(room: Sequence[NodeRoom]) -> doc.Table:
     def missing(item: NodeRoom) -> Cell:
         short_of = item.asked - max(0, item.available)
         if short_of <= 0:
             return NONE
         return Cell(yunikorn_amount(short_of, item.resource), tone="bad")
-
-    def mark(item: NodeRoom) -> Cell:
-        return Cell("too little" if item.after < item.asked else "", tone="bad")
 
     def of(field: str) -> Callable[[NodeRoom], str]:
         return lambda item: yunikorn_amount(getattr(item, field), item.resource)
@@ -161,7 +134,8 @@ def _room(room: Sequence[NodeRoom]) -> Table:
         Column("Victims gone", of("after"), number=True),
     ]
     if any(item.after < item.asked for item in room):
-        columns.append(Column("", mark))
+        little = {True: "too little", False: ""}
+        columns.append(Column("", lambda o: Cell(little[o.after < o.asked], tone="bad")))
     return table("What the ask wants, and what its node has for it", columns, room)
 
 
@@ -172,13 +146,17 @@ def asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
     return tuple(item.resource for item in by_need) or tuple(dict.fromkeys(held))
 
 
-def _victims(plan: YuniKornPlan) -> Iterator[Block]:
-    """Yield the victims in the plan's order, what they free together, and what marks mean."""
+def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:
     types, names = asked_types(plan), _type_names(plan)
     marked = {mark for victim in plan.victims for mark in marks(victim)}
     notes = [meaning for mark, meaning in MARKS_MEAN.items() if mark in marked]
+
+    def who(victim: YuniKornVictim) -> Cell:
+        marked = " ".join(f"({mark})" for mark in marks(victim))
+        return Cell(victim.name, is_name=True, aside=marked, aside_tone="warn")
+
     columns: list[Column[YuniKornVictim]] = [
-        Column("Victim", _name_of, plural(len(plan.victims), "victim"), folds=True),
+        Column("Victim", who, plural(len(plan.victims), "victim"), folds=True),
         Column("Queue", lambda one: name(one.queue), folds=True, below="Victim"),
         Column("Application", lambda one: name(one.application), folds=True, below="Victim"),
     ]
@@ -186,29 +164,25 @@ def _victims(plan: YuniKornPlan) -> Iterator[Block]:
         columns.append(Column("Node", lambda one: name(one.node), folds=True, below="Victim"))
     columns.append(Column("Priority", lambda victim: str(victim.priority), number=True))
     if any(victim.adjusted_priority != victim.priority for victim in plan.victims):
-        columns.append(
-            Column("After\noffsets", lambda victim: str(victim.adjusted_priority), number=True)
-        )
+        columns.append(Column("After\noffsets", lambda o: str(o.adjusted_priority), number=True))
         notes.append("after offsets: priority as the offsets and fences of the queues leave it")
     for rank, resource in enumerate(types):
-        show, held = partial(yunikorn_amount, resource=resource), partial(_held, resource=resource)
+
+        def held(victim: YuniKornVictim, resource: str = resource) -> int:
+            return sum(amount.units for amount in victim.usage if amount.resource == resource)
+
+        show = partial(yunikorn_amount, resource=resource)
         columns.append(amount_column(names[resource], plan.victims, held, show, rank=rank))
     columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
     reasons = {(one.queue, reason_of(plan, one)): None for one in plan.victims}
     said = [f"{queue} {reason}" for queue, reason in reasons if reason != NOTHING]
-    legend = Only("screen", (Paragraph("\n".join(said[:MAX_NAMES]), "dim"),)) if said else None
-    columns += cost_columns(plan)
-    columns.append(
-        Column("Why it may go", lambda one: reason_of(plan, one), folds=True, rank=REPEATED)
+    legend = (
+        doc.Only("screen", (doc.Paragraph("\n".join(said[:MAX_NAMES]), "dim"),)) if said else None
     )
+    columns += cost_columns(plan)
+    columns.append(Column("Why it may go", partial(reason_of, plan), folds=True, rank=REPEATED))
     yield from victims_of(plan, table("Whom to preempt", columns, plan.victims, notes))
     yield from [legend] if legend else []
-
-
-def _name_of(victim: YuniKornVictim) -> Cell:
-    """Return what people call a victim, with what makes it a last resort."""
-    marked = " ".join(f"({mark})" for mark in marks(victim))
-    return Cell(victim.name, is_name=True, aside=marked, aside_tone="warn")
 
 
 def reason_of(plan: YuniKornPlan, victim: YuniKornVictim) -> str:
@@ -242,10 +216,6 @@ def marks(victim: YuniKornVictim) -> list[str]:
     return [mark for mark, is_so in facts.items() if is_so]
 
 
-def _held(victim: YuniKornVictim, resource: str) -> int:
-    return sum(amount.units for amount in victim.usage if amount.resource == resource)
-
-
 def _type_names(plan: YuniKornPlan) -> dict[str, str]:
     """Return a short name for every resource type, in full where two would be the same."""
     types = {*asked_types(plan), *(use.resource for use in plan.queues)}
@@ -254,21 +224,21 @@ def _type_names(plan: YuniKornPlan) -> dict[str, str]:
     return {t: short(name if alone[name] == 1 else t) for t, name in last.items()}
 
 
-def _usage(plan: YuniKornPlan) -> Iterator[Block]:
-    """Yield the queues with usage against guaranteed, and what marks mean."""
+def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
     found = {mark for use in plan.queues if (mark := use_mark(plan, use))}
-    means = [USAGE_MEANS, *(text for mark, text in USES_MEAN.items() if mark in found)]
-    yield Only("screen", (_queue_table(plan, means, found),))
+    usage = "usage: allocated, without what is being preempted already"
+    means = [usage, *(text for mark, text in USES_MEAN.items() if mark in found)]
+    yield doc.Only("screen", (_queue_table(plan, means, found),))
     used = {use.resource for use in plan.queues}
     types = [t for t in asked_types(plan) if t in used]
     charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
     wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
-    folded = (Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
-    texts = (Paragraph(text, "dim") for text in means)
-    yield Only("page", (*charts[:wanted], *folded, *texts))
+    folded = (doc.Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
+    texts = (doc.Paragraph(text, "dim") for text in means)
+    yield doc.Only("page", (*charts[:wanted], *folded, *texts))
 
 
-def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> Table:
+def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> doc.Table:
     """Return the queues of a plan, those that end outside their limits marked."""
     names = _type_names(plan)
     first = {use.queue: use for use in reversed(plan.queues)}
@@ -280,11 +250,7 @@ def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> T
         return Cell(text, tone=TONES.get(use_mark(plan, use), ""))
 
     columns: list[Column[QueueUse]] = [
-        Column(
-            "Queue",
-            lambda use: name(use.queue) if first[use.queue] is use else "",
-            folds=True,
-        ),
+        Column("Queue", lambda o: name(o.queue) if first[o.queue] is o else "", folds=True),
         Column("Resource", lambda use: names[use.resource], folds=True),
         Column("Guaranteed", lambda use: limit(use.guaranteed, use), number=True),
     ]
@@ -292,13 +258,9 @@ def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> T
         columns.append(Column("Max", lambda use: limit(use.max, use), number=True))
     columns.append(Column("Usage", lambda use: limit(use.before, use), number=True))
     if has_plan(plan):
-        columns.append(
-            Column("After plan", lambda use: marked(use, limit(use.after, use)), number=True)
-        )
+        columns.append(Column("After plan", lambda o: marked(o, limit(o.after, o)), number=True))
     if found:
-        columns.append(
-            Column("", lambda use: marked(use, use_mark(plan, use)), folds=True, least=5)
-        )
+        columns.append(Column("", lambda o: marked(o, use_mark(plan, o)), folds=True, least=5))
     return table("What the queues use of their guaranteed", columns, plan.queues, notes)
 
 
@@ -311,9 +273,9 @@ def use_mark(plan: YuniKornPlan, use: QueueUse) -> str:
     return OVER if use.max is not None and use.after > use.max else ""
 
 
-def _chart(plan: YuniKornPlan, resource: str) -> Gauges:
+def _chart(plan: YuniKornPlan, resource: str) -> doc.Gauges:
     uses = [use for use in plan.queues if use.resource == resource]
-    return Gauges(
+    return doc.Gauges(
         resource,
         tuple(_gauge(plan, use, uses) for use in uses),
         mark="guaranteed",
@@ -323,10 +285,10 @@ def _chart(plan: YuniKornPlan, resource: str) -> Gauges:
     )
 
 
-def _gauge(plan: YuniKornPlan, use: QueueUse, uses: Sequence[QueueUse]) -> Gauge:
+def _gauge(plan: YuniKornPlan, use: QueueUse, uses: Sequence[QueueUse]) -> doc.Gauge:
     mark = use_mark(plan, use)
     notes = [*(["asks here"] if use.queue == plan.queue else []), *([mark] if mark else [])]
-    return Gauge(
+    return doc.Gauge(
         name=use.queue,
         kind="Queue",
         depth=sum(use.queue.startswith(f"{other.queue}.") for other in uses),

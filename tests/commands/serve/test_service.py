@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
 from planner.cli import serve
-from planner.cli.option import address
+from planner.cli.value import address
 from planner.commands.serve.app import Service
 from planner.commands.serve.record import ENDPOINTS, AskedWho, Bounds
 from planner.objective.profiles import PROFILES

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from planner.cli.option import address
 from planner.cli.schemas import schema_text
+from planner.cli.value import address
 from planner.commands.watch.metrics import CONNECTED, METRICS, Figures, serve
 from planner.commands.watch.record import Watched
 from planner.solver.start import AnyPlanning, Given, start

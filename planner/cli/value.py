@@ -1,0 +1,108 @@
+"""Options of commands, declared in a line or two, and how the values of many of them are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Option = Callable[[Any], Any]
+"""A decorator of click: an option or an argument."""
+
+NO_LIMIT: Final = "none"
+LOOPBACK: Final = "127.0.0.1"
+MOST_PORTS: Final = 65535
+
+
+def one(
+    name: str,
+    kind: object,
+    covers: str,
+    default: object = None,
+    **more: Any,  # noqa: ANN401 - as click takes it
+) -> Option:
+    """Return an option with a value of a kind, such as an ``IntRange``; ``covers`` is its help.
+
+    ``name`` also says how the help calls its value, if not by its kind: ``-n, --namespace NAME``.
+    A default is shown there. ``into`` is the parameter, where that is not named like the option.
+    """
+    words = name.split()
+    flags = [word.rstrip(",") for word in words if word.startswith("-")]
+    if default is not None:
+        more = {"default": default, "show_default": True, **more}
+    declared = [*flags, *([more.pop("into")] if "into" in more else [])]
+    metavar = " ".join(words[len(flags) :]) or None
+    return click.option(*declared, metavar=metavar, type=kind, help=covers, **more)
+
+
+def several(
+    name: str, into: str, covers: str, kind: object = str, default: object = None
+) -> Option:
+    """Return an option like `one` that may be given several times."""
+    return one(name, kind, covers, default, into=into, multiple=True)
+
+
+def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
+    """Return an option that takes the name of a file; ``covers`` is its help.
+
+    It is read before the others where it comes ``first``.
+    """
+    kind = click.Path(path_type=Path)
+    return click.option(name, *names, metavar="FILE", type=kind, help=covers, is_eager=first)
+
+
+def flag(name: str, covers: str, *names: str) -> Option:
+    """Return an option without a value."""
+    return click.option(name, *names, is_flag=True, help=covers)
+
+
+def seconds(text: str) -> float | None:
+    """Read a finite number of seconds, 0 or more; ``None`` for the word ``none``."""
+    if text.strip().lower() == NO_LIMIT:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise click.BadParameter(f"{text!r} is not a number of seconds, 0 or more, or {NO_LIMIT}")
+    return value
+
+
+def size(text: str) -> int:
+    """Read a number of bytes such as 1000000, 200M or 64Mi."""
+    from planner.quantity import QuantityError, parse_quantity, to_units
+
+    try:
+        value = to_units(parse_quantity(text), "bytes")
+    except QuantityError:
+        value = 0
+    if value <= 0:
+        raise click.BadParameter(f"{text!r} is not a size such as 1000000, 200M or 64Mi")
+    return value
+
+
+def address(text: str) -> tuple[str, int]:
+    """Read HOST:PORT, or :PORT on loopback."""
+    host, colon, port = text.rpartition(":")
+    is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(MOST_PORTS))
+    if not colon or not is_port or int(port) > MOST_PORTS:
+        raise click.BadParameter(f"{text!r} is neither :PORT nor HOST:PORT")
+    return host.strip("[]") or LOOPBACK, int(port)
+
+
+def moment(text: str) -> datetime:
+    """Read an RFC 3339 timestamp."""
+    from planner.state import parse_time
+
+    try:
+        return parse_time(text)
+    except ValueError:
+        example = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
+        raise click.BadParameter(f"{text!r} is not {example}") from None
