@@ -6,11 +6,8 @@ Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
-
-from msgspec import Struct
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import (
@@ -23,15 +20,14 @@ from planner.commands.audit.record import (
     Ratio,
     StateAudit,
 )
+from planner.commands.audit.sweep import Asked
 from planner.coverage.answer import Covering, covering, uncovered
-from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
-from planner.plan import AnyPlan, Assume, Shown
+from planner.plan import AnyPlan, Shown
 from planner.plan.record import names_of, resources_of
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.start import AnyPlanning, Given, solve, start
-from planner.state import AUTO, RequestsFrom
 from planner.term import value_of
 
 WITHIN: Final = Profile(
@@ -40,30 +36,6 @@ WITHIN: Final = Profile(
     levels=(("cost",), ("count",)),
 )
 """Everybody else costs 1, so that a plan of cost 0 is a subset of the scheduler's own."""
-
-Solve = Callable[[Profile, Mapping[str, int]], AnyPlan]
-
-
-def needless(victims: Sequence[str], solve: Solve) -> tuple[str, ...] | None:
-    """Return the victims that a smallest legal subset of them spares.
-
-    Parameters
-    ----------
-    victims
-        Keys of a legal set.
-    solve
-        Returns the best plan under a profile and costs per key.
-
-    Returns
-    -------
-        None of them if every one is needed; ``None`` if that was not settled in time.
-    """
-    plan = solve(WITHIN, dict.fromkeys(victims, 0))
-    if plan.status != "optimal" or plan.terms["cost"]:
-        return None
-    kept = set(plan.keys)
-    return tuple(key for key in victims if key not in kept)
-
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
@@ -75,23 +47,14 @@ AT_WILL: Final = Part[Callable[[AnyPlanning, Instance, Given], AnyPlanning | Non
 """What prepares the same with pods put wherever there is room, where that can make a difference."""
 
 
-class Question(Struct, frozen=True):
-    """What is asked of every state: objectives, seconds for each optimum, the clock, the rules.
+class Question(Asked, frozen=True):
+    """What is asked of every state: objectives, and seconds for each optimum.
 
-    ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
-    what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
-    ``auto`` that of each state. ``requests`` is as for ``planner.read``. ``certify`` says whether
-    to wait for proof trees.
+    ``certify`` says whether to wait for proof trees.
     """
 
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
     time_limit: float | None = None
-    now: datetime | None = None
-    rules: str | None = None
-    pending: str | None = None
-    assume: Assume | None = None
-    release: str = AUTO
-    requests: RequestsFrom = "template"
     certify: Trees = None
 
     @property
@@ -110,17 +73,12 @@ def audit_instance(instance: Instance, question: Question) -> StateAudit:
     InternalError
         If a plan fails its own verification.
     """
-    cases, failures = [], []
+    failures: list[Failure] = []
     known = covering(instance.state)
-    wanted = (question.pending,) if question.pending else instance.pending
-    for pending in wanted:
-        given = Given(pending, instance.assignment, question.now, question.rules, question.certify)
-        try:
-            cases.append(_case(instance, given, question, known))
-        except InternalError:
-            raise
-        except PlannerError as error:
-            failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
+    given = Given(None, instance.assignment, question.now, question.rules, question.certify)
+    cases = question.of_each(
+        instance, given, lambda one: _case(instance, one, question, known), failures
+    )
     return StateAudit(state=instance.name, cases=tuple(cases), failures=tuple(failures))
 
 
@@ -135,13 +93,8 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     greedy = smallest.greedy or planning.greedy_plan()
     lawful = bool(greedy.victims) and not greedy.outside_rules
     fewest = _is_smallest(greedy, smallest) if lawful else None
-
-    def within(profile: Profile, costs: Mapping[str, int]) -> AnyPlan:
-        priced = start(instance.state, given, costs)
-        return solve(priced, profile, Deadline.after(question.time_limit))
-
     # Where no set is smaller, no subset is.
-    spared = () if fewest else needless(greedy.keys, within) if lawful else None
+    spared = () if fewest else _needless(instance, given, question, greedy) if lawful else None
     judgements = tuple(
         _judgement(planning, profile, optima[profile.name], greedy, at_will.get(profile.name))
         for profile in question.asked
@@ -170,6 +123,21 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     if case.is_conditional:
         return case
     return case.model_copy(update={"findings": tuple(_findings(case))})
+
+
+def _needless(
+    instance: Instance, given: Given, question: Question, greedy: AnyPlan
+) -> tuple[str, ...] | None:
+    """Return the victims that a smallest legal subset of them spares.
+
+    None of them if every one is needed; ``None`` if that was not settled in time.
+    """
+    planning = start(instance.state, given, dict.fromkeys(greedy.keys, 0))
+    plan = solve(planning, WITHIN, Deadline.after(question.time_limit))
+    if plan.status != "optimal" or plan.terms["cost"]:
+        return None
+    kept = set(plan.keys)
+    return tuple(key for key in greedy.keys if key not in kept)
 
 
 def _at_will(

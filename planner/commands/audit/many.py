@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import partial
 
 import msgspec
 
-from planner.commands.audit.instance import Instance, Reading
+from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import Question, audit_instance
 from planner.commands.audit.record import (
     Audit,
     Case,
-    Failure,
     FindingCode,
     Gap,
     Judgement,
@@ -139,15 +137,9 @@ class Tally:
             yield from in_order(seen) if term == EACH else (term,)
 
     def _verdict(self, name: str) -> Verdicts:
-        best, not_best = self._verdicts[name, "best"], self._verdicts[name, "not_best"]
-        return Verdicts(
-            objective=name,
-            proved=self._verdicts[name, "proved"],
-            judged=best + not_best,
-            best=best,
-            not_best=not_best,
-            shown=self._shown.get(name, Shown()),
-        )
+        count = {what: self._verdicts[name, what] for what in ("proved", "best", "not_best")}
+        judged, shown = count["best"] + count["not_best"], self._shown.get(name, Shown())
+        return Verdicts(objective=name, judged=judged, shown=shown, **count)
 
 
 def audit(  # noqa: PLR0913 - the public signature
@@ -182,7 +174,9 @@ def audit(  # noqa: PLR0913 - the public signature
         If a plan fails its own verification.
     """
     profiles = tuple(one if isinstance(one, Profile) else find_profile(one) for one in objectives)
-    question = Question(profiles, time_limit, clock_of(now), rules, pending, assume)
+    question = Question(
+        profiles, time_limit, now=clock_of(now), rules=rules, pending=pending, assume=assume
+    )
     instance = Instance(state.source, state, pending_workloads(state))
     return summarise(question, [audit_instance(instance, question)])
 
@@ -201,39 +195,28 @@ def audit_states(
     """
     answers = sweep(
         paths,
-        partial(audit_instance, question=question),
+        audit_instance,
         StateAudit,
+        question,
         settings,
         max_bytes,
-        kind="audit",
-        now=question.now,
-        reading=Reading(question.release, question.requests),
+        "audit",
         objectives=[repr(profile) for profile in question.asked],
         time_limit=question.time_limit,
         limits=msgspec.structs.asdict(settings.limits),
-        rules=question.rules,
-        pending=question.pending,
-        assume=question.assume,
     )
     return summarise(question, answers)
 
 
 def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
     """Return the audits of single states as one."""
-    tally = Tally(question.asked)
-    cases: list[Case] = []
-    failures: list[Failure] = []
-    for audit in audits:
-        tally.states += 1
-        for case in audit.cases:
-            tally.add(case)
-        for _ in audit.failures:
-            tally.fail()
-        cases += audit.cases
-        failures += audit.failures
-    return Audit(
-        objectives=tuple(profile.name for profile in question.asked),
-        summary=tally.summary(),
-        cases=tuple(cases),
-        failures=tuple(failures),
-    )
+    states = list(audits)
+    cases = tuple(case for one in states for case in one.cases)
+    failures = tuple(failure for one in states for failure in one.failures)
+    tally = Tally(question.asked, len(states))
+    for case in cases:
+        tally.add(case)
+    for _ in failures:
+        tally.fail()
+    objectives = tuple(profile.name for profile in question.asked)
+    return Audit(objectives=objectives, summary=tally.summary(), cases=cases, failures=failures)

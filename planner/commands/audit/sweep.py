@@ -1,4 +1,4 @@
-"""Many states as a batch: each is a task, in this process, in others, or on a cluster."""
+"""What is asked of many states, and the batch: each is a task, here, in others, or on a cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from pydantic import ValidationError
 
 from planner.batch import WAIT_S, Limits, Progress, Results, Task, Work, run
@@ -25,12 +25,15 @@ from planner.commands.audit.instance import (
     packed_states,
 )
 from planner.commands.audit.record import Failure
-from planner.errors import InputError
-from planner.plan.base import Record
+from planner.errors import InputError, InternalError, PlannerError
+from planner.plan.base import Assume, Record
 from planner.plan.record import SCHEMA_VERSION
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
+from planner.solver.start import Given
+from planner.state import AUTO, RequestsFrom
 
+AnswerT = TypeVar("AnswerT")
 RecordT = TypeVar("RecordT", bound=Record)
 
 _VERSION: Final = version("preemption-planner")
@@ -60,16 +63,60 @@ HERE: Final = Settings(jobs=1)
 """One state after the other, in this process."""
 
 
-def sweep(  # noqa: PLR0913 - what a sweep of many states needs
+class Asked(Struct, frozen=True, kw_only=True):
+    """What is asked of every state, whatever it is asked for: the clock, the rules, who waits.
+
+    ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
+    ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
+    what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
+    ``auto`` that of each state. ``requests`` is as for ``planner.read``.
+    """
+
+    now: datetime | None = None
+    rules: str | None = None
+    pending: str | None = None
+    assume: Assume | None = None
+    release: str = AUTO
+    requests: RequestsFrom = "template"
+
+    def of_each(
+        self,
+        instance: Instance,
+        given: Given,
+        answer: Callable[[Given], AnswerT],
+        failures: list[Failure],
+    ) -> Iterator[AnswerT]:
+        """Yield the answer for every pending workload of a state.
+
+        One that cannot be planned for is added to the failures, and does not stop the others.
+
+        Raises
+        ------
+        InternalError
+            If a plan fails its own verification.
+        """
+        for pending in (self.pending,) if self.pending else instance.pending:
+            try:
+                found = answer(replace(given, pending=pending))
+            except InternalError:
+                raise
+            except PlannerError as error:
+                failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
+            else:
+                yield found
+
+
+QuestionT = TypeVar("QuestionT", bound=Asked)
+
+
+def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
     paths: Sequence[str],
-    work: Callable[[Instance], RecordT],
+    work: Callable[[Instance, QuestionT], RecordT],
     model: type[RecordT],
+    question: QuestionT,
     settings: Settings,
     max_bytes: int,
-    *,
     kind: str,
-    now: datetime | None,
-    reading: Reading,
     **asked: object,
 ) -> Iterator[RecordT]:
     """Yield the answer for every state of some files and folders.
@@ -81,9 +128,9 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
     work, model
         What answers for one state, perhaps in another process, to which it must be sent; and
         what it returns: a record with the fields ``state`` and ``failures``.
-    kind, now, reading, asked
+    question, kind, asked
         All that the rows of a results file depend on, but what the states' files hold. It is the
-        first line of that file. ``reading`` is how states of Kueue are read.
+        first line of that file.
 
     Raises
     ------
@@ -108,13 +155,17 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
         "kind": kind,
         "version": _VERSION,
         "states": list(paths),
-        "now": None if now is None else now.isoformat(),
-        **reading._asdict(),
+        "now": None if question.now is None else question.now.isoformat(),
+        "release": question.release,
+        "requests": question.requests,
         **asked,
+        "rules": question.rules,
+        "pending": question.pending,
+        "assume": question.assume,
     }
     tasks = (Task(one.name, one, one.digest) for one in packed)
     total = count_states(paths) if settings.watch else None
-    for row in settings.run(tasks, partial(_answer, work, reading), header, total):
+    for row in settings.run(tasks, partial(_answer, work, question), header, total):
         value: Mapping[str, Any] = row.result or {}
         if row.outcome != "done":
             failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
@@ -127,6 +178,7 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
 
 
 def _answer(
-    work: Callable[[Instance], Record], reading: Reading, packed: Packed
+    work: Callable[[Instance, QuestionT], Record], question: QuestionT, packed: Packed
 ) -> Mapping[str, Any]:
-    return work(open_packed(packed, reading)).model_dump(mode="json")
+    instance = open_packed(packed, Reading(question.release, question.requests))
+    return work(instance, question).model_dump(mode="json")

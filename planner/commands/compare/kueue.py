@@ -46,11 +46,11 @@ def _sharing(fair_sharing: FairSharing | None, state: State) -> State:
 
 
 _CLASSICAL: Final = partial(_sharing, None)
-_STRATEGIES: Final = {
-    "": BOTH_STRATEGIES,
-    ":final": BOTH_STRATEGIES[:1],
-    ":initial": BOTH_STRATEGIES[1:],
-}
+_NAMED: Final = (
+    ("", BOTH_STRATEGIES),
+    (":final", BOTH_STRATEGIES[:1]),
+    (":initial", BOTH_STRATEGIES[1:]),
+)
 
 
 def _kep83(options: Kep83) -> Algorithm:
@@ -63,7 +63,7 @@ _BY_STRATEGIES: Final = {
         "kueue",
         edit=partial(_sharing, FairSharing.model_validate({"preemptionStrategies": strategies})),
     )
-    for name, strategies in _STRATEGIES.items()
+    for name, strategies in _NAMED
 }
 ALGORITHMS: Final = (
     Algorithm("kueue-classical", "kueue", edit=_CLASSICAL),

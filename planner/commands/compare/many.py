@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from statistics import fmean, median
-from typing import Final
 
-from planner.commands.audit.instance import Instance, Reading
-from planner.commands.audit.record import Failure
+from planner.commands.audit.instance import Instance
 from planner.commands.audit.sweep import HERE, Settings, sweep
 from planner.commands.compare.measure import (
     DEFAULT_ALGORITHMS,
+    DIGITS,
     Question,
     compare_instance,
     find_algorithms,
@@ -37,8 +35,6 @@ from planner.plan import Assume
 from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
-
-DIGITS: Final = 6
 
 
 @dataclass(slots=True)
@@ -109,12 +105,9 @@ class Tally:
 
     def _standing(self, name: str) -> Standing:
         counted = Standing.model_fields.keys() - {"algorithm", "rows", "plans"}
-        return Standing(
-            algorithm=name,
-            rows=self._counts["cases"],
-            plans=self._standings[name, "plan"],
-            **{fact: self._standings[name, fact] for fact in counted},
-        )
+        facts = {fact: self._standings[name, fact] for fact in counted}
+        plans = self._standings[name, "plan"]
+        return Standing(algorithm=name, rows=self._counts["cases"], plans=plans, **facts)
 
     def _duel(self, name: str) -> Duel:
         count = {fact: self._duels[name, fact] for fact in ("both", "only_this", "only_first")}
@@ -187,18 +180,12 @@ def compare(  # noqa: PLR0913 - what a user may say
     InternalError
         If a plan fails its own verification.
     """
-    question = Question(
-        find_algorithms(algorithms), time_limit, clock_of(now), rules, pending, assume=assume
-    )
+    found, clock = find_algorithms(algorithms), clock_of(now)
+    question = Question(found, time_limit, now=clock, rules=rules, pending=pending, assume=assume)
     if not isinstance(states, Mapping):
         states = {states.source: states}
-    return summarise(
-        question,
-        (
-            compare_instance(Instance(name, state, pending_workloads(state)), question)
-            for name, state in states.items()
-        ),
-    )
+    instances = (Instance(name, one, pending_workloads(one)) for name, one in states.items())
+    return summarise(question, (compare_instance(one, question) for one in instances))
 
 
 def compare_states(
@@ -216,18 +203,14 @@ def compare_states(
     """
     answers = sweep(
         paths,
-        partial(compare_instance, question=question),
+        compare_instance,
         StateComparison,
+        question,
         settings,
         max_bytes,
-        kind="comparison",
-        now=question.now,
-        reading=Reading(question.release, question.requests),
+        "comparison",
         algorithms={algorithm.name: repr(algorithm) for algorithm in question.algorithms},
         time_limit=question.time_limit,
-        rules=question.rules,
-        pending=question.pending,
-        assume=question.assume,
     )
     return summarise(question, answers)
 
@@ -235,13 +218,12 @@ def compare_states(
 def summarise(question: Question, compared: Iterable[StateComparison]) -> Comparison:
     """Return the comparisons of single states as one."""
     names = tuple(algorithm.name for algorithm in question.algorithms)
-    tally = Tally(names)
-    rows: list[Row] = []
-    failures: list[Failure] = []
-    for one in compared:
+    tally, states = Tally(names), list(compared)
+    for one in states:
         tally.add(one)
-        rows += one.rows
-        failures += one.failures
     return Comparison(
-        algorithms=names, summary=tally.summary(), rows=tuple(rows), failures=tuple(failures)
+        algorithms=names,
+        summary=tally.summary(),
+        rows=tuple(row for one in states for row in one.rows),
+        failures=tuple(failure for one in states for failure in one.failures),
     )

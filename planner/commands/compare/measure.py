@@ -13,27 +13,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import evicted
 from planner.commands.audit.record import Failure
+from planner.commands.audit.sweep import Asked
 from planner.commands.compare.algorithm import COMPARED, OPTIMUM, Algorithm
 from planner.commands.compare.record import Row, RowStatus, StateComparison
 from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES
-from planner.plan import AnyPlan, Assume
+from planner.plan import AnyPlan
 from planner.plan.record import names_of, resources_of
 from planner.scheduler import schedulers
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start
-from planner.state import AUTO, RequestsFrom
 
 DEFAULT_ALGORITHMS: Final = ("greedy", "optimum:no-regret")
 
@@ -103,23 +101,11 @@ DIGITS: Final = 6
 """Digits of a ratio and of seconds after the point."""
 
 
-class Question(Struct, frozen=True):
-    """What is asked of every state: algorithms, seconds for each answer, the clock, the rules.
-
-    ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
-    ``pending`` is the only one asked about, if it is given. ``release`` is the release of Kueue
-    whose rules hold; ``auto`` that of each state. ``requests`` is as for ``planner.read``.
-    ``assume`` is the user's word that what is not modelled decides nothing.
-    """
+class Question(Asked, frozen=True):
+    """What is asked of every state: algorithms, and seconds for each answer."""
 
     algorithms: tuple[Algorithm, ...]
     time_limit: float | None = None
-    now: datetime | None = None
-    rules: str | None = None
-    pending: str | None = None
-    release: str = AUTO
-    requests: RequestsFrom = "template"
-    assume: Assume | None = None
 
 
 def compare_instance(instance: Instance, question: Question) -> StateComparison:
@@ -132,22 +118,16 @@ def compare_instance(instance: Instance, question: Question) -> StateComparison:
     InternalError
         If a plan fails its own verification.
     """
-    rows: list[Row] = []
     failures: list[Failure] = []
     known = None if question.assume else covering(instance.state)
     # Where there are algorithms by other rules, rules are not chosen besides.
     rules = None if COMPARED.find(instance.state) else question.rules
-    for pending in (question.pending,) if question.pending else instance.pending:
-        given = Given(pending, instance.assignment, question.now, rules)
-        try:
-            case = _Case(instance, given, question.time_limit, known)
-        except InternalError:
-            raise
-        except PlannerError as error:
-            failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
-        else:
-            rows += map(case.row, question.algorithms)
-    return StateComparison(state=instance.name, rows=tuple(rows), failures=tuple(failures))
+    given = Given(None, instance.assignment, question.now, rules)
+    cases = question.of_each(
+        instance, given, lambda one: _Case(instance, one, question.time_limit, known), failures
+    )
+    rows = tuple(row for case in cases for row in map(case.row, question.algorithms))
+    return StateComparison(state=instance.name, rows=rows, failures=tuple(failures))
 
 
 class _Case:
@@ -165,7 +145,6 @@ class _Case:
         self._known = known
         self._own = own = start(instance.state, given)
         self._compared = COMPARED.find(instance.state)
-        self._preemptor = own.preemptor_key
         self._position = {key: position for position, key in enumerate(own.keys)}
 
     def row(self, algorithm: Algorithm) -> Row:
@@ -195,7 +174,7 @@ class _Case:
     def _row(self, algorithm: Algorithm, status: RowStatus, detail: str) -> Row:
         return Row(
             state=self._instance.name,
-            pending=self._preemptor,
+            pending=self._own.preemptor_key,
             scheduler=self._instance.state.scheduler,
             algorithm=algorithm.name,
             status=status,
