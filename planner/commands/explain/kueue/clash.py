@@ -8,26 +8,20 @@ from itertools import islice
 from math import gcd
 from typing import Final
 
-from msgspec.structs import replace
-
-from planner.commands.explain.inquiry import Edit, Trial, first, in_words, minimal
-from planner.commands.explain.kueue.record import Shortfall
-from planner.commands.explain.record import Change, LawInWords
-from planner.commands.whatif.edit import edit
+from planner.commands.explain.inquiry import Edit, Explainer, minimal
+from planner.commands.explain.kueue.record import Clash, Explanation, Shortfall, Standing
+from planner.commands.explain.record import Change
 from planner.laws import Law, Register, in_drop_order
 from planner.laws import kueue as laws
 from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
+from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome, run
-from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import prepare, settled, solve_planning
-from planner.solver.kueue.start import start
-from planner.solver.levels import find_any
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 """What a law says of a problem, with its numbers, by the law's id."""
@@ -62,11 +56,6 @@ def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]
     Empty where all laws together do permit a set: only rounding of shares is then in the way.
     """
     return minimal(laws_of(problem), lambda kept: feasible(problem, kept, deadline))
-
-
-def clash_in_words(problem: Problem, ids: set[str]) -> tuple[LawInWords, ...]:
-    """Return clashing laws in the order of their ids, with what each says here."""
-    return in_words(laws_of(problem), ids, WORDS, problem)
 
 
 def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
@@ -151,9 +140,9 @@ def _room(problem: Problem) -> str:
     return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"
 
 
-def _protected(problem: Problem, law: str) -> int:
-    """Count the workloads that one law alone keeps from being candidates."""
-    return int((eligible(problem, {law}) & ~eligible(problem)).sum())
+def _protected(problem: Problem, *equal: Law) -> int:
+    """Count the workloads that one law alone keeps from being candidates, under either rules."""
+    return int((eligible(problem, {law.id for law in equal}) & ~eligible(problem)).sum())
 
 
 def _policy(field: str, value: str, count: int) -> str:
@@ -164,24 +153,20 @@ def _workloads(count: int) -> str:
     return f"{count} workload{'' if count == 1 else 's'}"
 
 
-def _fair_or(problem: Problem, fair: Law, classical: Law) -> str:
-    return (classical if problem.fair is None else fair).id
-
-
 @WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _within(problem: Problem) -> str:
-    law = _fair_or(problem, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_WITHIN_CLUSTER_QUEUE)
-    return _by_priority(problem, "withinClusterQueue", problem.policy.within_cluster_queue, law)
+    count = _protected(problem, laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
+    return _by_priority(problem, "withinClusterQueue", problem.policy.within_cluster_queue, count)
 
 
 @WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
 def _reclaim(problem: Problem) -> str:
-    law = _fair_or(problem, laws.FS_RECLAIM, laws.KQ_RECLAIM)
-    return _by_priority(problem, "reclaimWithinCohort", problem.policy.reclaim_within_cohort, law)
+    count = _protected(problem, laws.KQ_RECLAIM, laws.FS_RECLAIM)
+    return _by_priority(problem, "reclaimWithinCohort", problem.policy.reclaim_within_cohort, count)
 
 
-def _by_priority(problem: Problem, field: str, value: str, law: str) -> str:
-    text, mine = _policy(field, value, _protected(problem, law)), problem.preemptor_priority
+def _by_priority(problem: Problem, field: str, value: str, count: int) -> str:
+    text, mine = _policy(field, value, count), problem.preemptor_priority
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
@@ -214,14 +199,14 @@ def _attempt(problem: Problem) -> str:
 
 @WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
 def _over_quota(problem: Problem) -> str:
-    count = _protected(problem, _fair_or(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA))
+    count = _protected(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA)
     text = "other queues and cohorts give only what is over their quota"
     return f"{text}; {_workloads(count)} are in one that is not" if count else text
 
 
 @WORDS.of(laws.FS_BORROWS_CONTESTED)
 def _borrows_contested(problem: Problem) -> str:
-    count = _protected(problem, laws.FS_BORROWS_CONTESTED.id)
+    count = _protected(problem, laws.FS_BORROWS_CONTESTED)
     return f"{_workloads(count)} are in queues that borrow nothing of what is short"
 
 
@@ -244,49 +229,29 @@ GATES: Final = (
 """Feature gates that decide on candidates, shares or what is asked for."""
 
 
-class KueueTrial(Trial[Planning]):
-    """A pending workload on changed states."""
-
-    def planned(self, change: str) -> Planning:
-        """Return the workload as it is once an edit is made."""
-        return start(edit(self.planning.state, [change]), self.given, self.costs)
-
-    def is_possible(self, change: str) -> bool:
-        """Say whether the workload can start once an edit is made, with or without victims."""
-        planning = self.planned(change)
-        answer = settled(planning)
-        if answer is not None:
-            return answer[0] == "optimal"
-        bare = replace(self.profile, levels=(), caps=())
-        search = prepare(planning, bare, self.deadline, planning.greedy_plan()).search
-        return search.incumbent is not None or find_any(search, search.active) == "optimal"
-
-    def proved(self, one: Edit) -> Change | None:
-        """Solve the changed state; ``None`` if that finds no plan in time."""
-        plan = solve_planning(self.planned(one.text), self.profile, self.deadline)
-        return one.change(plan, f"evicting {victims_in_words(len(plan.victims))}")
+KueueExplainer = Explainer[Planning, Plan, Standing, Clash, Explanation]
 
 
-def smallest_changes(trial: KueueTrial) -> tuple[tuple[Change, ...], bool]:
+def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]:
     """Return every single change that works, and whether all were tried.
 
     Of a number it is the smallest step up; of a policy every value that works is given, the
     others of the field having been tried as well. For an inactive queue nothing is tried.
     """
-    if trial.planning.subject.cluster_queue in trial.planning.snapshot.inactive:
+    if inquiry.planning.subject.cluster_queue in inquiry.planning.snapshot.inactive:
         return (), False
     searches = (_priorities, _policies, _quotas, _gates)
-    return trial.all_proved(one for search in searches for one in search(trial))
+    return inquiry.proved(one for search in searches for one in search(inquiry))
 
 
-def _priorities(trial: KueueTrial) -> Iterator[Edit]:
+def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher priority that works.
 
     What the rules ask of the priority changes only where it reaches or passes another one.
     """
-    preemptor = trial.planning.preemptor
+    preemptor = inquiry.planning.preemptor
     base = preemptor.workload.spec.priority or 0
-    gaps = {w.priority - preemptor.priority for w in trial.planning.problem.workloads}
+    gaps = {w.priority - preemptor.priority for w in inquiry.planning.problem.workloads}
     steps = sorted(gaps | {gap + 1 for gap in gaps})
     path = f"workload/{preemptor.key}.priority"
     edits = (
@@ -294,12 +259,12 @@ def _priorities(trial: KueueTrial) -> Iterator[Edit]:
         for step in steps
         if 0 < step <= HIGHEST_PRIORITY - base
     )
-    yield from islice(trial.working(*edits), 1)
+    yield from islice(inquiry.working(*edits), 1)
 
 
-def _policies(trial: KueueTrial) -> Iterator[Edit]:
+def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield every other value of the policies that works."""
-    queue, policy = trial.planning.subject.cluster_queue, trial.planning.problem.policy
+    queue, policy = inquiry.planning.subject.cluster_queue, inquiry.planning.problem.policy
     within, reclaim = policy.within_cluster_queue, policy.reclaim_within_cohort
     values: list[tuple[str, str, str]] = [
         ("withinClusterQueue", within, "LowerPriority"),
@@ -315,19 +280,19 @@ def _policies(trial: KueueTrial) -> Iterator[Edit]:
         values.append(("borrowWithinCohort.maxPriorityThreshold", limit, "none"))
     path = f"clusterqueue/{queue}.preemption"
     others = (Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other)
-    yield from trial.working(*others)
+    yield from inquiry.working(*others)
 
 
-def _gates(trial: KueueTrial) -> Iterator[Edit]:
+def _gates(inquiry: KueueExplainer) -> Iterator[Edit]:
     for gate in GATES:
-        on = trial.planning.snapshot.configuration.gate(gate)
+        on = inquiry.planning.snapshot.configuration.gate(gate)
         before, after = ("true", "false") if on else ("false", "true")
-        yield from trial.working(Edit(f"configuration.featureGates.{gate}", before, after))
+        yield from inquiry.working(Edit(f"configuration.featureGates.{gate}", before, after))
 
 
-def _quotas(trial: KueueTrial) -> Iterator[Edit]:
+def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher limit or quota of each flavor-resource that works."""
-    planning = trial.planning
+    planning = inquiry.planning
     queue, asked = planning.subject.cluster_queue, _asked(planning)
     for group in planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups:
         for flavor in group.flavors:
@@ -338,18 +303,18 @@ def _quotas(trial: KueueTrial) -> Iterator[Edit]:
                 path = f"clusterqueue/{queue}.quota.{flavor.name}/{quota.name}"
                 limit, nominal = quota.borrowing_limit, quota.nominal_quota
                 if limit is not None:
-                    yield from _raised(trial, f"{path}.borrowingLimit", fr, limit)
+                    yield from _raised(inquiry, f"{path}.borrowingLimit", fr, limit)
                 if nominal is not None:
-                    yield from _raised(trial, f"{path}.nominal", fr, nominal)
+                    yield from _raised(inquiry, f"{path}.nominal", fr, nominal)
 
 
-def _raised(trial: KueueTrial, path: str, fr: int, nano: int) -> Iterator[Edit]:
+def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[Edit]:
     """Yield the smallest step up of a number of nano-units that works while one unit less does not.
 
     Without fair sharing, what the rules compare changes only at multiples of what all amounts
     have in common, so those are searched first.
     """
-    planning = trial.planning
+    planning = inquiry.planning
     resource = planning.snapshot.tree.frs[fr].resource
     asked, unit = _asked(planning)[resource], 10**6 if is_milli(resource) else NANO
     grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
@@ -365,11 +330,11 @@ def _raised(trial: KueueTrial, path: str, fr: int, nano: int) -> Iterator[Edit]:
     queue, used = planning.preemptor.queue, planning.snapshot.usage.amount
     root = planning.snapshot.tree.path(queue)[-1]
     most = -(-(asked + used[root][fr] + used[queue][fr]) // grain)
-    coarse = first(lambda k: trial.makes_plan(at(k * grain).text), most)
-    if coarse is not None and not trial.deadline.passed:
+    coarse = inquiry.first(lambda number: at(number * grain), most)
+    if coarse is not None and not inquiry.deadline.passed:
         # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
         just_above = at((coarse - 1) * grain + 1)
-        yield just_above if trial.makes_plan(just_above.text) else at(coarse * grain)
+        yield just_above if inquiry.makes_plan(just_above.text) else at(coarse * grain)
 
 
 def _grain(planning: Planning, fr: int, asked: int) -> int:

@@ -10,8 +10,7 @@ from typing import Final, Literal
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.explain.inquiry import in_words, minimal
-from planner.commands.explain.record import LawInWords
+from planner.commands.explain.inquiry import minimal
 from planner.commands.explain.yunikorn.candidacy import (
     amount,
     counted,
@@ -203,11 +202,6 @@ def minimal_clash(
 ) -> tuple[set[str], bool]:
     """Return the ids of a minimal clashing set, and whether it is proved to be one."""
     return minimal(in_drop_order(rules), lambda kept: feasible(problem, rules, kept, deadline))
-
-
-def clash_in_words(planning: YuniKornPlanning, ids: set[str]) -> tuple[LawInWords, ...]:
-    """Return clashing laws in the order of their ids, with what each says here."""
-    return in_words(in_drop_order(planning.subject.rules), ids, WORDS, planning)
 
 
 def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
