@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -95,23 +95,13 @@ def count_states(paths: Iterable[str]) -> int | None:
     return total
 
 
-class Reading(NamedTuple):
-    """How states of Kueue are read.
-
-    ``release`` is the one whose rules hold, or ``auto`` for the one that each tells; ``requests``
-    says where those of pending workloads are taken from.
-    """
-
-    release: str = AUTO
-    requests: RequestsFrom = "template"
-
-
-AS_THEY_ARE: Final = Reading()
-"""Each by the rules that it tells, and by its pods."""
-
-
-def open_packed(packed: Packed, reading: Reading = AS_THEY_ARE) -> Instance:
+def open_packed(
+    packed: Packed, release: str = AUTO, requests: RequestsFrom = "template"
+) -> Instance:
     """Read a packed state.
+
+    ``release`` is the one of Kueue whose rules hold, or ``auto`` for the one that each state
+    tells; ``requests`` says where those of pending workloads are taken from.
 
     Raises
     ------
@@ -121,12 +111,14 @@ def open_packed(packed: Packed, reading: Reading = AS_THEY_ARE) -> Instance:
     if isinstance(packed.content, bytes):
         line = parse_line(packed.content, packed.name)
         # A recorded line that names nobody is about everybody who waits.
-        tried = (read(line, packed.name, *reading) for read in RECORDED.of_all())
+        tried = (read(line, packed.name, release, requests) for read in RECORDED.of_all())
         known = next((one for one in tried if one is not None), None)
-        found = known or Recorded(read_objects(line, where=packed.name, **reading._asdict()))
+        found = known or Recorded(
+            read_objects(line, where=packed.name, release=release, requests=requests)
+        )
         pending = pending_workloads(found.state) if found.pending is None else (found.pending,)
         return Instance(packed.name, found.state, pending, found.assignment)
-    state = read_loaded(packed.content, **reading._asdict())
+    state = read_loaded(packed.content, release=release, requests=requests)
     return Instance(packed.name, state, pending_workloads(state))
 
 

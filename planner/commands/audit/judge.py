@@ -122,7 +122,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     )
     if case.is_conditional:
         return case
-    return case.model_copy(update={"findings": tuple(_findings(case))})
+    return case.model_copy(update={"findings": _findings(case)})
 
 
 def _needless(
@@ -157,28 +157,20 @@ def _at_will(
     for profile in question.asked:
         own = optima[profile.name]
         best = solve(free, profile, Deadline.after(question.time_limit))
-        both = all(one.status in {"optimal", "feasible"} for one in (own, best))
+        has_own, has_best = (one.status in {"optimal", "feasible"} for one in (own, best))
+        both, levels = has_own and has_best, free.set_objective(profile)
+        # Whether it is better than all that are legal, of which ``own`` is the best known.
+        compared = _compared(levels, best.terms, own.terms) if both else -int(has_best)
+        is_better = compared is not None and compared < 0
+        proof = own if is_better else best
+        known = compared is not None and proof.status in {"optimal", "infeasible"}
         found[profile.name] = AtWill(
             status=best.status,
             victims=best.keys,
             spared=_gaps(own.terms, best.terms) if both else {},
-            better=_is_better(free.set_objective(profile), best, own),
+            better=is_better if known else None,
         )
     return found
-
-
-def _is_better(profile: Profile, plan: AnyPlan, own: AnyPlan) -> bool | None:
-    """Say whether a plan is better than all that are legal, of which ``own`` is the best known."""
-    has_plan, has_own = (one.status in {"optimal", "feasible"} for one in (plan, own))
-    if has_plan and has_own:
-        compared = _compared(profile, plan.terms, own.terms)
-        if compared is None:
-            return None
-        better = compared < 0
-    else:
-        better = has_plan
-    proof = own if better else plan
-    return better if proof.status in {"optimal", "infeasible"} else None
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
@@ -238,22 +230,20 @@ def _gaps(left: Mapping[str, int], right: Mapping[str, int]) -> dict[str, int]:
     return {term: left[term] - value for term, value in right.items() if term in left}
 
 
-def _findings(case: Case) -> Iterator[FindingCode]:
-    plans = [one for one in case.judgements if one.status in {"optimal", "feasible"}]
-    if case.irredundant is False:
-        yield "redundant"
-    if case.smallest is False:
-        yield "count"
-    if any(one.best is False for one in case.judgements if one.objective != SIZE.name):
-        yield "disruption"
-    if case.outside_rules:
-        yield "rules"
-    if case.status == "unknown" and plans:
-        yield "missed"
-    if case.victims and any(not one.victims for one in plans):
-        yield "pointless"
-    if any(one.at_will is not None and one.at_will.better for one in case.judgements):
-        yield "fragmentation"
+def _findings(case: Case) -> tuple[FindingCode, ...]:
+    judgements = case.judgements
+    plans = [one for one in judgements if one.status in {"optimal", "feasible"}]
+    worse = (one.best is False for one in judgements if one.objective != SIZE.name)
+    found: dict[FindingCode, bool] = {
+        "redundant": case.irredundant is False,
+        "count": case.smallest is False,
+        "disruption": any(worse),
+        "rules": bool(case.outside_rules),
+        "missed": case.status == "unknown" and bool(plans),
+        "pointless": bool(case.victims) and any(not one.victims for one in plans),
+        "fragmentation": any(one.at_will and one.at_will.better for one in judgements),
+    }
+    return tuple(code for code, holds in found.items() if holds)
 
 
 def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
@@ -274,7 +264,7 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
 
 def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
     """Return how much the victims hold that are not being evicted already."""
-    total: Counter[tuple[str, str]] = Counter()
+    total = Counter[tuple[str, str]]()
     for place, units in plan.freed:
         total[place] += units
     return total

@@ -19,7 +19,6 @@ from planner.commands.audit.instance import (
     STDIN,
     Instance,
     Packed,
-    Reading,
     count_states,
     open_packed,
     packed_states,
@@ -180,5 +179,5 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
 def _answer(
     work: Callable[[Instance, QuestionT], Record], question: QuestionT, packed: Packed
 ) -> Mapping[str, Any]:
-    instance = open_packed(packed, Reading(question.release, question.requests))
+    instance = open_packed(packed, question.release, question.requests)
     return work(instance, question).model_dump(mode="json")

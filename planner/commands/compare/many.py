@@ -154,24 +154,13 @@ def compare(  # noqa: PLR0913 - what a user may say
     rules: str | None = None,
     assume: Assume | None = None,
 ) -> Comparison:
-    """Compare algorithms on states in memory, for everybody who waits there.
+    """Compare algorithms on states in memory, for everybody who waits there, or for ``pending``.
 
-    Parameters
-    ----------
-    states
-        What ``planner.read`` returned, or several of it by names of your own.
-    algorithms
-        Names, see ``planner.commands.compare.measure``; the others are compared with the first.
-    pending
-        The only pending workload or ask to answer for.
-    time_limit
-        Seconds for each answer of an optimum.
-    now
-        The clock, for all states; each state's own when left out.
-    rules
-        YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
-    assume
-        As for ``planner.solve``: answers are not conditional then.
+    ``states`` is what ``planner.read`` returned, or several of it by names of your own.
+    ``algorithms`` are names, see ``planner.commands.compare.measure``; the others are compared
+    with the first. ``time_limit`` is in seconds for each answer of an optimum, ``now`` the clock
+    for all states, each state's own when left out. ``rules``, for YuniKorn, and ``assume`` are as
+    for ``planner.solve``.
 
     Raises
     ------

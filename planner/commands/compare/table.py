@@ -93,24 +93,12 @@ def frame(comparison: Comparison) -> DataFrame:
 
 
 def parquet(comparison: Comparison) -> bytes:
-    """Return the rows as a Parquet file.
-
-    Raises
-    ------
-    InputError
-        If pandas or pyarrow is not installed, or a number is beyond 64 bits.
-    """
+    """Return the rows as a Parquet file; what is raised is that of `parquet_of`."""
     return parquet_of(kinds(comparison), list(values(comparison)))
 
 
 def frame_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> DataFrame:
-    """Return rows as a pandas DataFrame; ``kinds`` are the columns, with what pandas calls theirs.
-
-    Raises
-    ------
-    InputError
-        If pandas is not installed, or a number is beyond 64 bits.
-    """
+    """Return rows as a DataFrame, as `frame` does; ``kinds`` are the columns with pandas' kinds."""
     need("frame", "pandas")
     import pandas as pd  # noqa: PLC0415 - an extra
 

@@ -11,10 +11,11 @@ from math import comb, prod
 from typing import Any, Final, Literal
 
 from planner.commands.explain import DEFAULT_LIMIT
-from planner.commands.explain.inquiry import Bounds, Explainer, ExplanationT, StandingT
+from planner.commands.explain.inquiry import Bounds, Explainer
 from planner.commands.explain.record import (
     Alternative,
     CommonClash,
+    CommonExplanation,
     CommonStanding,
     Optima,
     Question,
@@ -33,8 +34,7 @@ from planner.solver.tie_break import find_equal
 from planner.term import find_term
 
 Condition = Literal["sparing", "taking"]
-AnyInquiry = Explainer[Any, Any, Any, Any, Any]
-OwnInquiry = Explainer[Any, Any, StandingT, Any, ExplanationT]
+AnyInquiry = Explainer[Any, Any]
 
 
 def necessary(inquiry: AnyInquiry, victims: Sequence[str]) -> dict[str, bool | None]:
@@ -207,13 +207,13 @@ def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optim
     return f"{text}, of which there are {least}{optima.count:,}"
 
 
-def about_standing(inquiry: OwnInquiry[StandingT, Any], key: str, place: StandingT) -> str:
+def about_standing(inquiry: AnyInquiry, key: str, place: CommonStanding) -> str:
     """Say why something running is a victim, or is none."""
     name, law = inquiry.name(key), place.law
     if not place.candidate:
         taken, preemptor = f"{inquiry.words.verb}ed", inquiry.plan.preemptor_name
         return f"{name} may not be {taken} for {preemptor}: {law.law} {law.text}"
-    where = inquiry.place(place)
+    where = place.place
     if not inquiry.plan.victims:
         return f"{name} is a candidate ({where})"
     if not place.by_plan:
@@ -221,11 +221,9 @@ def about_standing(inquiry: OwnInquiry[StandingT, Any], key: str, place: Standin
     text = f"{name} is a candidate because {law.text} ({law.law}, {where})"
     if place.necessary is None:
         return text
-    return f"{text}; " + (
-        "it is necessary: every optimal plan has it"
-        if place.necessary
-        else "it is not necessary: another plan without it is as good"
-    )
+    if place.necessary:
+        return f"{text}; it is necessary: every optimal plan has it"
+    return f"{text}; it is not necessary: another plan without it is as good"
 
 
 def about_alternative(profile: Profile, other: Alternative) -> str:
@@ -279,10 +277,8 @@ deadline."""
 
 
 def answered(
-    inquiry: OwnInquiry[StandingT, ExplanationT],
-    victim: str | None = None,
-    limit: int = DEFAULT_LIMIT,
-) -> ExplanationT:
+    inquiry: AnyInquiry, victim: str | None = None, limit: int = DEFAULT_LIMIT
+) -> CommonExplanation:
     """Explain what is asked about: something running, or else the plan.
 
     Of the plan each victim is explained, and all plans that are as good: ``limit`` is how many of
@@ -312,7 +308,7 @@ def answered(
     return inquiry.answer("why-this-plan", text, standings, optima=optima)
 
 
-def explain_victim(inquiry: OwnInquiry[StandingT, ExplanationT], name: str) -> ExplanationT:
+def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
     """Explain why something running is a victim of the optimal plan, or why it is not.
 
     For a victim: the law that made it a candidate, whether it is in every optimal plan, and the

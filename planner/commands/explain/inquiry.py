@@ -37,24 +37,15 @@ from planner.solver.search import Counts, Search
 from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AnyState
 
-AnyProblem = TypeVar("AnyProblem")
+Problem = TypeVar("Problem")
 PlanT = TypeVar("PlanT", bound=AnyPlan)
-StandingT = TypeVar("StandingT", bound=CommonStanding)
-ClashT = TypeVar("ClashT", bound=CommonClash[Any])
-ExplanationT = TypeVar("ExplanationT", bound=CommonExplanation)
 
 
 def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tuple[set[str], bool]:
     """Return the ids of a minimal clashing set, and whether it is proved to be one.
 
-    Empty where all laws together do permit a set: only rounding is then in the way.
-
-    Parameters
-    ----------
-    laws
-        All laws, in the order in which dropping them is tried.
-    feasible
-        Says whether any victim set keeps to the laws whose ids are given, and to no others.
+    Empty where all laws together do permit a set: only rounding is then in the way. Laws are
+    dropped in their order; ``feasible`` says whether any victim set keeps to some, and no others.
     """
     kept = {law.id for law in laws}
     outcome = feasible(kept)
@@ -73,8 +64,8 @@ def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tup
 def in_words(
     laws: Sequence[Law],
     ids: set[str],
-    words: Mapping[str, Callable[[AnyProblem], str]],
-    problem: AnyProblem,
+    words: Mapping[str, Callable[[Problem], str]],
+    problem: Problem,
 ) -> tuple[LawInWords, ...]:
     """Return clashing laws in the order of their ids, with what each says of a problem.
 
@@ -85,6 +76,11 @@ def in_words(
         LawInWords.of(law, words[law.id](problem) if law.id in words else law.title)
         for law in clashing
     )
+
+
+def counted(count: int, what: str) -> str:
+    """Return ``1 slot`` or ``n slots``, whatever is counted."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 class Edit(Struct, frozen=True):
@@ -130,7 +126,7 @@ class Bounds(NamedTuple):
     last_resort: bool = False
 
 
-class Explainer(ABC, Generic[PlanningT, PlanT, StandingT, ClashT, ExplanationT]):
+class Explainer(ABC, Generic[PlanningT, PlanT]):
     """One pending workload with its optimal plan, to be searched further and tried anew.
 
     It says what it finds in the scheduler's own terms. A position is one in the problem's
@@ -225,42 +221,34 @@ class Explainer(ABC, Generic[PlanningT, PlanT, StandingT, ClashT, ExplanationT])
         """Say whether no law excludes it by itself, but perhaps as a last resort."""
         return self.excluded_by(self.planning, position) is None
 
-    def standing(self, key: str) -> StandingT:
+    def standing(self, key: str) -> CommonStanding:
         """Say how the rules see what is running under a key."""
         mine = {by: key in victims for by, victims in self._victims.items()}
         return self.seen(key).model_copy(update=mine)
 
     @abstractmethod
-    def seen(self, key: str) -> StandingT:
+    def seen(self, key: str) -> CommonStanding:
         """Say it without whose victim it is."""
 
     @abstractmethod
-    def place(self, standing: StandingT) -> str:
-        """Say where a candidate stands in the scheduler's order."""
-
-    @abstractmethod
-    def clash(self) -> ClashT:
+    def clash(self) -> CommonClash[Any]:
         """Say why there is no plan, and what would change that."""
 
     def answer(
-        self, question: Question, text: str, standings: tuple[StandingT, ...] = (), **found: object
-    ) -> ExplanationT:
+        self, question: Question, text: str, standings: tuple[Any, ...] = (), **found: object
+    ) -> CommonExplanation:
         """Put an answer together: in words, with what is explained and what else was ``found``."""
-        plan = self.plan
         common = {
-            "question": question,
-            "preemptor": plan.preemptor,
-            "priority": plan.priority,
-            "objective": plan.objective,
-            "status": plan.status,
-            "victims": plan.keys,
+            name: getattr(self.plan, name)
+            for name in ("preemptor", "priority", "objective", "status")
         }
+        common |= {"question": question, "victims": self.plan.keys}
         return self.explanation(text, standings, common | found)
 
     @abstractmethod
     def explanation(
-        self, text: str, standings: tuple[StandingT, ...], found: Mapping[str, Any]
-    ) -> ExplanationT:
+        self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
+    ) -> CommonExplanation:
         """Return an answer with what no other scheduler has."""
 
     def planned(self, change: str) -> PlanningT:

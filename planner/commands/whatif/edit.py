@@ -81,20 +81,9 @@ def changed(whole: WholeT, steps: Sequence[str | int], change: Callable[[Any], A
 def replaced(
     whole: WholeT, steps: Sequence[str | int], field: str, setting: Setting, subject: str
 ) -> WholeT:
-    """Return a copy of an object in which one field, some steps down, has the new value.
+    """Return a copy in which one field has the new value; steps lead to the part that has it.
 
-    Parameters
-    ----------
-    whole
-        The object; what it holds stays as it is.
-    steps
-        As for `changed`: they lead to the part with the field.
-    field
-        The field by its Kubernetes name.
-    setting
-        The edit.
-    subject
-        What to call the object in messages.
+    ``field`` is its Kubernetes name, ``subject`` what to call the object in messages.
 
     Raises
     ------
@@ -148,17 +137,10 @@ EDITS: Final = Part[Edits]("edits")
 
 
 def edit(state: StateT, assignments: Sequence[str]) -> StateT:
-    """Return the state with some values set, one after the other.
+    """Return the state with some values set, one after the other, under a digest of its own.
 
-    The digest names the edited state, not the dump.
-
-    Parameters
-    ----------
-    state
-        What was read; it stays as it is.
-    assignments
-        Texts such as ``clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority`` or
-        ``queue/root.team-a.guaranteed.memory=64Gi``.
+    They are texts such as ``clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority`` or
+    ``queue/root.team-a.guaranteed.memory=64Gi``. The state that was read stays as it is.
 
     Raises
     ------
@@ -246,14 +228,8 @@ def compare(
 ) -> WhatIf:
     """Return the difference between the optimal plans of two states.
 
-    Parameters
-    ----------
-    edits
-        The texts of the edits.
-    before, after
-        The plans; before is ``None`` for a preemptor that was not there.
-    added
-        The hypothetical workloads, as namespace/name.
+    ``before`` is ``None`` for a preemptor that was not there; ``added`` are the hypothetical
+    workloads, as namespace/name.
 
     Raises
     ------
@@ -374,16 +350,9 @@ LISTED: Final = Part[Listed]("settings")
 
 
 def settings(state: AnyState, pending: Iterable[str], objectives: Mapping[str, str]) -> Settings:
-    """Return who is pending, and what can be set.
+    """Return who is pending, by keys in the order of the dump, and what can be set.
 
-    Parameters
-    ----------
-    state
-        What was read.
-    pending
-        The keys of what is pending, in the order of the dump.
-    objectives
-        What each objective is in words, by its name.
+    ``objectives`` says what each objective is in words, by its name.
     """
     listed, keys = LISTED.of(state), tuple(pending)
     workloads = listed.workloads(state)

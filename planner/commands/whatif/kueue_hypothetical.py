@@ -206,16 +206,8 @@ def add_workloads(
     Each is what Kueue would make of the object if it were submitted now: its requests, counts,
     LocalQueue and priority. A Workload is taken as it is, but as one that nothing has happened
     to. One without ``creationTimestamp`` is created at the clock of the state. The digest names
-    the new state.
-
-    Parameters
-    ----------
-    state
-        What was read; it stays as it is.
-    items
-        Workloads of Kueue, Jobs, Pods and pod templates.
-    queue
-        The LocalQueue to submit all of them to, as ``namespace/name``, whatever they say.
+    the new state. ``queue`` is the LocalQueue to submit all of them to, as ``namespace/name``,
+    whatever they say.
 
     Raises
     ------
@@ -298,18 +290,10 @@ def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Worklo
 
 
 def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = "") -> Workload:
-    """Return a new pending workload with the spec of another.
+    """Return a new pending workload with the spec of another, whose status is left behind.
 
-    Parameters
-    ----------
-    state
-        Where it will wait; gives the time of its creation if ``like`` has none.
-    like
-        The workload whose spec it has; its status is left behind.
-    namespace, queue
-        The LocalQueue it waits in.
-    name
-        Its name; that of ``like`` when left out.
+    ``namespace`` and ``queue`` are the LocalQueue that it waits in, ``name`` is its name: that of
+    the other when left out. Without a time of creation it is created at the clock of the state.
     """
     metadata = Metadata(
         name=name or like.metadata.name,
@@ -324,7 +308,6 @@ def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = 
 
 
 def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) -> Workload:
-    """Return the Workload that Kueue would make of a Job or Pod."""
     metadata = manifest.metadata
     namespace, queue = local or (metadata.namespace or DEFAULT, manifest.labels.get(QUEUE, ""))
     if not queue and any(

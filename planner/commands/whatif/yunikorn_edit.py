@@ -130,7 +130,6 @@ def _applications(state: YuniKornState) -> Iterator[tuple[Steps, Application]]:
 
 
 def _edit_application(state: YuniKornState, rest: str, setting: Setting) -> YuniKornState:
-    """Set the priority of all asks and allocations of an application."""
     applications = list(_applications(state))
     names = [one.application_id for _, one in applications]
     name, path = _split(names, rest, "application", setting)

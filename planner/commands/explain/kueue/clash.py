@@ -9,7 +9,7 @@ from math import gcd
 from typing import Final
 
 from planner.commands.explain.inquiry import Edit, Explainer, minimal
-from planner.commands.explain.kueue.record import Clash, Explanation, Shortfall, Standing
+from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change
 from planner.laws import Law, Register, in_drop_order
 from planner.laws import kueue as laws
@@ -89,7 +89,6 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
 
 
 def _asked(planning: Planning) -> Counter[str]:
-    """Return what all podsets together ask for."""
     asked: Counter[str] = Counter()
     for request in planning.preemptor.pod_sets:
         asked.update(request.totals)
@@ -213,10 +212,8 @@ def _borrows_contested(problem: Problem) -> str:
 @WORDS.of(laws.FS_SHARES)
 def _shares(problem: Problem) -> str:
     strategies = ", then ".join(problem.fair.strategies) if problem.fair else ""
-    own = problem.names[problem.own_queue]
-    return (
-        f"with the request, the side of ClusterQueue {own} would be the more unfair ({strategies})"
-    )
+    side = f"the side of ClusterQueue {problem.names[problem.own_queue]}"
+    return f"with the request, {side} would be the more unfair ({strategies})"
 
 
 HIGHEST_PRIORITY: Final = 2**31 - 1
@@ -229,7 +226,7 @@ GATES: Final = (
 """Feature gates that decide on candidates, shares or what is asked for."""
 
 
-KueueExplainer = Explainer[Planning, Plan, Standing, Clash, Explanation]
+KueueExplainer = Explainer[Planning, Plan]
 
 
 def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]:
@@ -259,11 +256,10 @@ def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
         for step in steps
         if 0 < step <= HIGHEST_PRIORITY - base
     )
-    yield from islice(inquiry.working(*edits), 1)
+    return islice(inquiry.working(*edits), 1)
 
 
 def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
-    """Yield every other value of the policies that works."""
     queue, policy = inquiry.planning.subject.cluster_queue, inquiry.planning.problem.policy
     within, reclaim = policy.within_cluster_queue, policy.reclaim_within_cohort
     values: list[tuple[str, str, str]] = [
@@ -280,14 +276,14 @@ def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
         values.append(("borrowWithinCohort.maxPriorityThreshold", limit, "none"))
     path = f"clusterqueue/{queue}.preemption"
     others = (Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other)
-    yield from inquiry.working(*others)
+    return inquiry.working(*others)
 
 
 def _gates(inquiry: KueueExplainer) -> Iterator[Edit]:
-    for gate in GATES:
-        on = inquiry.planning.snapshot.configuration.gate(gate)
-        before, after = ("true", "false") if on else ("false", "true")
-        yield from inquiry.working(Edit(f"configuration.featureGates.{gate}", before, after))
+    is_on = inquiry.planning.snapshot.configuration.gate
+    switched = {True: ("true", "false"), False: ("false", "true")}
+    edits = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
+    return inquiry.working(*edits)
 
 
 def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
@@ -338,7 +334,6 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
 
 
 def _grain(planning: Planning, fr: int, asked: int) -> int:
-    """Return the greatest common divisor of all amounts of a flavor-resource."""
     snapshot = planning.snapshot
     amounts = [asked]
     for node, entry in enumerate(snapshot.tree.nodes):

@@ -37,29 +37,6 @@ WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()
 """What a law says of a workload that it forbids, by the law's id."""
 
 
-def standing(planning: Planning, workload: str, position: int | None) -> Standing:
-    """Say how the rules see a workload that is in the dump.
-
-    ``position`` is ``None`` for one that is not in the problem.
-    """
-    if position is None:
-        return _outside(planning, workload)
-    law = excluded_by(planning, position)
-    (described,) = planning.describe_in_order([position]) if law is None else (None,)
-    admitted = planning.problem.workloads[position]
-    return Standing(
-        workload=workload,
-        cluster_queue=planning.snapshot.queue_name(admitted.queue),
-        priority=admitted.priority,
-        candidate=law is None,
-        law=law or permitted_by(planning, position, described.reason if described else ""),
-        reason=described.reason if described else "",
-        position=described.position if described else None,
-        candidates=int(planning.candidates.sum()),
-        usage=described.usage if described else (),
-    )
-
-
 def excluded_by(planning: Planning, position: int) -> LawInWords | None:
     """Return the first law that excludes a workload on its own, ``None`` for a candidate."""
     problem = planning.problem
@@ -85,13 +62,9 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     mine, its = problem.preemptor_priority, int(problem.priority[position])
     policy = problem.policy
     if problem.from_own_queue[position]:
-        order = "the same as" if its == mine else "below"
-        later = ", and it queued later" if its == mine else ""
-        text = (
-            f"withinClusterQueue is {policy.within_cluster_queue}: its priority {its} is {order} "
-            f"{mine}{later}"
-        )
-        return LawInWords.of(law, text)
+        order, later = ("the same as", ", and it queued later") if its == mine else ("below", "")
+        text = f"withinClusterQueue is {policy.within_cluster_queue}: its priority {its} is {order}"
+        return LawInWords.of(law, f"{text} {mine}{later}")
     text = f"reclaimWithinCohort is {policy.reclaim_within_cohort}"
     if policy.reclaim_within_cohort == "LowerPriority":
         text += f": its priority {its} is below {mine}"
@@ -108,8 +81,8 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     return LawInWords.of(law, text)
 
 
-def _outside(planning: Planning, workload: str) -> Standing:
-    """Say why a workload is not even in the preemptor's tree."""
+def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
+    """Return the queue, the priority, and why a workload is not even in the preemptor's tree."""
     snapshot = planning.snapshot
     found = find_workload(planning.state, workload)
     held = [w for group in snapshot.admitted.values() for w in group if w.key == workload]
@@ -123,14 +96,7 @@ def _outside(planning: Planning, workload: str) -> Standing:
         text = f"ClusterQueue {queue} shares no cohort with ClusterQueue {own}"
         text = f"ClusterQueue {queue} is inactive: {inactive}" if inactive else text
     law = laws.KQ_HOLDS_CONTESTED if planning.problem.fair is None else laws.FS_HOLDS_CONTESTED
-    return Standing(
-        workload=workload,
-        cluster_queue=queue,
-        priority=priority,
-        candidate=False,
-        law=LawInWords.of(law, text),
-        candidates=int(planning.candidates.sum()),
-    )
+    return queue, priority, LawInWords.of(law, text)
 
 
 @WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
@@ -242,13 +208,7 @@ class KueueInquiry(KueueExplainer):
         return planning
 
     def find(self, name: str) -> str:
-        """Return the key of a workload of the dump.
-
-        Raises
-        ------
-        LookupFailed
-            If it is not there.
-        """
+        """Return the key of a workload of the dump."""
         state = self.planning.state
         if name in state.workloads.keys:
             return name
@@ -259,12 +219,28 @@ class KueueInquiry(KueueExplainer):
 
     def seen(self, key: str) -> Standing:
         """Say how the rules see a workload of the dump."""
-        return standing(self.planning, key, self.position(key))
-
-    def place(self, standing: Standing) -> str:
-        """Say by which reason a workload is a candidate, and where in Kueue's order."""
-        place = f"place {standing.position} of {standing.candidates} in Kueue's order"
-        return f"{standing.reason}, {place}"
+        planning, position, described = self.planning, self.position(key), None
+        if position is None:
+            queue, priority, law = _outside(planning, key)
+        else:
+            admitted = planning.problem.workloads[position]
+            queue, priority = planning.snapshot.queue_name(admitted.queue), admitted.priority
+            excluded = excluded_by(planning, position)
+            if excluded is None:
+                (described,) = planning.describe_in_order([position])
+            reason = described.reason if described else ""
+            law = excluded or permitted_by(planning, position, reason)
+        return Standing(
+            workload=key,
+            cluster_queue=queue,
+            priority=priority,
+            candidate=described is not None,
+            law=law,
+            reason=described.reason if described else "",
+            position=described.position if described else None,
+            candidates=int(planning.candidates.sum()),
+            usage=described.usage if described else (),
+        )
 
     def clash(self) -> Clash:
         """Say why there is no plan, and what would change that."""
@@ -280,7 +256,7 @@ class KueueInquiry(KueueExplainer):
         )
 
     def explanation(
-        self, text: str, standings: tuple[Standing, ...], found: Mapping[str, Any]
+        self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
     ) -> Explanation:
         """Put an answer together; it says so where Kueue would never come to the preemptor."""
         plan, planning = self.plan, self.planning

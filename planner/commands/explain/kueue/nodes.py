@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from planner.commands.explain.inquiry import counted
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
@@ -394,8 +395,10 @@ def _in_words(
     unit, of = ("slice", f"{wanted.aim.size} slots") if wanted.aim.size > 1 else ("slot", "")
     what = f"{of} of {slot_of(wanted.workers)}" if of else slot_of(wanted.workers)
     if not lacks:
-        return f"{name} has room: {_many(domain.holds, unit)} of {what} for {wanted.slices}"
-    text = f"{name} lacks {_many(lacks, unit)} of {what}: it has {domain.holds} of {wanted.slices}"
+        return f"{name} has room: {counted(domain.holds, unit)} of {what} for {wanted.slices}"
+    text = (
+        f"{name} lacks {counted(lacks, unit)} of {what}: it has {domain.holds} of {wanted.slices}"
+    )
     if whoever is None:
         return f"{text}, and {domain.empty} with nobody there"
     if whoever.victims is None:
@@ -403,10 +406,6 @@ def _in_words(
     if candidates is not None and candidates.victims is not None:
         return f"{text}; it has room without {_few(candidates)}"
     return f"{text}; it has room without {_few(whoever)}, which Kueue may not evict for this"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _few(opening: Opening) -> str:

@@ -47,6 +47,11 @@ class Standing(CommonStanding):
         """What people call it."""
         return self.workload
 
+    @property
+    def place(self) -> str:
+        """By which reason it is a candidate, and where in Kueue's order."""
+        return f"{self.reason}, place {self.position} of {self.candidates} in Kueue's order"
+
 
 class Shortfall(CommonShortfall):
     """What is missing of one flavor-resource, and what all candidates together hold of it.
@@ -288,13 +293,7 @@ def parse_message(text: str) -> PreemptionMessage:
 
 
 def take_apart(text: str, state: State) -> PreemptionMessage:
-    """Take apart a text about a preemption, and name the workloads that a state knows.
-
-    Raises
-    ------
-    ParseError
-        If it is none.
-    """
+    """Take apart a text about a preemption, or raise that it is none, and name who is known."""
     return resolve(parse_message(text), state)
 
 
@@ -322,7 +321,6 @@ def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
 
 
 def _party(text: str, side: str, **given: str | None) -> Party:
-    """Return one side with what is known of it, its path and its priorities."""
     found: dict[str, object] = {name: _known(value) for name, value in given.items()}
     path = re.search(_PATH.format(side=side), text)
     if path is not None and _known(path["path"]):

@@ -34,11 +34,6 @@ def amount(units: int, t: str) -> str:
     return f"{format_yunikorn_quantity(units, t)} {t}"
 
 
-def counted(count: int, what: str = "allocation") -> str:
-    """Return ``1 allocation`` or ``n allocations``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def listed(texts: Iterable[str]) -> str:
     """Return some texts with commas, and how many there are more."""
     return name_some(list(texts), 4)

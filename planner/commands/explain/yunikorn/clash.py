@@ -10,10 +10,9 @@ from typing import Final, Literal
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.explain.inquiry import minimal
+from planner.commands.explain.inquiry import counted, minimal
 from planner.commands.explain.yunikorn.candidacy import (
     amount,
-    counted,
     fault,
     fence,
     guarantees,
@@ -39,7 +38,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome, run
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.state.yunikorn import format_yunikorn_quantity
+from planner.state.yunikorn import format_yunikorn_quantity as bare
 
 
 def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
@@ -52,7 +51,7 @@ def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
     problem = planning.problem
     found: list[YuniKornShortfall] = []
     if not problem.roomy or problem.ask.required_node:
-        found += _of_node(planning) if problem.usable.any() else _of_capacity(planning)
+        found += _of_node(planning)
     if not problem.ask.required_node:
         found += [_of_queue(planning, at, "max") for at in over_limits(problem)]
         asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
@@ -80,7 +79,6 @@ def held_by(problem: YuniKornProblem, who: BoolArray) -> list[int]:
 
 
 def _parts(problem: YuniKornProblem, missing: Mapping[int, int]) -> Fraction:
-    """Return amounts as parts of what is asked, added up."""
     asked = problem.ask.resource
     return sum(
         (Fraction(units, max(1, asked.get(problem.types[t], 0))) for t, units in missing.items()),
@@ -89,53 +87,42 @@ def _parts(problem: YuniKornProblem, missing: Mapping[int, int]) -> Fraction:
 
 
 def _of_node(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
-    problem, node = planning.problem, nearest_node(planning)
-    held = held_by(problem, planning.eligible & (problem.node == node))
-    for t, short in missing_on(problem, node).items():
-        resource = problem.types[t]
-        asked = problem.ask.resource.get(resource, 0)
-        available = asked - short
-        yield YuniKornShortfall(
-            place="node",
-            where=problem.nodes[node],
-            resource=resource,
-            requested=asked,
-            available=available,
-            short=short,
-            held_by_candidates=held[t],
-            text=f"{amount(asked, resource)} asked, {_bare(available, resource)} available on "
-            f"node {problem.nodes[node]}, {_bare(short, resource)} short; candidates there hold "
-            f"{_bare(held[t], resource)}",
-        )
-
-
-def _of_capacity(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
-    """Say what the largest node lacks where all are too small."""
-    problem, asked = planning.problem, planning.problem.ask.resource
-    lacking = {
-        room.node_id: {
-            t: asked[name] - max(0, room.node.capacity.get(name, 0))
-            for t, name in enumerate(problem.types)
-            if asked.get(name, 0) > max(0, room.node.capacity.get(name, 0))
+    """Say what the nearest node lacks: of its capacity where all are too small."""
+    problem, asked, held = planning.problem, planning.problem.ask.resource, None
+    if problem.usable.any():
+        node = nearest_node(planning)
+        name, missing = problem.nodes[node], missing_on(problem, node)
+        held = held_by(problem, planning.eligible & (problem.node == node))
+    else:
+        lacking = {
+            room.node_id: {
+                t: asked[name] - max(0, room.node.capacity.get(name, 0))
+                for t, name in enumerate(problem.types)
+                if asked.get(name, 0) > max(0, room.node.capacity.get(name, 0))
+            }
+            for room in planning.cluster.nodes
         }
-        for room in planning.cluster.nodes
-    }
-    if not lacking or not all(lacking.values()):
-        return
-    name = min(lacking, key=lambda node: _parts(problem, lacking[node]))
-    for t, short in lacking[name].items():
+        if not lacking or not all(lacking.values()):
+            return
+        name = min(lacking, key=lambda node: _parts(problem, lacking[node]))
+        missing = lacking[name]
+    for t, short in missing.items():
         resource = problem.types[t]
-        capacity = asked[resource] - short
+        requested = asked.get(resource, 0)
+        left, lacks = bare(requested - short, resource), f"{bare(short, resource)} short"
+        text = f"node {name} has {left} in all, {lacks}"
+        if held is not None:
+            text = f"{left} available on node {name}, {lacks}; candidates there hold "
+            text += bare(held[t], resource)
         yield YuniKornShortfall(
             place="node",
             where=name,
             resource=resource,
-            requested=asked[resource],
-            available=capacity,
+            requested=requested,
+            available=requested - short,
             short=short,
-            held_by_candidates=0,
-            text=f"{amount(asked[resource], resource)} asked, node {name} has "
-            f"{_bare(capacity, resource)} in all, {_bare(short, resource)} short",
+            held_by_candidates=0 if held is None else held[t],
+            text=f"{amount(requested, resource)} asked, {text}",
         )
 
 
@@ -161,9 +148,9 @@ def _of_queue(
         available=left,
         short=at.amount,
         held_by_candidates=held,
-        text=f"{amount(asked, resource)} asked, {_bare(left, resource)} left of the {called} "
-        f"{_bare(limit, resource)} of queue {queue.path}, {_bare(at.amount, resource)} short; "
-        f"candidates below it hold {_bare(held, resource)}",
+        text=f"{amount(asked, resource)} asked, {bare(left, resource)} left of the {called} "
+        f"{bare(limit, resource)} of queue {queue.path}, {bare(at.amount, resource)} short; "
+        f"candidates below it hold {bare(held, resource)}",
     )
 
 
@@ -171,10 +158,6 @@ def _is_below(problem: YuniKornProblem, queue: int, top: int) -> bool:
     while queue > top:  # parents come before their children
         queue = problem.queues[queue].parent
     return queue == top
-
-
-def _bare(units: int, resource: str) -> str:
-    return format_yunikorn_quantity(units, resource)
 
 
 WORDS: Final[Register[Callable[[YuniKornPlanning], str]]] = Register()
@@ -205,7 +188,6 @@ def minimal_clash(
 
 
 def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
-    """Count the allocations that a law forbids by itself."""
     problem = planning.problem
     return sum(int(forbids(problem).sum()) for each, forbids in exclusions(problem) if each == law)
 
@@ -260,7 +242,7 @@ def _priority(planning: YuniKornPlanning) -> str:
     have = "has" if count == 1 else "have"
     ask = planning.problem.ask
     after = "" if ask.required_node else " after the offsets and fences of the queues"
-    return f"{counted(count)} {have} a higher priority than {ask.priority}{after}"
+    return f"{counted(count, 'allocation')} {have} a higher priority than {ask.priority}{after}"
 
 
 @WORDS.of(laws.YK_FENCE)
@@ -306,10 +288,9 @@ def _within_limits(planning: YuniKornPlanning) -> str:
 
 @WORDS.of(laws.YK_PREEMPTABLE)
 def _preemptable(planning: YuniKornPlanning) -> str:
-    count = _forbidden(planning, laws.YK_PREEMPTABLE)
-    text = "there must be a victim"
+    text, law = "there must be a victim", laws.YK_PREEMPTABLE
     why = "without anything the ask wants, bound to their node, or going already"
-    return f"{text}; {_are(planning, laws.YK_PREEMPTABLE)} {why}" if count else text
+    return f"{text}; {_are(planning, law)} {why}" if _forbidden(planning, law) else text
 
 
 @WORDS.of(laws.YK_MAY_PREEMPT)
@@ -319,4 +300,4 @@ def _may_preempt(planning: YuniKornPlanning) -> str:
 
 def _are(planning: YuniKornPlanning, law: Law) -> str:
     count = _forbidden(planning, law)
-    return f"{counted(count)} {'is' if count == 1 else 'are'}"
+    return f"{counted(count, 'allocation')} {'is' if count == 1 else 'are'}"

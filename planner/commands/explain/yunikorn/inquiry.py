@@ -39,9 +39,7 @@ HIGHEST: Final = 2**31 - 1
 ABSENT: Final = "none"
 
 
-YuniKornExplainer = Explainer[
-    YuniKornPlanning, YuniKornPlan, YuniKornStanding, YuniKornClash, YuniKornExplanation
-]
+YuniKornExplainer = Explainer[YuniKornPlanning, YuniKornPlan]
 
 
 def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bool]:
@@ -220,13 +218,7 @@ class YuniKornInquiry(YuniKornExplainer):
         return "opted-out" if is_spared(problem, "opted-out", victims) else "nobody"
 
     def find(self, name: str) -> str:
-        """Return the key of an allocation that is named by its key or its pod.
-
-        Raises
-        ------
-        LookupFailed
-            If it is not there, or several are.
-        """
+        """Return the key of an allocation that is named by its key or its pod."""
         allocations = self.planning.problem.allocations
         if any(one.allocation_key == name for one in allocations):
             return name
@@ -249,11 +241,6 @@ class YuniKornInquiry(YuniKornExplainer):
         """Say how the laws see an allocation."""
         return standing(self.planning, self.positions[key], spared=self.spared)
 
-    def place(self, standing: YuniKornStanding) -> str:
-        """Say where a candidate stands in the core's order on its node."""
-        place = f"place {standing.node_position} of {standing.node_candidates}"
-        return f"{place} in YuniKorn's order on node {standing.node}"
-
     def clash(self) -> YuniKornClash:
         """Say why there is no plan, and what would change that."""
         planning, rules = self.planning, self.planning.subject.rules
@@ -268,16 +255,16 @@ class YuniKornInquiry(YuniKornExplainer):
         )
 
     def explanation(
-        self, text: str, standings: tuple[YuniKornStanding, ...], found: Mapping[str, Any]
+        self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
     ) -> YuniKornExplanation:
         """Put an answer together, with the pods of all allocations in it."""
         plan = self.plan
         keys = [*plan.keys, *(one.allocation for one in standings)]
-        if (other := found.get("alternative")) is not None:
+        if other := found.get("alternative"):
             keys += other.victims
-        if (optima := found.get("optima")) is not None:
+        if optima := found.get("optima"):
             keys += chain.from_iterable(optima.plans)
-        if (clash := found.get("clash")) is not None:
+        if clash := found.get("clash"):
             keys += chain.from_iterable(change.victims for change in clash.changes)
         named = {key: self.name(key) for key in dict.fromkeys(keys)}
         return YuniKornExplanation(
