@@ -64,15 +64,7 @@ class Question(Asked, frozen=True):
 
 
 def audit_instance(instance: Instance, question: Question) -> StateAudit:
-    """Judge the scheduler's own answer for every pending workload of a state.
-
-    One that cannot be planned for is a failure, and does not stop the others.
-
-    Raises
-    ------
-    InternalError
-        If a plan fails its own verification.
-    """
+    """Judge the scheduler's own answer for every pending workload; see `Asked.of_each`."""
     failures: list[Failure] = []
     known = covering(instance.state)
     given = Given(None, instance.assignment, question.now, question.rules, question.certify)

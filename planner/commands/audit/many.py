@@ -184,14 +184,9 @@ def audit(  # noqa: PLR0913 - the public signature
 def audit_states(
     paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
 ) -> Audit:
-    """Audit every state of some files and folders.
+    """Audit every state of some files and folders; see `sweep` for what is raised.
 
     A state that cannot be read or audited is a failure; it does not stop the others.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
     answers = sweep(
         paths,

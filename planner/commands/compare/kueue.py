@@ -76,13 +76,7 @@ _WRITTEN_OUT: Final = {
 
 
 def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
-    """Return an algorithm by its name; ``None`` if it is none of these.
-
-    Raises
-    ------
-    InputError
-        If the file of its objective or an option cannot be used.
-    """
+    """Return an algorithm by its name, as `Compared` says; ``None`` if it is none of these."""
     if name.startswith(_AT_WILL):
         best = find(name.removeprefix("any/"))
         return replace(best, name=f"any/{best.name}", scheduler="kueue", placement="any")

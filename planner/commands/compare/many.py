@@ -180,15 +180,10 @@ def compare(  # noqa: PLR0913 - what a user may say
 def compare_states(
     paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
 ) -> Comparison:
-    """Compare algorithms on every state of some files and folders.
+    """Compare algorithms on every state of some files and folders; `sweep` says what is raised.
 
     A state that cannot be read or compared is a failure; it does not stop the others. The rows
     of the results file hold times: two runs give the same file but for each row's ``seconds``.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
     answers = sweep(
         paths,

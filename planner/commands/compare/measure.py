@@ -109,15 +109,7 @@ class Question(Asked, frozen=True):
 
 
 def compare_instance(instance: Instance, question: Question) -> StateComparison:
-    """Let every algorithm answer for every pending workload of a state.
-
-    One that cannot be planned for is a failure, and does not stop the others.
-
-    Raises
-    ------
-    InternalError
-        If a plan fails its own verification.
-    """
+    """Let every algorithm answer for every pending workload; see `Asked.of_each`."""
     failures: list[Failure] = []
     known = None if question.assume else covering(instance.state)
     # Where there are algorithms by other rules, rules are not chosen besides.

@@ -313,12 +313,7 @@ def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
 
     For a victim: the law that made it a candidate, whether it is in every optimal plan, and the
     best plan that spares it. For another: the first law that excludes it or, if it is a
-    candidate, the best plan that takes it.
-
-    Raises
-    ------
-    LookupFailed
-        If nothing of that name is in the state.
+    candidate, the best plan that takes it. `Explainer.find` says what is raised.
     """
     key = inquiry.find(name)
     place = inquiry.standing(key)

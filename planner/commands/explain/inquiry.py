@@ -252,13 +252,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """Return an answer with what no other scheduler has."""
 
     def planned(self, change: str) -> PlanningT:
-        """Return the workload as it is once an edit is made.
-
-        Raises
-        ------
-        SchemaError
-            If the edit is none.
-        """
+        """Return the workload as it is once an edit is made, which must be one."""
         changed = edit(self.planning.state, [change])
         return cast("PlanningT", start(changed, self._given, self._costs))
 

@@ -129,7 +129,13 @@ class Edits(Protocol):
     """An edit as it is written."""
 
     def edited(self, state: StateT, setting: Setting) -> StateT:
-        """Return the state with one value set."""
+        """Return the state with one value set.
+
+        Raises
+        ------
+        SchemaError
+            If the setting names what is not in the state, or gives a value that cannot be.
+        """
         ...
 
 

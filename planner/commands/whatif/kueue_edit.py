@@ -73,13 +73,7 @@ KINDS: Final = ("clusterqueue", "cohort", "workload", "node", "configuration")
 
 
 def edited(state: State, setting: Setting) -> State:
-    """Return the state with one value set.
-
-    Raises
-    ------
-    SchemaError
-        If the setting names what is not in the state, or gives a value that cannot be.
-    """
+    """Return the state with one value set, as `Edits` says."""
     kind, _, rest = setting.target.partition("/")
     if kind.partition(".")[0] == "configuration":
         return changed(state, ("configuration",), lambda one: _configuration(one, setting))

@@ -85,13 +85,7 @@ Steps = tuple[str | int, ...]
 
 
 def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
-    """Return the state with one value set.
-
-    Raises
-    ------
-    SchemaError
-        If the setting names what is not in the state, or gives a value that cannot be.
-    """
+    """Return the state with one value set, as `Edits` says."""
     kind, _, rest = setting.target.partition("/")
     match kind:
         case "queue":
@@ -168,7 +162,7 @@ def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) ->
     return state
 
 
-def _queues(state: YuniKornState) -> Iterator[tuple[str, Steps, QueueConfig]]:
+def every_queue(state: YuniKornState) -> Iterator[tuple[str, Steps, QueueConfig]]:
     """Yield the path of every queue, the way to it, and the queue; parents first."""
 
     def below(
@@ -185,7 +179,7 @@ def _queues(state: YuniKornState) -> Iterator[tuple[str, Steps, QueueConfig]]:
 
 def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornState:
     """Set a field of the queue whose path the text begins with, in the partition that has it."""
-    ways = [(path, steps) for path, steps, _ in _queues(state)]
+    ways = [(path, steps) for path, steps, _ in every_queue(state)]
     known = [path for path, _ in ways]
     lower = rest.lower()
     fitting = [path for path in known if lower.startswith(f"{path}.")]
@@ -263,7 +257,7 @@ def waiting(state: YuniKornState, pending: Collection[str]) -> Iterator[Waiting]
 
 def queues(state: YuniKornState) -> Iterator[Editable]:
     """Yield the queues, parents first; one that is in several partitions cannot be edited."""
-    found = list(_queues(state))
+    found = list(every_queue(state))
     paths = [path for path, _, _ in found]
     for path, _, queue in found:
         if paths.count(path) == 1:

@@ -195,13 +195,7 @@ class KueueInquiry(KueueExplainer):
     excluded_by = staticmethod(excluded_by)
 
     def started(self, state: AnyState, given: Given, costs: Mapping[str, int] | None) -> Planning:
-        """Make the workload ready for planning by Kueue's own rules.
-
-        Raises
-        ------
-        InputError
-            If it cannot be planned for, or other rules are given.
-        """
+        """Make the workload ready for planning by Kueue's own rules, which alone are explained."""
         planning = super().started(state, given, costs)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")

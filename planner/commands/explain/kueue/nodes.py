@@ -26,9 +26,10 @@ from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
-from planner.reference.kueue.topology.find import Placement, groups_by_flavor, roles_in
+from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.room import Wanted
 from planner.solver.deadline import Deadline
+from planner.solver.kueue.placement import not_replayed
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue_release import NEWEST
 from planner.state.kueue_workload import PodSet
@@ -57,10 +58,8 @@ def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
     if state.release is not NEWEST:
         text = f"what Kueue {state.release.name} does with topologies is not known"
         return OnNodes(unknown=text)
-    missing = topologies.missing(queue)
-    if not state.nodes or missing:
-        what = f"Topology {missing[0]}" if state.nodes else "nodes"
-        return OnNodes(unknown=f"the state has no {what}")
+    if why := not_replayed(state, topologies, queue):
+        return OnNodes(unknown=why)
     try:
         decision = decide(snapshot, preemptor, planning.fixed)
     except Crash as error:
@@ -171,17 +170,25 @@ class _Rooms:
         orders = permutations(groups) if len(groups) <= MOST_ORDERED else ()
         others = ([ask for group in order for ask in group] for order in orders)
         better = next((asks for asks in others if find(asks).fits), ())
-        places = tuple(_places(name, one) for name, one in found.placements.items())
         without = tuple(sorted(gone)) if when == "now" else ()
-        order = tuple(ask.name for ask in better)
+        order, lacking = tuple(ask.name for ask in better), tuple(found.against)
+        places = tuple(
+            PodSetPlaces(
+                name=name,
+                flavor=one.flavor,
+                levels=one.levels,
+                domains=tuple(Place(values=values, count=n) for values, n in one.domains),
+            )
+            for name, one in found.placements.items()
+        )
         return Together(
             when=when,
             without=without,
             places=places,
-            lacking=tuple(found.against),
+            lacking=lacking,
             order=order,
             message="; ".join(dict.fromkeys(filter(None, found.against.values()))),
-            text=_one_after_the_other(when, without, places, tuple(found.against), order),
+            text=_one_after_the_other(when, without, places, lacking, order),
         )
 
     def _podsets(
@@ -339,15 +346,6 @@ def _freed(tree: FlavorTree, moved: Iterable[Taken]) -> dict[int, dict[int, int]
                 if column is not None:
                     row[column] = row.get(column, 0) + amount
     return found
-
-
-def _places(name: str, placement: Placement) -> PodSetPlaces:
-    return PodSetPlaces(
-        name=name,
-        flavor=placement.flavor,
-        levels=placement.levels,
-        domains=tuple(Place(values=values, count=n) for values, n in placement.domains),
-    )
 
 
 def _one_after_the_other(

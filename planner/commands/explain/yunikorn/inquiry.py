@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from math import gcd
 from typing import Any, Final
@@ -16,6 +16,7 @@ from planner.commands.explain.yunikorn.record import (
     YuniKornExplanation,
     YuniKornStanding,
 )
+from planner.commands.whatif.yunikorn_edit import every_queue
 from planner.errors import LookupFailed
 from planner.laws import RULE_SETS, in_drop_order
 from planner.laws.yunikorn import YK_UNDER_GUARANTEED, Spared
@@ -32,7 +33,7 @@ from planner.solver.yunikorn.start import (
     prepare_ask,
     settled_ask,
 )
-from planner.state.yunikorn import QueueConfig, format_yunikorn_quantity
+from planner.state.yunikorn import ROOT, format_yunikorn_quantity
 
 HIGHEST: Final = 2**31 - 1
 """Priorities and offsets are 32-bit integers."""
@@ -54,10 +55,8 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
     named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
         path = f"ask/{ask.allocation_key}"
-        searches += [
-            _permissions(inquiry, path),
-            _raised(inquiry, f"{path}.priority", ask.priority),
-        ]
+        raised = _raised(inquiry, f"{path}.priority", ask.priority)
+        searches += [_permissions(inquiry, path), raised]
     if not ask.required_node:
         # Edits can name all queues and types, and no queue is in two partitions.
         names = [*(queue.path for queue in problem.queues), *problem.types]
@@ -109,26 +108,17 @@ def _policies(inquiry: YuniKornExplainer) -> Iterator[Edit]:
 
     A queue that is disabled gives its policy to those below it, so it is tried as well.
     """
-    problem, root = inquiry.planning.problem, inquiry.planning.cluster.partition.root
-    written = _written_policies(root.queues, root.name.lower())
-    for facts in problem.queues:
+    planning = inquiry.planning
+    written = {path: queue.properties for path, _, queue in every_queue(planning.state)}
+    for facts in planning.problem.queues:
         path = f"queue/{facts.path}"
         policy = FENCE if facts.preemption_fence else DISABLED
-        disabled = facts.disabled and (facts.is_leaf or written.get(facts.path) == DISABLED)
+        own = written[facts.path].get(PREEMPTION_POLICY) == DISABLED and facts.path != ROOT
+        disabled = facts.disabled and (facts.is_leaf or own)
         if facts.preemption_fence or disabled:
             yield from inquiry.working(Edit(f"{path}.preemption.policy", policy, DEFAULT))
         if facts.priority_fence:
             yield from inquiry.working(Edit(f"{path}.priority.policy", FENCE, DEFAULT))
-
-
-def _written_policies(queues: Sequence[QueueConfig], above: str) -> dict[str, str]:
-    """Return the preemption policies that queues have themselves, by path."""
-    written: dict[str, str] = {}
-    for queue in queues:
-        path = f"{above}.{queue.name.lower()}"
-        written[path] = queue.properties.get(PREEMPTION_POLICY, "")
-        written |= _written_policies(queue.queues, path)
-    return written
 
 
 def _maxima(inquiry: YuniKornExplainer) -> Iterator[Edit]:
