@@ -9,8 +9,13 @@ from typing import Any, Final
 
 from planner.commands.explain.inquiry import Bounds, Edit, Explainer, in_words
 from planner.commands.explain.record import Change
-from planner.commands.explain.yunikorn.candidacy import excluded_by, standing
-from planner.commands.explain.yunikorn.clash import WORDS, minimal_clash, shortfalls
+from planner.commands.explain.yunikorn.clash import (
+    WORDS,
+    excluded_by,
+    minimal_clash,
+    shortfalls,
+    standing,
+)
 from planner.commands.explain.yunikorn.record import (
     YuniKornClash,
     YuniKornExplanation,
