@@ -190,6 +190,7 @@ def _judgement(
 ) -> Judgement:
     has_plan = plan.status in {"optimal", "feasible"}
     both = has_plan and bool(greedy.victims)
+    lawful = both and not greedy.outside_rules
     theirs = greedy.terms if plan.greedy is None else plan.greedy.terms
     return Judgement(
         objective=profile.name,
@@ -197,9 +198,7 @@ def _judgement(
         victims=plan.keys,
         terms=plan.terms if has_plan else {},
         gaps=_gaps(theirs, plan.terms) if both else {},
-        best=_is_best(planning, profile, plan, theirs)
-        if both and not greedy.outside_rules
-        else None,
+        best=_is_best(planning, profile, plan, theirs) if lawful else None,
         shown=Shown() if plan.certificate is None else plan.certificate.shown,
         at_will=at_will,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, product
 from math import gcd
 from typing import Final
 
@@ -51,10 +51,7 @@ def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
 
 
 def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]:
-    """Return the ids of a minimal clashing set, and whether it is proved to be one.
-
-    Empty where all laws together do permit a set: only rounding of shares is then in the way.
-    """
+    """Return the ids of a minimal clashing set, and whether it is proved to be one."""
     return minimal(laws_of(problem), lambda kept: feasible(problem, kept, deadline))
 
 
@@ -65,7 +62,7 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
     the workload asks for, with the most that the queue could ever use of them.
     """
     problem, snapshot, queue = planning.problem, planning.snapshot, planning.preemptor.queue
-    found = []
+    found, asked = [], _asked(planning)
     if planning.decision.assignment.mode != "NoFit":
         for fr in problem.requested:
             left = problem.available[fr]
@@ -74,17 +71,15 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
                 most = snapshot.tree.potential(queue, snapshot.fr(*problem.frs[fr]))
                 found.append(_shortfall(problem.frs[fr], problem.request[fr], left, held, most))
         return tuple(found)
-    asked = _asked(planning)
     for group in snapshot.queues[queue].spec.resource_groups:
-        for flavor in group.flavors:
-            for resource in group.covered_resources:
-                index = snapshot.fr_or_none(flavor.name, resource)
-                if index is None or not asked[resource]:
-                    continue
-                left = snapshot.usage.available(queue, index)
-                if left < asked[resource]:
-                    most, place = snapshot.tree.potential(queue, index), snapshot.tree.frs[index]
-                    found.append(_shortfall(place, asked[resource], left, None, most))
+        for flavor, resource in product(group.flavors, group.covered_resources):
+            index = snapshot.fr_or_none(flavor.name, resource)
+            if index is None or not asked[resource]:
+                continue
+            left = snapshot.usage.available(queue, index)
+            if left < asked[resource]:
+                most, place = snapshot.tree.potential(queue, index), snapshot.tree.frs[index]
+                found.append(_shortfall(place, asked[resource], left, None, most))
     return tuple(found)
 
 
@@ -262,11 +257,10 @@ def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
 def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
     queue, policy = inquiry.planning.subject.cluster_queue, inquiry.planning.problem.policy
     within, reclaim = policy.within_cluster_queue, policy.reclaim_within_cohort
+    lower, newer = "LowerPriority", "LowerOrNewerEqualPriority"
     values: list[tuple[str, str, str]] = [
-        ("withinClusterQueue", within, "LowerPriority"),
-        ("withinClusterQueue", within, "LowerOrNewerEqualPriority"),
-        ("reclaimWithinCohort", reclaim, "LowerPriority"),
-        ("reclaimWithinCohort", reclaim, "Any"),
+        *(("withinClusterQueue", within, other) for other in (lower, newer)),
+        *(("reclaimWithinCohort", reclaim, other) for other in (lower, "Any")),
     ]
     borrow = policy.borrow_within_cohort
     if borrow.policy == "Never":
@@ -290,12 +284,11 @@ def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher limit or quota of each flavor-resource that works."""
     planning = inquiry.planning
     queue, asked = planning.subject.cluster_queue, _asked(planning)
-    for group in planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups:
-        for flavor in group.flavors:
-            for quota in flavor.resources:
-                fr = planning.snapshot.fr_or_none(flavor.name, quota.name)
-                if fr is None or not asked[quota.name]:
-                    continue
+    groups = planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups
+    for flavor in (flavor for group in groups for flavor in group.flavors):
+        for quota in flavor.resources:
+            fr = planning.snapshot.fr_or_none(flavor.name, quota.name)
+            if fr is not None and asked[quota.name]:
                 path = f"clusterqueue/{queue}.quota.{flavor.name}/{quota.name}"
                 limit, nominal = quota.borrowing_limit, quota.nominal_quota
                 if limit is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import permutations
+from itertools import chain, permutations
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -126,10 +126,8 @@ class _Rooms:
         flavors = [name for name in listed if name in topologies.trees]
         for is_assigned in (True, False):
             for name in flavors:
-                asks = [
-                    placing.ask(pods, count, name)
-                    for pods, count in self._podsets(assigned, name, is_assigned=is_assigned)
-                ]
+                pod_sets = self._podsets(assigned, name, is_assigned=is_assigned)
+                asks = [placing.ask(pods, count, name) for pods, count in pod_sets]
                 for _, group in groups_by_flavor(asks):
                     found = self._room(name, roles_in(group), is_assigned=is_assigned)
                     if found is not None:
@@ -251,9 +249,8 @@ class _Rooms:
         for rank, (holds, most) in enumerate(held):
             alone, leaves = wanted.below(level, rank)
             domain = _Domain(alone, tree.values[level][rank], holds, most)
-            least = least_number(
-                alone, left[leaves.start : leaves.stop], self._running(tree, leaves)
-            )
+            rows = left[leaves.start : leaves.stop]
+            least = least_number(alone, rows, self._running(tree, leaves))
             never = most < wanted.slices or least is None
             ranked.append((never, least or 0, -holds, rank, domain, leaves))
         ranked.sort(key=lambda one: one[:4])
@@ -295,12 +292,8 @@ class _Rooms:
         """All that run: Kueue's candidates, then others from the lowest priority, newest first."""
         candidates = candidates_of(self.snapshot, self.preemptor, self.decision)
         chosen = {one.key for one in candidates}
-        others = [
-            one
-            for group in self.snapshot.admitted.values()
-            for one in group
-            if one.key not in chosen
-        ]
+        running = chain.from_iterable(self.snapshot.admitted.values())
+        others = [one for one in running if one.key not in chosen]
         others.sort(key=lambda one: (one.priority, -one.reserved_s, one.key))
         return [*candidates, *others]
 
@@ -390,13 +383,13 @@ def _in_words(
     candidates: Opening | None = None,
 ) -> str:
     wanted = domain.wanted
-    unit, of = ("slice", f"{wanted.aim.size} slots") if wanted.aim.size > 1 else ("slot", "")
-    what = f"{of} of {slot_of(wanted.workers)}" if of else slot_of(wanted.workers)
+    unit, what = "slot", slot_of(wanted.workers)
+    if wanted.aim.size > 1:
+        unit, what = "slice", f"{wanted.aim.size} slots of {what}"
     if not lacks:
         return f"{name} has room: {counted(domain.holds, unit)} of {what} for {wanted.slices}"
-    text = (
-        f"{name} lacks {counted(lacks, unit)} of {what}: it has {domain.holds} of {wanted.slices}"
-    )
+    text = f"{name} lacks {counted(lacks, unit)} of {what}"
+    text += f": it has {domain.holds} of {wanted.slices}"
     if whoever is None:
         return f"{text}, and {domain.empty} with nobody there"
     if whoever.victims is None:

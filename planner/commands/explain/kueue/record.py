@@ -307,17 +307,13 @@ def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
     def named(party: Party) -> Party:
         key = party.workload or keys.get(party.uid or "")
         if not key and party.job_uid:
-            of_job = [
-                workload.key
-                for workload in state.workloads
-                if workload.metadata.labels.get(_JOB_UID) == party.job_uid
-            ]
-            key = of_job[-1] if of_job else None
+            for workload in state.workloads:  # the last of the job
+                if workload.metadata.labels.get(_JOB_UID) == party.job_uid:
+                    key = workload.key
         return party.model_copy(update={"workload": key})
 
-    return message.model_copy(
-        update={"preemptor": named(message.preemptor), "victim": named(message.victim)}
-    )
+    sides = {"preemptor": named(message.preemptor), "victim": named(message.victim)}
+    return message.model_copy(update=sides)
 
 
 def _party(text: str, side: str, **given: str | None) -> Party:

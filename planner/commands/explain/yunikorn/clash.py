@@ -461,9 +461,8 @@ def _under_guaranteed(planning: YuniKornPlanning) -> str:
 @WORDS.of(laws.YK_OVER_GUARANTEED)
 def _over_guaranteed(planning: YuniKornPlanning) -> str:
     text, law = "queues give only while they are over their guaranteed", laws.YK_OVER_GUARANTEED
-    return (
-        f"{text}; {_are(planning, law)} in one that is not" if _forbidden(planning, law) else text
-    )
+    are = f"{text}; {_are(planning, law)} in one that is not"
+    return are if _forbidden(planning, law) else text
 
 
 @WORDS.of(laws.YK_PRIORITY)
