@@ -71,12 +71,12 @@ def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alt
 
     It keeps to the caps of the objective, and spares the last tier, if any such plan does.
     """
-    key, bounds = inquiry.keys[position], Bounds()
+    key, (bounds, *looser) = inquiry.keys[position], inquiry.bounds
     try:
-        for bounds in inquiry.bounds:  # the strictest that permit a plan, or else the last
+        asked, outcome = _solved(inquiry, position, condition, bounds)
+        while outcome == "infeasible" and looser:  # the strictest that permit a plan, or the last
+            bounds = looser.pop(0)
             asked, outcome = _solved(inquiry, position, condition, bounds)
-            if outcome != "infeasible":
-                break
     except OutOfTime:  # what the objective counts was not found out
         return Alternative(condition=condition, victim=key, status="unknown", within_caps=True)
     base = Alternative(
