@@ -127,13 +127,12 @@ def command(given: Given) -> int:
 
 
 def _states(given: Given) -> Iterator[State]:
-    from planner.commands.audit.instance import Reading, open_packed, packed_states
+    from planner.commands.audit.instance import open_packed, packed_states
     from planner.state.kueue import of_kueue
 
-    reading = Reading(given.release, given.requests)
     for path in given.states:
         for packed in packed_states(path, given.limit_of_bytes):
-            yield of_kueue(open_packed(packed, reading).state)
+            yield of_kueue(open_packed(packed, given.release, given.requests).state)
 
 
 def _watch(given: Given, question: Question, tell: Callable[[Line], None]) -> None:

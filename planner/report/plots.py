@@ -18,7 +18,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from planner.commands.compare import Comparison
-from planner.commands.compare.many import comparable
+from planner.commands.compare.measure import comparable
 from planner.commands.compare.record import SCORED, Measure, cases
 from planner.commands.compare.table import need
 from planner.commands.simulate.record import Event, Fate, Simulation

@@ -1,4 +1,6 @@
-"""One pending workload: the scheduler's own answer beside the optimum, and what is wrong with it.
+"""The scheduler's own answer beside the optimum: what is wrong with it, and how often.
+
+One pending workload first; then all of one state in memory, or of many in files, and the totals.
 
 Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/design/needs.md §1.
 """
@@ -6,33 +8,40 @@ Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Final
 
-from msgspec import Struct
+import msgspec
 
-from planner.commands.audit.instance import Instance
+from planner.commands.audit.instance import HERE, Asked, Instance, Settings, sweep
 from planner.commands.audit.record import (
     AtWill,
+    Audit,
     Case,
     Failure,
     FindingCode,
+    Gap,
     Judgement,
     Precedence,
+    PrecedenceCount,
     Ratio,
     StateAudit,
+    Summary,
+    Verdicts,
 )
 from planner.coverage.answer import Covering, covering, uncovered
-from planner.errors import InternalError, PlannerError
+from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
 from planner.plan.record import names_of, resources_of
+from planner.reader import MAX_BYTES
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.start import AnyPlanning, Given, solve, start
-from planner.state import AUTO, RequestsFrom
-from planner.term import value_of
+from planner.solver.start import AnyPlanning, Given, clock_of, pending_workloads, solve, start
+from planner.state import AnyState
+from planner.term import EACH, find_term, in_order, priority_of, value_of
 
 WITHIN: Final = Profile(
     "within",
@@ -40,30 +49,6 @@ WITHIN: Final = Profile(
     levels=(("cost",), ("count",)),
 )
 """Everybody else costs 1, so that a plan of cost 0 is a subset of the scheduler's own."""
-
-Solve = Callable[[Profile, Mapping[str, int]], AnyPlan]
-
-
-def needless(victims: Sequence[str], solve: Solve) -> tuple[str, ...] | None:
-    """Return the victims that a smallest legal subset of them spares.
-
-    Parameters
-    ----------
-    victims
-        Keys of a legal set.
-    solve
-        Returns the best plan under a profile and costs per key.
-
-    Returns
-    -------
-        None of them if every one is needed; ``None`` if that was not settled in time.
-    """
-    plan = solve(WITHIN, dict.fromkeys(victims, 0))
-    if plan.status != "optimal" or plan.terms["cost"]:
-        return None
-    kept = set(plan.keys)
-    return tuple(key for key in victims if key not in kept)
-
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
@@ -75,23 +60,14 @@ AT_WILL: Final = Part[Callable[[AnyPlanning, Instance, Given], AnyPlanning | Non
 """What prepares the same with pods put wherever there is room, where that can make a difference."""
 
 
-class Question(Struct, frozen=True):
-    """What is asked of every state: objectives, seconds for each optimum, the clock, the rules.
+class Question(Asked, frozen=True):
+    """What is asked of every state: objectives, and seconds for each optimum.
 
-    ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
-    what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
-    ``auto`` that of each state. ``requests`` is as for ``planner.read``. ``certify`` says whether
-    to wait for proof trees.
+    ``certify`` says whether to wait for proof trees.
     """
 
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
     time_limit: float | None = None
-    now: datetime | None = None
-    rules: str | None = None
-    pending: str | None = None
-    assume: Assume | None = None
-    release: str = AUTO
-    requests: RequestsFrom = "template"
     certify: Trees = None
 
     @property
@@ -101,26 +77,13 @@ class Question(Struct, frozen=True):
 
 
 def audit_instance(instance: Instance, question: Question) -> StateAudit:
-    """Judge the scheduler's own answer for every pending workload of a state.
-
-    One that cannot be planned for is a failure, and does not stop the others.
-
-    Raises
-    ------
-    InternalError
-        If a plan fails its own verification.
-    """
-    cases, failures = [], []
+    """Judge the scheduler's own answer for every pending workload; see `Asked.of_each`."""
+    failures: list[Failure] = []
     known = covering(instance.state)
-    wanted = (question.pending,) if question.pending else instance.pending
-    for pending in wanted:
-        given = Given(pending, instance.assignment, question.now, question.rules, question.certify)
-        try:
-            cases.append(_case(instance, given, question, known))
-        except InternalError:
-            raise
-        except PlannerError as error:
-            failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
+    given = Given(None, instance.assignment, question.now, question.rules, question.certify)
+    cases = question.of_each(
+        instance, given, lambda one: _case(instance, one, question, known), failures
+    )
     return StateAudit(state=instance.name, cases=tuple(cases), failures=tuple(failures))
 
 
@@ -135,13 +98,8 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     greedy = smallest.greedy or planning.greedy_plan()
     lawful = bool(greedy.victims) and not greedy.outside_rules
     fewest = _is_smallest(greedy, smallest) if lawful else None
-
-    def within(profile: Profile, costs: Mapping[str, int]) -> AnyPlan:
-        priced = start(instance.state, given, costs)
-        return solve(priced, profile, Deadline.after(question.time_limit))
-
     # Where no set is smaller, no subset is.
-    spared = () if fewest else needless(greedy.keys, within) if lawful else None
+    spared = () if fewest else _needless(instance, given, question, greedy) if lawful else None
     judgements = tuple(
         _judgement(planning, profile, optima[profile.name], greedy, at_will.get(profile.name))
         for profile in question.asked
@@ -169,7 +127,22 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     )
     if case.is_conditional:
         return case
-    return case.model_copy(update={"findings": tuple(_findings(case))})
+    return case.model_copy(update={"findings": _findings(case)})
+
+
+def _needless(
+    instance: Instance, given: Given, question: Question, greedy: AnyPlan
+) -> tuple[str, ...] | None:
+    """Return the victims that a smallest legal subset of them spares.
+
+    None of them if every one is needed; ``None`` if that was not settled in time.
+    """
+    planning = start(instance.state, given, dict.fromkeys(greedy.keys, 0))
+    plan = solve(planning, WITHIN, Deadline.after(question.time_limit))
+    if plan.status != "optimal" or plan.terms["cost"]:
+        return None
+    kept = set(plan.keys)
+    return tuple(key for key in greedy.keys if key not in kept)
 
 
 def _at_will(
@@ -189,28 +162,20 @@ def _at_will(
     for profile in question.asked:
         own = optima[profile.name]
         best = solve(free, profile, Deadline.after(question.time_limit))
-        both = all(one.status in {"optimal", "feasible"} for one in (own, best))
+        has_own, has_best = (one.status in {"optimal", "feasible"} for one in (own, best))
+        both, levels = has_own and has_best, free.set_objective(profile)
+        # Whether it is better than all that are legal, of which ``own`` is the best known.
+        compared = _compared(levels, best.terms, own.terms) if both else -int(has_best)
+        is_better = compared is not None and compared < 0
+        proof = own if is_better else best
+        known = compared is not None and proof.status in {"optimal", "infeasible"}
         found[profile.name] = AtWill(
             status=best.status,
             victims=best.keys,
             spared=_gaps(own.terms, best.terms) if both else {},
-            better=_is_better(free.set_objective(profile), best, own),
+            better=is_better if known else None,
         )
     return found
-
-
-def _is_better(profile: Profile, plan: AnyPlan, own: AnyPlan) -> bool | None:
-    """Say whether a plan is better than all that are legal, of which ``own`` is the best known."""
-    has_plan, has_own = (one.status in {"optimal", "feasible"} for one in (plan, own))
-    if has_plan and has_own:
-        compared = _compared(profile, plan.terms, own.terms)
-        if compared is None:
-            return None
-        better = compared < 0
-    else:
-        better = has_plan
-    proof = own if better else plan
-    return better if proof.status in {"optimal", "infeasible"} else None
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
@@ -225,6 +190,7 @@ def _judgement(
 ) -> Judgement:
     has_plan = plan.status in {"optimal", "feasible"}
     both = has_plan and bool(greedy.victims)
+    lawful = both and not greedy.outside_rules
     theirs = greedy.terms if plan.greedy is None else plan.greedy.terms
     return Judgement(
         objective=profile.name,
@@ -232,9 +198,7 @@ def _judgement(
         victims=plan.keys,
         terms=plan.terms if has_plan else {},
         gaps=_gaps(theirs, plan.terms) if both else {},
-        best=_is_best(planning, profile, plan, theirs)
-        if both and not greedy.outside_rules
-        else None,
+        best=_is_best(planning, profile, plan, theirs) if lawful else None,
         shown=Shown() if plan.certificate is None else plan.certificate.shown,
         at_will=at_will,
     )
@@ -270,22 +234,20 @@ def _gaps(left: Mapping[str, int], right: Mapping[str, int]) -> dict[str, int]:
     return {term: left[term] - value for term, value in right.items() if term in left}
 
 
-def _findings(case: Case) -> Iterator[FindingCode]:
-    plans = [one for one in case.judgements if one.status in {"optimal", "feasible"}]
-    if case.irredundant is False:
-        yield "redundant"
-    if case.smallest is False:
-        yield "count"
-    if any(one.best is False for one in case.judgements if one.objective != SIZE.name):
-        yield "disruption"
-    if case.outside_rules:
-        yield "rules"
-    if case.status == "unknown" and plans:
-        yield "missed"
-    if case.victims and any(not one.victims for one in plans):
-        yield "pointless"
-    if any(one.at_will is not None and one.at_will.better for one in case.judgements):
-        yield "fragmentation"
+def _findings(case: Case) -> tuple[FindingCode, ...]:
+    judgements = case.judgements
+    plans = [one for one in judgements if one.status in {"optimal", "feasible"}]
+    worse = (one.best is False for one in judgements if one.objective != SIZE.name)
+    found: dict[FindingCode, bool] = {
+        "redundant": case.irredundant is False,
+        "count": case.smallest is False,
+        "disruption": any(worse),
+        "rules": bool(case.outside_rules),
+        "missed": case.status == "unknown" and bool(plans),
+        "pointless": bool(case.victims) and any(not one.victims for one in plans),
+        "fragmentation": any(one.at_will and one.at_will.better for one in judgements),
+    }
+    return tuple(code for code, holds in found.items() if holds)
 
 
 def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
@@ -306,7 +268,192 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
 
 def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
     """Return how much the victims hold that are not being evicted already."""
-    total: Counter[tuple[str, str]] = Counter()
+    total = Counter[tuple[str, str]]()
     for place, units in plan.freed:
         total[place] += units
     return total
+
+
+@dataclass(slots=True)
+class _Difference:
+    """The running totals of one term under one objective."""
+
+    compared: int = 0
+    more: int = 0
+    less: int = 0
+    total: int = 0
+    greedy_total: int = 0
+    worst: int = 0
+    worst_case: str = ""
+
+    def add(self, gap: int, greedy: int, case: str) -> None:
+        self.compared += 1
+        self.more += gap > 0
+        self.less += gap < 0
+        self.total += gap
+        self.greedy_total += greedy
+        if gap > self.worst:
+            self.worst, self.worst_case = gap, case
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted so far, for objectives in the order in which they were asked."""
+
+    objectives: tuple[Profile, ...]
+    states: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _findings: Counter[FindingCode] = field(default_factory=Counter)
+    _precedence: Counter[str] = field(default_factory=Counter)
+    _verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _shown: dict[str, Shown] = field(default_factory=dict)
+    _gaps: dict[tuple[str, str], _Difference] = field(default_factory=dict)
+
+    def add(self, case: Case) -> None:
+        """Count a case."""
+        self._counts["cases"] += 1
+        if case.is_conditional:
+            self._counts["conditional"] += 1
+            return
+        self._counts["with_victims"] += bool(case.victims)
+        self._counts["clean"] += not case.findings
+        self._counts["unproved"] += not case.proved
+        self._counts["infeasible"] += case.judgements[0].status == "infeasible"
+        self._findings.update(case.findings)
+        if (kept := case.precedence) is not None:
+            self._precedence["judged"] += 1
+            self._precedence["fewer"] += kept.fewer is True
+            self._precedence["smallest"] += kept.smallest is True
+            self._precedence["undecided"] += kept.fewer is None
+        for judgement in case.judgements:
+            self._judge(case, judgement)
+
+    def fail(self) -> None:
+        """Count a state, or a pending workload, that could not be audited."""
+        self._counts["failures"] += 1
+
+    def _judge(self, case: Case, judgement: Judgement) -> None:
+        name = judgement.objective
+        self._shown[name] = self._shown.get(name, Shown()).plus(judgement.shown)
+        self._verdicts[name, "proved"] += judgement.status in {"optimal", "infeasible"}
+        if judgement.best is not None:
+            self._verdicts[name, "best" if judgement.best else "not_best"] += 1
+        if not case.victims or case.outside_rules:  # outside its rules it may well be cheaper
+            return
+        where = f"{case.state}: {case.pending}"
+        for term, gap in judgement.gaps.items():
+            known = self._gaps.setdefault((name, term), _Difference())
+            known.add(gap, judgement.terms[term] + gap, where)
+
+    def summary(self) -> Summary:
+        """Return the totals."""
+        other = {"states", "findings", "precedence", "verdicts", "gaps"}
+        counted = Summary.model_fields.keys() - other
+        return Summary(
+            states=self.states,
+            **{name: self._counts[name] for name in counted},
+            findings=dict(sorted(self._findings.items())),
+            precedence=PrecedenceCount(
+                **{name: self._precedence[name] for name in PrecedenceCount.model_fields}
+            ),
+            verdicts=tuple(self._verdict(profile.name) for profile in self.objectives),
+            gaps=tuple(
+                Gap(
+                    objective=profile.name,
+                    term=term,
+                    title=find_term(term).title,
+                    unit=find_term(term).unit,
+                    **asdict(found),
+                )
+                for profile in self.objectives
+                for term in self._terms(profile)
+                if (found := self._gaps.get((profile.name, term))) is not None
+            ),
+        )
+
+    def _terms(self, profile: Profile) -> Iterator[str]:
+        """Yield the terms of an objective; for the victims of each priority all that were seen."""
+        counted = [term for name, term in self._gaps if name == profile.name]
+        seen = {term: 0 for term in counted if priority_of(term) is not None}
+        for term in profile.terms:
+            yield from in_order(seen) if term == EACH else (term,)
+
+    def _verdict(self, name: str) -> Verdicts:
+        count = {what: self._verdicts[name, what] for what in ("proved", "best", "not_best")}
+        judged, shown = count["best"] + count["not_best"], self._shown.get(name, Shown())
+        return Verdicts(objective=name, judged=judged, shown=shown, **count)
+
+
+def audit(  # noqa: PLR0913 - the public signature
+    state: AnyState,
+    pending: str | None = None,
+    objectives: Sequence[str | Profile] = (DEFAULT_PROFILE,),
+    *,
+    now: datetime | str | None = None,
+    time_limit: float | None = None,
+    rules: str | None = None,
+    assume: Assume | None = None,
+) -> Audit:
+    """Judge the scheduler's own answer for every pending workload of a state.
+
+    Parameters
+    ----------
+    pending
+        The only one to judge; every one when left out.
+    objectives
+        What the optimum minimises: names, TOML files or profiles. ``min-count`` is always added.
+    now, rules, assume
+        As for ``planner.solve``.
+    time_limit
+        Seconds for each optimum.
+
+    Raises
+    ------
+    InputError
+        If an objective or the clock cannot be used. A workload that cannot be planned for is a
+        failure in the answer.
+    InternalError
+        If a plan fails its own verification.
+    """
+    profiles = tuple(one if isinstance(one, Profile) else find_profile(one) for one in objectives)
+    question = Question(
+        profiles, time_limit, now=clock_of(now), rules=rules, pending=pending, assume=assume
+    )
+    instance = Instance(state.source, state, pending_workloads(state))
+    return summarise(question, [audit_instance(instance, question)])
+
+
+def audit_states(
+    paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
+) -> Audit:
+    """Audit every state of some files and folders; see `sweep` for what is raised.
+
+    A state that cannot be read or audited is a failure; it does not stop the others.
+    """
+    answers = sweep(
+        paths,
+        audit_instance,
+        StateAudit,
+        question,
+        settings,
+        max_bytes,
+        "audit",
+        objectives=[repr(profile) for profile in question.asked],
+        time_limit=question.time_limit,
+        limits=msgspec.structs.asdict(settings.limits),
+    )
+    return summarise(question, answers)
+
+
+def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
+    """Return the audits of single states as one."""
+    states = list(audits)
+    cases = tuple(case for one in states for case in one.cases)
+    failures = tuple(failure for one in states for failure in one.failures)
+    tally = Tally(question.asked, len(states))
+    for case in cases:
+        tally.add(case)
+    for _ in failures:
+        tally.fail()
+    objectives = tuple(profile.name for profile in question.asked)
+    return Audit(objectives=objectives, summary=tally.summary(), cases=cases, failures=failures)

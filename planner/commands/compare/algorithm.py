@@ -55,7 +55,13 @@ class Compared(Protocol):
     ALGORITHMS: Sequence[Algorithm]
 
     def find_algorithm(self, name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
-        """Return another one by its name; ``find`` knows the shared ones."""
+        """Return another one by its name; ``find`` knows the shared ones.
+
+        Raises
+        ------
+        InputError
+            If the file of its objective or an option cannot be used.
+        """
 
     def why_not(self, algorithm: Algorithm, own: AnyPlanning) -> str:
         """Say why an algorithm means nothing for a preemptor; empty if it does."""

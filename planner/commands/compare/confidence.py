@@ -59,12 +59,8 @@ def mean(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interv
     Lost work is skewed: some states lose a hundred times the mean. The plain quantiles lie too
     low there, and cover less than they say; so do these, but less so. Source: Efron, "Better
     Bootstrap Confidence Intervals" (1987); Efron and Tibshirani, "An Introduction to the
-    Bootstrap" (1993), chapter 14.
-
-    Parameters
-    ----------
-    values
-        One for each state; states are drawn independently of one another.
+    Bootstrap" (1993), chapter 14. There is a value for each state, and states are drawn
+    independently of one another.
 
     Raises
     ------
@@ -90,14 +86,8 @@ def clustered(
     are, each with all its states; the mean of a draw is over its states. The bounds are
     bias-corrected and accelerated as those of ``mean``, the acceleration by leaving out one
     cluster at a time. Source: Davison and Hinkley, "Bootstrap Methods and their Application"
-    (1997), section 3.8.
-
-    Parameters
-    ----------
-    values
-        One for each state, 0 or 1 for a share.
-    clusters
-        To which cluster each state belongs; clusters are drawn independently of one another.
+    (1997), section 3.8. There is a value for each state, 0 or 1 for a share, and the cluster to
+    which it belongs; clusters are drawn independently of one another.
 
     Raises
     ------

@@ -46,11 +46,11 @@ def _sharing(fair_sharing: FairSharing | None, state: State) -> State:
 
 
 _CLASSICAL: Final = partial(_sharing, None)
-_STRATEGIES: Final = {
-    "": BOTH_STRATEGIES,
-    ":final": BOTH_STRATEGIES[:1],
-    ":initial": BOTH_STRATEGIES[1:],
-}
+_NAMED: Final = (
+    ("", BOTH_STRATEGIES),
+    (":final", BOTH_STRATEGIES[:1]),
+    (":initial", BOTH_STRATEGIES[1:]),
+)
 
 
 def _kep83(options: Kep83) -> Algorithm:
@@ -63,7 +63,7 @@ _BY_STRATEGIES: Final = {
         "kueue",
         edit=partial(_sharing, FairSharing.model_validate({"preemptionStrategies": strategies})),
     )
-    for name, strategies in _STRATEGIES.items()
+    for name, strategies in _NAMED
 }
 ALGORITHMS: Final = (
     Algorithm("kueue-classical", "kueue", edit=_CLASSICAL),
@@ -76,13 +76,7 @@ _WRITTEN_OUT: Final = {
 
 
 def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
-    """Return an algorithm by its name; ``None`` if it is none of these.
-
-    Raises
-    ------
-    InputError
-        If the file of its objective or an option cannot be used.
-    """
+    """Return an algorithm by its name, as `Compared` says; ``None`` if it is none of these."""
     if name.startswith(_AT_WILL):
         best = find(name.removeprefix("any/"))
         return replace(best, name=f"any/{best.name}", scheduler="kueue", placement="any")

@@ -1,4 +1,4 @@
-"""One pending workload: every algorithm's answer, all measured by one table of terms.
+"""Every algorithm's answer for everybody who waits, measured by one table of terms; totals.
 
 What can be compared, by name:
 
@@ -12,28 +12,45 @@ A scheduler may have more of its own, see kueue.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from statistics import fmean, median
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.commands.audit.instance import Instance
+from planner.commands.audit.instance import HERE, Asked, Instance, Settings, sweep
 from planner.commands.audit.judge import evicted
 from planner.commands.audit.record import Failure
 from planner.commands.compare.algorithm import COMPARED, OPTIMUM, Algorithm
-from planner.commands.compare.record import Row, RowStatus, StateComparison
+from planner.commands.compare.record import (
+    MEASURES,
+    SCORED,
+    Comparison,
+    Distribution,
+    Duel,
+    Measure,
+    Row,
+    RowStatus,
+    Score,
+    Standing,
+    StateComparison,
+    Summary,
+    cases,
+)
 from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, Assume
 from planner.plan.record import names_of, resources_of
+from planner.reader import MAX_BYTES
 from planner.scheduler import schedulers
 from planner.solver.deadline import Deadline
-from planner.solver.start import Given, solve, start
-from planner.state import AUTO, RequestsFrom
+from planner.solver.start import Given, clock_of, pending_workloads, solve, start
+from planner.state import AnyState
 
 DEFAULT_ALGORITHMS: Final = ("greedy", "optimum:no-regret")
 
@@ -103,51 +120,25 @@ DIGITS: Final = 6
 """Digits of a ratio and of seconds after the point."""
 
 
-class Question(Struct, frozen=True):
-    """What is asked of every state: algorithms, seconds for each answer, the clock, the rules.
-
-    ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
-    ``pending`` is the only one asked about, if it is given. ``release`` is the release of Kueue
-    whose rules hold; ``auto`` that of each state. ``requests`` is as for ``planner.read``.
-    ``assume`` is the user's word that what is not modelled decides nothing.
-    """
+class Question(Asked, frozen=True):
+    """What is asked of every state: algorithms, and seconds for each answer."""
 
     algorithms: tuple[Algorithm, ...]
     time_limit: float | None = None
-    now: datetime | None = None
-    rules: str | None = None
-    pending: str | None = None
-    release: str = AUTO
-    requests: RequestsFrom = "template"
-    assume: Assume | None = None
 
 
 def compare_instance(instance: Instance, question: Question) -> StateComparison:
-    """Let every algorithm answer for every pending workload of a state.
-
-    One that cannot be planned for is a failure, and does not stop the others.
-
-    Raises
-    ------
-    InternalError
-        If a plan fails its own verification.
-    """
-    rows: list[Row] = []
+    """Let every algorithm answer for every pending workload; see `Asked.of_each`."""
     failures: list[Failure] = []
     known = None if question.assume else covering(instance.state)
     # Where there are algorithms by other rules, rules are not chosen besides.
     rules = None if COMPARED.find(instance.state) else question.rules
-    for pending in (question.pending,) if question.pending else instance.pending:
-        given = Given(pending, instance.assignment, question.now, rules)
-        try:
-            case = _Case(instance, given, question.time_limit, known)
-        except InternalError:
-            raise
-        except PlannerError as error:
-            failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
-        else:
-            rows += map(case.row, question.algorithms)
-    return StateComparison(state=instance.name, rows=tuple(rows), failures=tuple(failures))
+    given = Given(None, instance.assignment, question.now, rules)
+    cases = question.of_each(
+        instance, given, lambda one: _Case(instance, one, question.time_limit, known), failures
+    )
+    rows = tuple(row for case in cases for row in map(case.row, question.algorithms))
+    return StateComparison(state=instance.name, rows=rows, failures=tuple(failures))
 
 
 class _Case:
@@ -165,7 +156,6 @@ class _Case:
         self._known = known
         self._own = own = start(instance.state, given)
         self._compared = COMPARED.find(instance.state)
-        self._preemptor = own.preemptor_key
         self._position = {key: position for position, key in enumerate(own.keys)}
 
     def row(self, algorithm: Algorithm) -> Row:
@@ -195,7 +185,7 @@ class _Case:
     def _row(self, algorithm: Algorithm, status: RowStatus, detail: str) -> Row:
         return Row(
             state=self._instance.name,
-            pending=self._preemptor,
+            pending=self._own.preemptor_key,
             scheduler=self._instance.state.scheduler,
             algorithm=algorithm.name,
             status=status,
@@ -243,3 +233,179 @@ def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:
     ratios = {place: held.get(place, 0) / amount for place, amount in wanted.items()}
     scarcest = max(ratios, key=ratios.__getitem__)
     return round(ratios[scarcest], DIGITS), "/".join(filter(None, scarcest))
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted so far, for algorithms in the order in which they were asked."""
+
+    algorithms: tuple[str, ...]
+    _counts: Counter[str] = field(default_factory=Counter)
+    _standings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _measured: dict[tuple[str, Measure], list[float]] = field(default_factory=dict)
+    _duels: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _gaps: dict[tuple[str, Measure], list[float]] = field(default_factory=dict)
+
+    def add(self, found: StateComparison) -> None:
+        """Count a state."""
+        self._counts["states"] += 1
+        self._counts["failures"] += len(found.failures)
+        for case in cases(found.rows):
+            self._counts["cases"] += 1
+            for row in case:
+                self._standings[row.algorithm, "plan" if row.has_plan else row.status] += 1
+                self._standings[row.algorithm, "proved"] += bool(row.proved)
+                self._standings[row.algorithm, "outside_rules"] += bool(row.outside_rules)
+                self._measure(row, ("seconds",))
+            answers = [row for row in case if row.status != "skipped"]
+            if all(row.has_plan for row in answers) and any(row.victims for row in answers):
+                for row in answers:
+                    self._measure(row, SCORED)
+            by_name = {row.algorithm: row for row in case}
+            first = by_name[self.algorithms[0]]
+            for name in self.algorithms[1:]:
+                self._add_duel(name, by_name[name], first)
+
+    def summary(self) -> Summary:
+        """Return the totals."""
+        return Summary(
+            states=self._counts["states"],
+            cases=self._counts["cases"],
+            failures=self._counts["failures"],
+            standings=tuple(map(self._standing, self.algorithms)),
+            distributions=tuple(
+                distribution(name, measure, values)
+                for measure in MEASURES
+                for name in self.algorithms
+                if (values := self._measured.get((name, measure)))
+            ),
+            duels=tuple(map(self._duel, self.algorithms[1:])),
+        )
+
+    def _add_duel(self, name: str, row: Row, first: Row) -> None:
+        if "skipped" in {row.status, first.status}:
+            return
+        if row.has_plan != first.has_plan:
+            self._duels[name, "only_this" if row.has_plan else "only_first"] += 1
+        if not comparable(row, first):
+            return
+        self._duels[name, "both"] += 1
+        for measure in SCORED:
+            ours, theirs = row.measured(measure), first.measured(measure)
+            if ours is not None and theirs is not None:
+                self._gaps.setdefault((name, measure), []).append(theirs - ours)
+
+    def _measure(self, row: Row, measures: Iterable[Measure]) -> None:
+        for measure in measures:
+            value = row.measured(measure)
+            if value is not None:
+                self._measured.setdefault((row.algorithm, measure), []).append(value)
+
+    def _standing(self, name: str) -> Standing:
+        counted = Standing.model_fields.keys() - {"algorithm", "rows", "plans"}
+        facts = {fact: self._standings[name, fact] for fact in counted}
+        plans = self._standings[name, "plan"]
+        return Standing(algorithm=name, rows=self._counts["cases"], plans=plans, **facts)
+
+    def _duel(self, name: str) -> Duel:
+        count = {fact: self._duels[name, fact] for fact in ("both", "only_this", "only_first")}
+        scores = tuple(_score(measure, self._gaps.get((name, measure), ())) for measure in SCORED)
+        return Duel(algorithm=name, first=self.algorithms[0], scores=scores, **count)
+
+
+def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distribution:
+    """Return how some values, at least one, are distributed."""
+    ordered = sorted(values)
+    return Distribution(
+        algorithm=name,
+        measure=measure,
+        count=len(ordered),
+        mean=round(fmean(ordered), DIGITS),
+        median=median(ordered),
+        p90=ordered[-(-9 * len(ordered) // 10) - 1],
+        max=ordered[-1],
+    )
+
+
+def comparable(row: Row, first: Row) -> bool:
+    """Say whether two answers for one case can be scored: two plans, and somebody goes."""
+    return row.has_plan and first.has_plan and bool(row.victims or first.victims)
+
+
+def _score(measure: Measure, gaps: Sequence[float]) -> Score:
+    return Score(
+        measure=measure,
+        wins=sum(gap > 0 for gap in gaps),
+        ties=sum(gap == 0 for gap in gaps),
+        losses=sum(gap < 0 for gap in gaps),
+        mean_gap=round(fmean(gaps), DIGITS) if gaps else 0.0,
+    )
+
+
+def compare(  # noqa: PLR0913 - what a user may say
+    states: AnyState | Mapping[str, AnyState],
+    algorithms: Sequence[str] = DEFAULT_ALGORITHMS,
+    *,
+    pending: str | None = None,
+    time_limit: float | None = None,
+    now: datetime | str | None = None,
+    rules: str | None = None,
+    assume: Assume | None = None,
+) -> Comparison:
+    """Compare algorithms on states in memory, for everybody who waits there, or for ``pending``.
+
+    ``states`` is what ``planner.read`` returned, or several of it by names of your own.
+    ``algorithms`` are names, see ``planner.commands.compare.measure``; the others are compared
+    with the first. ``time_limit`` is in seconds for each answer of an optimum, ``now`` the clock
+    for all states, each state's own when left out. ``rules``, for YuniKorn, and ``assume`` are as
+    for ``planner.solve``.
+
+    Raises
+    ------
+    InputError
+        If an algorithm or the clock cannot be used.
+    InternalError
+        If a plan fails its own verification.
+    """
+    found, clock = find_algorithms(algorithms), clock_of(now)
+    question = Question(found, time_limit, now=clock, rules=rules, pending=pending, assume=assume)
+    if not isinstance(states, Mapping):
+        states = {states.source: states}
+    instances = (Instance(name, one, pending_workloads(one)) for name, one in states.items())
+    return summarise(question, (compare_instance(one, question) for one in instances))
+
+
+def compare_states(
+    paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
+) -> Comparison:
+    """Compare algorithms on every state of some files and folders; `sweep` says what is raised.
+
+    A state that cannot be read or compared is a failure; it does not stop the others. The rows
+    of the results file hold times: two runs give the same file but for each row's ``seconds``.
+    """
+    answers = sweep(
+        paths,
+        compare_instance,
+        StateComparison,
+        question,
+        settings,
+        max_bytes,
+        "comparison",
+        algorithms={algorithm.name: repr(algorithm) for algorithm in question.algorithms},
+        time_limit=question.time_limit,
+    )
+    return summarise(question, answers)
+
+
+def summarise(question: Question, compared: Iterable[StateComparison]) -> Comparison:
+    """Return the comparisons of single states as one."""
+    names = tuple(algorithm.name for algorithm in question.algorithms)
+    tally, states = Tally(names), list(compared)
+    for one in states:
+        tally.add(one)
+    return Comparison(
+        algorithms=names,
+        summary=tally.summary(),
+        rows=tuple(row for one in states for row in one.rows),
+        failures=tuple(failure for one in states for failure in one.failures),
+    )

@@ -32,28 +32,18 @@ if TYPE_CHECKING:
 
 Cell = str | int | float | bool | None
 
+_NO_TEXTS: Final = {
+    **dict.fromkeys(("proved", "own_flavors"), "boolean"),
+    **dict.fromkeys(("running", "candidates", "victims", "value", "bound"), "Int64"),
+    **dict.fromkeys(("ratio", "seconds"), "Float64"),
+}
 KINDS: Final[dict[str, str]] = {
-    "state": "string",
-    "pending": "string",
-    "scheduler": "string",
-    "algorithm": "string",
-    "rules": "string",
-    "status": "string",
-    "proved": "boolean",
-    "uncovered": "string",
-    "outside_rules": "string",
-    "own_flavors": "boolean",
-    "running": "Int64",
-    "candidates": "Int64",
-    "victims": "Int64",
-    "ratio": "Float64",
-    "ratio_of": "string",
-    "level": "string",
-    "value": "Int64",
-    "bound": "Int64",
-    "levels": "string",
-    "seconds": "Float64",
-    "detail": "string",
+    name: _NO_TEXTS.get(name, "string")
+    for name in (
+        *("state", "pending", "scheduler", "algorithm", "rules", "status", "proved", "uncovered"),
+        *("outside_rules", "own_flavors", "running", "candidates", "victims", "ratio", "ratio_of"),
+        *("level", "value", "bound", "levels", "seconds", "detail"),
+    )
 }
 """Columns, with what pandas calls what they hold; every term follows.
 
@@ -61,13 +51,16 @@ KINDS: Final[dict[str, str]] = {
 ``level``, ``value`` and ``bound`` are those of the first level, and ``levels`` has all as
 ``D0=0>=0 D2=3>=3``: value, and what is proved of it."""
 
-TERM_KIND: Final = "Int64"
+
+def kinds(comparison: Comparison) -> dict[str, str]:
+    """Return the columns, with their kinds: the fixed ones, then every term that any row has."""
+    measured = {term for row in comparison.rows for term in row.terms}
+    return KINDS | {term: "Int64" for term in TERMS if term in measured}
 
 
 def columns(comparison: Comparison) -> tuple[str, ...]:
-    """Return the names of the columns: the fixed ones, then every term that any row has."""
-    measured = {term for row in comparison.rows for term in row.terms}
-    return (*KINDS, *(term for term in TERMS if term in measured))
+    """Return the names of the columns."""
+    return tuple(kinds(comparison))
 
 
 def values(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
@@ -96,30 +89,16 @@ def frame(comparison: Comparison) -> DataFrame:
     InputError
         If pandas is not installed, or a number is beyond 64 bits.
     """
-    terms = dict.fromkeys(columns(comparison)[len(KINDS) :], TERM_KIND)
-    return frame_of(KINDS | terms, list(values(comparison)))
+    return frame_of(kinds(comparison), list(values(comparison)))
 
 
 def parquet(comparison: Comparison) -> bytes:
-    """Return the rows as a Parquet file.
-
-    Raises
-    ------
-    InputError
-        If pandas or pyarrow is not installed, or a number is beyond 64 bits.
-    """
-    terms = dict.fromkeys(columns(comparison)[len(KINDS) :], TERM_KIND)
-    return parquet_of(KINDS | terms, list(values(comparison)))
+    """Return the rows as a Parquet file; what is raised is that of `parquet_of`."""
+    return parquet_of(kinds(comparison), list(values(comparison)))
 
 
 def frame_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> DataFrame:
-    """Return rows as a pandas DataFrame; ``kinds`` are the columns, with what pandas calls theirs.
-
-    Raises
-    ------
-    InputError
-        If pandas is not installed, or a number is beyond 64 bits.
-    """
+    """Return rows as a DataFrame, as `frame` does; ``kinds`` are the columns with pandas' kinds."""
     need("frame", "pandas")
     import pandas as pd  # noqa: PLC0415 - an extra
 

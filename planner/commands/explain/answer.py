@@ -11,18 +11,11 @@ from math import comb, prod
 from typing import Any, Final, Literal
 
 from planner.commands.explain import DEFAULT_LIMIT
-from planner.commands.explain.inquiry import (
-    Answer,
-    Asked,
-    Bounds,
-    ClashT,
-    Explainer,
-    ExplanationT,
-    StandingT,
-)
+from planner.commands.explain.inquiry import Bounds, Explainer
 from planner.commands.explain.record import (
     Alternative,
     CommonClash,
+    CommonExplanation,
     CommonStanding,
     Optima,
     Question,
@@ -41,7 +34,7 @@ from planner.solver.tie_break import find_equal
 from planner.term import find_term
 
 Condition = Literal["sparing", "taking"]
-AnyInquiry = Explainer[Any, Any, Any]
+AnyInquiry = Explainer[Any, Any]
 
 
 def necessary(inquiry: AnyInquiry, victims: Sequence[str]) -> dict[str, bool | None]:
@@ -58,7 +51,7 @@ def necessary(inquiry: AnyInquiry, victims: Sequence[str]) -> dict[str, bool | N
     chosen = set(inquiry.plan.keys)
     left: dict[int, list[str]] = {}
     for k, members in enumerate(search.classes.members):
-        keys = [inquiry.key(position) for position in members]
+        keys = [inquiry.keys[position] for position in members]
         if chosen.issuperset(keys) and not set(victims).isdisjoint(keys):
             left[k] = keys
     outcome: Outcome = "optimal"
@@ -78,14 +71,17 @@ def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alt
 
     It keeps to the caps of the objective, and spares the last tier, if any such plan does.
     """
+    key, (bounds, *looser) = inquiry.keys[position], inquiry.bounds
     try:
-        bounds, asked, outcome = _first_solved(inquiry, position, condition)
+        asked, outcome = _solved(inquiry, position, condition, bounds)
+        while outcome == "infeasible" and looser:  # the strictest that permit a plan, or the last
+            bounds = looser.pop(0)
+            asked, outcome = _solved(inquiry, position, condition, bounds)
     except OutOfTime:  # what the objective counts was not found out
-        key = inquiry.key(position)
         return Alternative(condition=condition, victim=key, status="unknown", within_caps=True)
     base = Alternative(
         condition=condition,
-        victim=inquiry.key(position),
+        victim=key,
         status="infeasible" if outcome == "infeasible" else "unknown",
         within_caps=bounds.capped,
         last_resort=bounds.last_resort,
@@ -93,7 +89,7 @@ def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alt
     found = asked.search.incumbent
     if found is None:
         return base
-    plan = asked.plan_of(found, outcome == "optimal")
+    plan = inquiry.plan_of(asked, found, proved=outcome == "optimal")
     ours, theirs = inquiry.plan.keys, plan.keys
     return base.model_copy(
         update={
@@ -123,21 +119,9 @@ def differences(inquiry: AnyInquiry, other: AnyPlan) -> tuple[TermDifference, ..
     )
 
 
-def _first_solved(
-    inquiry: AnyInquiry, position: int, condition: Condition
-) -> tuple[Bounds, Asked, Outcome]:
-    """Solve within the strictest bounds that permit a plan, or else within the last ones."""
-    *strict, last = inquiry.bounds
-    for bounds in strict:
-        asked, outcome = _solved(inquiry, position, condition, bounds)
-        if outcome != "infeasible":
-            return bounds, asked, outcome
-    return last, *_solved(inquiry, position, condition, last)
-
-
 def _solved(
     inquiry: AnyInquiry, position: int, condition: Condition, bounds: Bounds
-) -> tuple[Asked, Outcome]:
+) -> tuple[Any, Outcome]:
     """Solve all levels with one victim spared or taken."""
     asked = inquiry.asked(bounds, [position])
     search = asked.search
@@ -177,7 +161,7 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
     while found is not None:
         count += prod(comb(search.classes.count(k), n) for k, n in enumerate(found))
         sets = (
-            tuple(map(inquiry.key, inquiry.in_candidate_order(one)))
+            tuple(map(inquiry.keys.__getitem__, inquiry.planning.in_candidate_order(one)))
             for one in _expanded(search.classes, found)
         )
         fresh = (keys for keys in sets if keys != inquiry.plan.keys)
@@ -193,14 +177,9 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
 
 def _expanded(classes: Classes, counts: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Yield every victim set that class counts stand for, the canonical one first."""
-    whole: list[int] = []
-    partial: list[tuple[Sequence[int], int]] = []
-    for members, n in zip(classes.members, counts, strict=True):
-        if n == len(members):
-            whole += members
-        elif n:
-            partial.append((members, n))
-    for chosen in _chosen(partial):
+    taken = [(one, n) for one, n in zip(classes.members, counts, strict=True) if n]
+    whole = [position for members, n in taken if n == len(members) for position in members]
+    for chosen in _chosen([(members, n) for members, n in taken if n < len(members)]):
         yield (*whole, *chosen)
 
 
@@ -228,12 +207,13 @@ def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optim
     return f"{text}, of which there are {least}{optima.count:,}"
 
 
-def about_standing(inquiry: Explainer[StandingT, Any, Any], key: str, place: StandingT) -> str:
+def about_standing(inquiry: AnyInquiry, key: str, place: CommonStanding) -> str:
     """Say why something running is a victim, or is none."""
     name, law = inquiry.name(key), place.law
     if not place.candidate:
-        return f"{name} may not be {inquiry.taken} for {inquiry.preemptor}: {law.law} {law.text}"
-    where = inquiry.place(place)
+        taken, preemptor = f"{inquiry.words.verb}ed", inquiry.plan.preemptor_name
+        return f"{name} may not be {taken} for {preemptor}: {law.law} {law.text}"
+    where = place.place
     if not inquiry.plan.victims:
         return f"{name} is a candidate ({where})"
     if not place.by_plan:
@@ -241,11 +221,9 @@ def about_standing(inquiry: Explainer[StandingT, Any, Any], key: str, place: Sta
     text = f"{name} is a candidate because {law.text} ({law.law}, {where})"
     if place.necessary is None:
         return text
-    return f"{text}; " + (
-        "it is necessary: every optimal plan has it"
-        if place.necessary
-        else "it is not necessary: another plan without it is as good"
-    )
+    if place.necessary:
+        return f"{text}; it is necessary: every optimal plan has it"
+    return f"{text}; it is not necessary: another plan without it is as good"
 
 
 def about_alternative(profile: Profile, other: Alternative) -> str:
@@ -299,10 +277,8 @@ deadline."""
 
 
 def answered(
-    inquiry: Explainer[StandingT, ClashT, ExplanationT],
-    victim: str | None = None,
-    limit: int = DEFAULT_LIMIT,
-) -> ExplanationT:
+    inquiry: AnyInquiry, victim: str | None = None, limit: int = DEFAULT_LIMIT
+) -> CommonExplanation:
     """Explain what is asked about: something running, or else the plan.
 
     Of the plan each victim is explained, and all plans that are as good: ``limit`` is how many of
@@ -321,7 +297,7 @@ def answered(
     if inquiry.plan.status == "infeasible":
         clash = inquiry.clash()
         text = about_nothing(inquiry.plan, clash)
-        return inquiry.explanation(Answer("why-nothing", text, clash=clash))
+        return inquiry.answer("why-nothing", text, clash=clash)
     needed = necessary(inquiry, inquiry.plan.keys)
     standings = tuple(
         inquiry.standing(key).model_copy(update={"necessary": needed[key]})
@@ -329,20 +305,15 @@ def answered(
     )
     optima = count_optima(inquiry, limit)
     text = about_plan(inquiry.plan, standings, optima)
-    return inquiry.explanation(Answer("why-this-plan", text, standings, optima=optima))
+    return inquiry.answer("why-this-plan", text, standings, optima=optima)
 
 
-def explain_victim(inquiry: Explainer[StandingT, ClashT, ExplanationT], name: str) -> ExplanationT:
+def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
     """Explain why something running is a victim of the optimal plan, or why it is not.
 
     For a victim: the law that made it a candidate, whether it is in every optimal plan, and the
     best plan that spares it. For another: the first law that excludes it or, if it is a
-    candidate, the best plan that takes it.
-
-    Raises
-    ------
-    LookupFailed
-        If nothing of that name is in the state.
+    candidate, the best plan that takes it. `Explainer.find` says what is raised.
     """
     key = inquiry.find(name)
     place = inquiry.standing(key)
@@ -354,10 +325,10 @@ def explain_victim(inquiry: Explainer[StandingT, ClashT, ExplanationT], name: st
     if inquiry.plan.status == "infeasible":
         clash = inquiry.clash()
         text = f"{text}. {about_nothing(inquiry.plan, clash)}"
-        return inquiry.explanation(Answer(question, text, (place,), clash=clash))
+        return inquiry.answer(question, text, (place,), clash=clash)
     other = None
     asked = inquiry.searched and inquiry.plan.status in {"optimal", "feasible"}
     if position is not None and asked and inquiry.may_be_taken(position):
         other = alternative(inquiry, position, "sparing" if place.by_plan else "taking")
         text = f"{text}. {about_alternative(inquiry.profile, other)}"
-    return inquiry.explanation(Answer(question, text, (place,), other=other))
+    return inquiry.answer(question, text, (place,), alternative=other)

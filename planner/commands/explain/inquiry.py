@@ -12,45 +12,40 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from planner.commands.explain.record import (
-    Alternative,
     Change,
     CommonClash,
     CommonExplanation,
     CommonStanding,
     LawInWords,
-    Optima,
     Question,
 )
+from planner.commands.whatif.edit import edit
 from planner.laws import Law
 from planner.objective.profiles import NAMED, Profile
 from planner.plan import AnyPlan
+from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome
+from planner.solver.levels import find_any
 from planner.solver.search import Counts, Search
-from planner.solver.start import AnyPlanning, Given
+from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.state import AnyState
 
-AnyProblem = TypeVar("AnyProblem")
-PlanningT = TypeVar("PlanningT")
+Problem = TypeVar("Problem")
+PlanT = TypeVar("PlanT", bound=AnyPlan)
 
 
 def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tuple[set[str], bool]:
     """Return the ids of a minimal clashing set, and whether it is proved to be one.
 
-    Empty where all laws together do permit a set: only rounding is then in the way.
-
-    Parameters
-    ----------
-    laws
-        All laws, in the order in which dropping them is tried.
-    feasible
-        Says whether any victim set keeps to the laws whose ids are given, and to no others.
+    Empty where all laws together do permit a set: only rounding is then in the way. Laws are
+    dropped in their order; ``feasible`` says whether any victim set keeps to some, and no others.
     """
     kept = {law.id for law in laws}
     outcome = feasible(kept)
@@ -69,8 +64,8 @@ def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tup
 def in_words(
     laws: Sequence[Law],
     ids: set[str],
-    words: Mapping[str, Callable[[AnyProblem], str]],
-    problem: AnyProblem,
+    words: Mapping[str, Callable[[Problem], str]],
+    problem: Problem,
 ) -> tuple[LawInWords, ...]:
     """Return clashing laws in the order of their ids, with what each says of a problem.
 
@@ -81,6 +76,11 @@ def in_words(
         LawInWords.of(law, words[law.id](problem) if law.id in words else law.title)
         for law in clashing
     )
+
+
+def counted(count: int, what: str) -> str:
+    """Return ``1 slot`` or ``n slots``, whatever is counted."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 class Edit(Struct, frozen=True):
@@ -96,82 +96,23 @@ class Edit(Struct, frozen=True):
         """The edit as ``planner whatif --set`` takes it."""
         return f"{self.path}={self.after}"
 
-    def change(self, plan: AnyPlan, going: str) -> Change | None:
-        """Return the edit with the plan of the changed state, ``None`` if there is no plan.
 
-        ``going`` says in words what the plan does to its victims.
-        """
-        if plan.status not in {"optimal", "feasible"}:
-            return None
-        then = f"{going} makes room" if plan.victims else "it fits"
-        return Change(
-            edit=self.text,
-            **asdict(self),
-            victims=plan.keys,
-            text=f"{self.path} from {self.before} to {self.after}: {then}",
-        )
+class Ordered(AnyPlanning, Protocol):
+    """A preemptor that is ready for planning in a state, with an order of candidates."""
+
+    @property
+    def state(self) -> AnyState:
+        """The state it was made of."""
+        ...
+
+    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
+        """Sort positions by the scheduler's candidate order."""
+        ...
 
 
-@dataclass(frozen=True, slots=True)
-class Trial(ABC, Generic[PlanningT]):
-    """What there is no plan for, to be tried on changed states.
-
-    ``planning`` is the pending workload as it is, ``given`` names it and what the user fixed.
-    """
-
-    planning: PlanningT
-    given: Given
-    costs: Mapping[str, int] | None
-    profile: Profile
-    deadline: Deadline
-
-    @abstractmethod
-    def is_possible(self, change: str) -> bool:
-        """Say whether a plan exists once an edit is made, with or without victims.
-
-        Raises
-        ------
-        SchemaError
-            If the edit is none.
-        """
-
-    @abstractmethod
-    def proved(self, one: Edit) -> Change | None:
-        """Solve the changed state; ``None`` if that finds no plan in time."""
-
-    def makes_plan(self, change: str) -> bool:
-        """Say whether an edit makes a plan exist; nothing does once the time is up."""
-        return not self.deadline.passed and self.is_possible(change)
-
-    def working(self, *edits: Edit) -> Iterator[Edit]:
-        """Yield the edits that make a plan exist."""
-        return (one for one in edits if self.makes_plan(one.text))
-
-    def all_proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
-        """Return the edits that work with their plans, and whether all were tried."""
-        found = [change for one in edits if (change := self.proved(one)) is not None]
-        return tuple(found), not self.deadline.passed
-
-
-def first(works: Callable[[int], bool], most: int) -> int | None:
-    """Return a number from 1 on that works while the one before does not, by bisection.
-
-    ``None`` if not even ``most`` works.
-    """
-    if most < 1 or not works(most):
-        return None
-    low, high = 0, most
-    # What works for a number is taken to work for larger ones; the step below was tried and does
-    # not.
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if works(middle) else (middle, high)
-    return high
-
-
-StandingT = TypeVar("StandingT", bound=CommonStanding)
-ClashT = TypeVar("ClashT", bound=CommonClash[Any])
-ExplanationT = TypeVar("ExplanationT", bound=CommonExplanation)
+PlanningT = TypeVar("PlanningT", bound=Ordered)
+Prepared = Any
+"""What a scheduler prepares for a search, which is its ``search``."""
 
 
 class Bounds(NamedTuple):
@@ -185,80 +126,74 @@ class Bounds(NamedTuple):
     last_resort: bool = False
 
 
-class Asked(Struct, frozen=True):
-    """A search that is ready for its levels, and what makes a verified plan of its answer.
-
-    ``plan_of`` takes class counts, and whether they are proved to be the best.
-    """
-
-    search: Search
-    plan_of: Callable[[Counts, bool], AnyPlan]
-
-
-class Answer(Struct, Generic[StandingT, ClashT], frozen=True):
-    """The parts of an explanation."""
-
-    question: Question
-    text: str
-    standings: tuple[StandingT, ...] = ()
-    other: Alternative | None = None
-    optima: Optima | None = None
-    clash: ClashT | None = None
-
-
-class Ordered(AnyPlanning, Protocol):
-    """A preemptor that is ready for planning, with an order of candidates."""
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions by the scheduler's candidate order."""
-        ...
-
-
-class Explainer(ABC, Generic[StandingT, ClashT, ExplanationT]):
-    """One pending workload with its optimal plan, to be searched further.
+class Explainer(ABC, Generic[PlanningT, PlanT]):
+    """One pending workload with its optimal plan, to be searched further and tried anew.
 
     It says what it finds in the scheduler's own terms. A position is one in the problem's
-    workloads or allocations.
+    workloads or allocations. ``settled`` returns the answer where no search is needed, ``prepare``
+    what has the search, and ``excluded_by`` the first law that excludes something by itself.
     """
 
-    taken: str
-    """What the project of the scheduler calls a victim's fate."""
+    settled: Callable[[Any], tuple[str, str] | None]
+    prepare: Callable[..., Any]
+    excluded_by: Callable[[Any, int], LawInWords | None]
 
     def __init__(
-        self, planning: Ordered, plan: AnyPlan, profile: Profile, deadline: Deadline
+        self,
+        state: AnyState,
+        given: Given,
+        profile: Profile,
+        costs: Mapping[str, int] | None,
+        deadline: Deadline,
     ) -> None:
-        self.plan = plan
+        self.planning = planning = self.started(state, given, costs)
+        self.plan = plan = cast("PlanT", solve(planning, profile, deadline))
+        self.words = scheduler_of(state).words
         self.profile = planning.set_objective(profile)
         self.deadline = deadline
-        self.in_candidate_order = planning.in_candidate_order
-        self._keys = tuple(planning.keys)
-        self._positions = {key: position for position, key in enumerate(self._keys)}
+        self.greedy = cast("PlanT", plan.greedy or planning.greedy_plan())
+        self.keys = tuple(planning.keys)
+        self.positions = {key: position for position, key in enumerate(self.keys)}
+        theirs, ours = frozenset(self.greedy.keys), frozenset(plan.keys)
+        self._victims = {"by_scheduler": theirs, "by_plan": ours}
+        # By name from here on: in a changed state it need not be the only one that is pending.
+        self._given, self._costs = replace(given, pending=plan.preemptor), costs
+        self._wanted = profile
+
+    def started(self, state: AnyState, given: Given, costs: Mapping[str, int] | None) -> PlanningT:
+        """Make the pending workload ready for planning."""
+        return cast("PlanningT", start(state, given, costs))
 
     def position(self, key: str) -> int | None:
         """Return where a key stands in the problem, ``None`` if it is not in it."""
-        return self._positions.get(key)
-
-    def key(self, position: int) -> str:
-        """Return the key at a position."""
-        return self._keys[position]
+        return self.positions.get(key)
 
     @property
-    @abstractmethod
     def searched(self) -> bool:
         """Whether there was anything to search: otherwise nothing has to go, or nothing can."""
+        return self.settled(self.planning) is None
 
     @property
-    @abstractmethod
-    def bounds(self) -> Sequence[Bounds]:
+    def bounds(self) -> list[Bounds]:
         """What alternatives keep to, the strictest first: the next where none keeps to it."""
+        return [Bounds(), Bounds(capped=False)] if self.profile.caps else [Bounds()]
+
+    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Prepared:
+        """Prepare a search in which the positions ``apart`` have classes of their own."""
+        profile = self.profile if bounds.capped else replace(self.profile, caps=())
+        more = {"last_resort": True} if bounds.last_resort else {}
+        return self.prepare(self.planning, profile, self.deadline, self.greedy, apart, **more)
 
     @abstractmethod
-    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Asked:
-        """Return a search in which the positions ``apart`` have classes of their own."""
+    def plan_of(self, asked: Prepared, counts: Counts, *, proved: bool) -> PlanT:
+        """Return class counts that were asked for as a plan that the verifier accepted.
+
+        ``proved`` says whether they are proved to be the best.
+        """
 
     def among_optima(self) -> Search:
         """Return a search whose answers are the optimal plans, with none found yet."""
-        search = self.asked(Bounds()).search
+        search: Search = self.asked(Bounds()).search
         # The number of names as well: plans that name a workload without need are not optimal.
         for measure in (*self.profile.levels, NAMED):
             least = sum(self.plan.terms[term] for term in measure)
@@ -267,11 +202,6 @@ class Explainer(ABC, Generic[StandingT, ClashT, ExplanationT]):
                 search.bounds[measure] = least
         search.incumbent = None
         return search
-
-    @property
-    def preemptor(self) -> str:
-        """What people call the preemptor."""
-        return self.plan.preemptor_name
 
     @abstractmethod
     def find(self, name: str) -> str:
@@ -283,31 +213,92 @@ class Explainer(ABC, Generic[StandingT, ClashT, ExplanationT]):
             If nothing is.
         """
 
-    @abstractmethod
     def name(self, key: str) -> str:
         """Return what people call what is running under a key."""
+        return key
 
-    @abstractmethod
     def may_be_taken(self, position: int) -> bool:
         """Say whether no law excludes it by itself, but perhaps as a last resort."""
+        return self.excluded_by(self.planning, position) is None
 
-    @abstractmethod
-    def standing(self, key: str) -> StandingT:
+    def standing(self, key: str) -> CommonStanding:
         """Say how the rules see what is running under a key."""
+        mine = {by: key in victims for by, victims in self._victims.items()}
+        return self.seen(key).model_copy(update=mine)
 
     @abstractmethod
-    def place(self, standing: StandingT) -> str:
-        """Say where a candidate stands in the scheduler's order."""
+    def seen(self, key: str) -> CommonStanding:
+        """Say it without whose victim it is."""
 
     @abstractmethod
-    def clash(self) -> ClashT:
+    def clash(self) -> CommonClash[Any]:
         """Say why there is no plan, and what would change that."""
 
+    def answer(
+        self, question: Question, text: str, standings: tuple[Any, ...] = (), **found: object
+    ) -> CommonExplanation:
+        """Put an answer together: in words, with what is explained and what else was ``found``."""
+        common = {
+            name: getattr(self.plan, name)
+            for name in ("preemptor", "priority", "objective", "status")
+        }
+        common |= {"question": question, "victims": self.plan.keys}
+        return self.explanation(text, standings, common | found)
+
     @abstractmethod
-    def explanation(self, answer: Answer[StandingT, ClashT]) -> ExplanationT:
-        """Put an answer together."""
+    def explanation(
+        self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
+    ) -> CommonExplanation:
+        """Return an answer with what no other scheduler has."""
 
+    def planned(self, change: str) -> PlanningT:
+        """Return the workload as it is once an edit is made, which must be one."""
+        changed = edit(self.planning.state, [change])
+        return cast("PlanningT", start(changed, self._given, self._costs))
 
-def capped(profile: Profile, bounds: Bounds) -> Profile:
-    """Return a profile with its caps, or without them."""
-    return profile if bounds.capped else replace(profile, caps=())
+    def makes_plan(self, change: str) -> bool:
+        """Say whether an edit makes a plan exist; nothing does once the time is up."""
+        if self.deadline.passed:
+            return False
+        planning = self.planned(change)
+        answer = self.settled(planning)
+        if answer is not None:
+            return answer[0] == "optimal"
+        bare = replace(self._wanted, levels=(), caps=())
+        search = self.prepare(planning, bare, self.deadline, planning.greedy_plan()).search
+        return search.incumbent is not None or find_any(search, search.active) == "optimal"
+
+    def working(self, *edits: Edit) -> Iterator[Edit]:
+        """Yield the edits that make a plan exist."""
+        return (one for one in edits if self.makes_plan(one.text))
+
+    def first(self, at: Callable[[int], Edit], most: int) -> int | None:
+        """Return a number from 1 on whose edit works while that before does not, by bisection.
+
+        ``None`` if not even ``most`` works.
+        """
+        if most < 1 or not self.makes_plan(at(most).text):
+            return None
+        low, high = 0, most
+        # What works for a number is taken to work for larger ones; the step below was tried and
+        # does not.
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.makes_plan(at(middle).text) else (middle, high)
+        return high
+
+    def proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
+        """Solve the changed states; return what has a plan in time, and whether all were tried."""
+        changes = []
+        for one in edits:
+            plan = solve(self.planned(one.text), self._wanted, self.deadline)
+            if plan.status in {"optimal", "feasible"}:
+                changes.append(self._change(one, plan))
+        return tuple(changes), not self.deadline.passed
+
+    def _change(self, one: Edit, plan: AnyPlan) -> Change:
+        count, words = len(plan.victims), self.words
+        victims = f"{count} {words.noun}{'' if count == 1 else 's'}"
+        then = f"{words.verb}ing {victims} makes room" if count else "it fits"
+        text = f"{one.path} from {one.before} to {one.after}: {then}"
+        return Change(edit=one.text, **asdict(one), victims=plan.keys, text=text)

@@ -51,6 +51,11 @@ class CommonStanding(Record):
     by_plan: bool = False
     necessary: bool | None = None
 
+    @property
+    def place(self) -> str:
+        """Where a candidate stands in the scheduler's order, in words."""
+        raise NotImplementedError
+
 
 class TermDifference(Record):
     """One disruption term of the plan, and of the plan that is compared with it.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar
 
@@ -30,10 +30,10 @@ ABSENT: Final = "none"
 _WORDS: Final[Mapping[str, bool | None]] = {ABSENT: None, "true": True, "false": False}
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,30}")
 
-Place = tuple[tuple[str, ...], str]
-"""The steps to a part of an object, by Python names, and a field of it by its Kubernetes name."""
+Place = tuple[tuple[str | int, ...], str]
+"""The steps to a part of an object, and a field of it by its Kubernetes name."""
 
-AnySchema = TypeVar("AnySchema", bound=Schema)
+WholeT = TypeVar("WholeT")
 StateT = TypeVar("StateT", bound=AnyState)
 
 
@@ -64,42 +64,45 @@ class Setting(Struct, frozen=True):
 _MOST_SHOWN: Final = 12
 
 
-def replaced(
-    thing: AnySchema, steps: Sequence[str], field: str, setting: Setting, subject: str
-) -> AnySchema:
-    """Return a copy of an object in which one field, some steps down, has the new value.
+def changed(whole: WholeT, steps: Sequence[str | int], change: Callable[[Any], Any]) -> WholeT:
+    """Return a copy in which a part is changed: steps are names of fields and places in tuples."""
+    part: Any = whole
+    if not steps:
+        part = change(part)
+    elif isinstance(first := steps[0], int):
+        part = (*part[:first], changed(part[first], steps[1:], change), *part[first + 1 :])
+    else:
+        inner = changed(getattr(part, first), steps[1:], change)
+        part = part.model_copy(update={first: inner})
+    found: WholeT = part
+    return found
 
-    Parameters
-    ----------
-    thing
-        The object; what it holds stays as it is.
-    steps
-        The fields, by their Python names, that lead to the part with the field.
-    field
-        The field by its Kubernetes name.
-    setting
-        The edit.
-    subject
-        What to call the object in messages.
+
+def replaced(
+    whole: WholeT, steps: Sequence[str | int], field: str, setting: Setting, subject: str
+) -> WholeT:
+    """Return a copy in which one field has the new value; steps lead to the part that has it.
+
+    ``field`` is its Kubernetes name, ``subject`` what to call the object in messages.
 
     Raises
     ------
     SchemaError
         If the field cannot have the value.
     """
-    if steps:
-        first, *rest = steps
-        part = replaced(getattr(thing, first), rest, field, setting, subject)
-        return thing.model_copy(update={first: part})
-    fields = type(thing).model_fields
-    name = next(own for own, info in fields.items() if field in {own, info.alias})
-    names = {own: getattr(thing, own) for own, info in fields.items() if info.is_required()}
-    given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
-    # As YAML would read it: a whole number, true or false, ``none``, or a text.
-    number = int(setting.value) if _WHOLE.fullmatch(setting.value) else setting.value
-    given[field] = _WORDS.get(setting.value, number)
-    read = checked(type(thing), given, setting.where, (), subject)
-    return thing.model_copy(update={name: getattr(read, name)})
+
+    def with_value(part: Schema) -> Schema:
+        fields = type(part).model_fields
+        name = next(own for own, info in fields.items() if field in {own, info.alias})
+        names = {own: getattr(part, own) for own, info in fields.items() if info.is_required()}
+        given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
+        # As YAML would read it: a whole number, true or false, ``none``, or a text.
+        number = int(setting.value) if _WHOLE.fullmatch(setting.value) else setting.value
+        given[field] = _WORDS.get(setting.value, number)
+        read = checked(type(part), given, setting.where, (), subject)
+        return part.model_copy(update={name: getattr(read, name)})
+
+    return changed(whole, steps, with_value)
 
 
 class Submissions(Protocol):
@@ -126,7 +129,13 @@ class Edits(Protocol):
     """An edit as it is written."""
 
     def edited(self, state: StateT, setting: Setting) -> StateT:
-        """Return the state with one value set."""
+        """Return the state with one value set.
+
+        Raises
+        ------
+        SchemaError
+            If the setting names what is not in the state, or gives a value that cannot be.
+        """
         ...
 
 
@@ -134,17 +143,10 @@ EDITS: Final = Part[Edits]("edits")
 
 
 def edit(state: StateT, assignments: Sequence[str]) -> StateT:
-    """Return the state with some values set, one after the other.
+    """Return the state with some values set, one after the other, under a digest of its own.
 
-    The digest names the edited state, not the dump.
-
-    Parameters
-    ----------
-    state
-        What was read; it stays as it is.
-    assignments
-        Texts such as ``clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority`` or
-        ``queue/root.team-a.guaranteed.memory=64Gi``.
+    They are texts such as ``clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority`` or
+    ``queue/root.team-a.guaranteed.memory=64Gi``. The state that was read stays as it is.
 
     Raises
     ------
@@ -232,14 +234,8 @@ def compare(
 ) -> WhatIf:
     """Return the difference between the optimal plans of two states.
 
-    Parameters
-    ----------
-    edits
-        The texts of the edits.
-    before, after
-        The plans; before is ``None`` for a preemptor that was not there.
-    added
-        The hypothetical workloads, as namespace/name.
+    ``before`` is ``None`` for a preemptor that was not there; ``added`` are the hypothetical
+    workloads, as namespace/name.
 
     Raises
     ------
@@ -360,16 +356,9 @@ LISTED: Final = Part[Listed]("settings")
 
 
 def settings(state: AnyState, pending: Iterable[str], objectives: Mapping[str, str]) -> Settings:
-    """Return who is pending, and what can be set.
+    """Return who is pending, by keys in the order of the dump, and what can be set.
 
-    Parameters
-    ----------
-    state
-        What was read.
-    pending
-        The keys of what is pending, in the order of the dump.
-    objectives
-        What each objective is in words, by its name.
+    ``objectives`` says what each objective is in words, by its name.
     """
     listed, keys = LISTED.of(state), tuple(pending)
     workloads = listed.workloads(state)

@@ -30,7 +30,7 @@ there, and a quota it has already; but a node may be one more like another, with
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from planner.commands.whatif.edit import (
     ABSENT,
@@ -39,82 +39,20 @@ from planner.commands.whatif.edit import (
     Settable,
     Setting,
     Waiting,
+    changed,
     replaced,
 )
 from planner.quantity import format_quantity, format_units, from_units, to_quota
 from planner.reader.complaint import checked
 from planner.state.kueue import State
 from planner.state.kueue_configuration import FEATURE_GATES, Configuration, FairSharing
-from planner.state.kueue_topology import HOST, Node, NodeStatus
-from planner.state.kueue_workload import Workload
+from planner.state.kueue_topology import HOST, NodeStatus
 from planner.state.pods import Taint
 from planner.state.queues import ClusterQueue, Cohort, ResourceGroup
 
 FIELDS: Final = ("unschedulable", "allocatable.RESOURCE", "labels.KEY", "taints.KEY", "like")
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 _LIKE: Final = ".like"
-
-
-def with_node(state: State, rest: str, setting: Setting) -> State:
-    """Return the state with a node changed, or one more; ``rest`` is the target behind ``node/``.
-
-    Raises
-    ------
-    SchemaError
-        If there is no such node or field, or it cannot have the value.
-    """
-    names = [node.metadata.name for node in state.nodes]
-    if rest.endswith(_LIKE) and rest.removesuffix(_LIKE) not in names:
-        name = rest.removesuffix(_LIKE)
-        if setting.value not in names:
-            raise setting.unknown("Node", setting.value, names)
-        if not name:
-            raise setting.refused("the new node has no name", "node/NEW.like=NAME")
-        model = state.nodes[names.index(setting.value)]
-        labels = dict(model.metadata.labels)
-        if HOST in labels:
-            labels[HOST] = name
-        metadata = model.metadata.model_copy(update={"name": name, "uid": "", "labels": labels})
-        more = model.model_copy(update={"metadata": metadata})
-        return state.model_copy(update={"nodes": (*state.nodes, more)})
-    fitting = [name for name in names if rest.startswith(f"{name}.")]
-    if not fitting:
-        raise setting.unknown("Node", rest.partition(".")[0], names)
-    name = max(fitting, key=len)
-    place = names.index(name)
-    changed = _changed(state.nodes[place], rest.removeprefix(f"{name}."), setting)
-    return state.model_copy(update={"nodes": _put(state.nodes, place, changed)})
-
-
-def _changed(node: Node, path: str, setting: Setting) -> Node:
-    field, _, key = path.partition(".")
-    match field:
-        case "unschedulable" if not key:
-            return replaced(node, ("spec",), field, setting, f"Node {node.metadata.name}")
-        case "allocatable" if key:
-            given = {"allocatable": {key: setting.value}}
-            read = checked(NodeStatus, given, setting.where, (), f"Node {node.metadata.name}")
-            amounts = {**node.status.allocatable, **read.allocatable}
-            status = node.status.model_copy(update={"allocatable": amounts})
-            return node.model_copy(update={"status": status})
-        case "labels" if key:
-            labels = {name: text for name, text in node.metadata.labels.items() if name != key}
-            if setting.value != ABSENT:
-                labels[key] = setting.value
-            metadata = node.metadata.model_copy(update={"labels": labels})
-            return node.model_copy(update={"metadata": metadata})
-        case "taints" if key:
-            if setting.value not in {*_EFFECTS, ABSENT}:
-                found = f'"{setting.value}" is no effect of a taint'
-                raise setting.refused(found, ", ".join((*_EFFECTS, ABSENT)))
-            taints = tuple(one for one in node.spec.taints if one.key != key)
-            if setting.value != ABSENT:
-                taints += (Taint(key=key, effect=setting.value),)
-            spec = node.spec.model_copy(update={"taints": taints})
-            return node.model_copy(update={"spec": spec})
-    raise setting.unknown("field", path, FIELDS)
-
-
 EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
 _WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
 _PREEMPTION: Final = ("spec", "preemption")
@@ -133,91 +71,117 @@ QUOTA: Final[Mapping[str, str]] = {
 _ANY_QUOTA: Final = tuple(f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA)
 KINDS: Final = ("clusterqueue", "cohort", "workload", "node", "configuration")
 
-Owner = TypeVar("Owner", ClusterQueue, Cohort)
-
 
 def edited(state: State, setting: Setting) -> State:
-    """Return the state with one value set.
-
-    Raises
-    ------
-    SchemaError
-        If the setting names what is not in the state, or gives a value that cannot be.
-    """
+    """Return the state with one value set, as `Edits` says."""
     kind, _, rest = setting.target.partition("/")
     if kind.partition(".")[0] == "configuration":
-        found = _configuration(state.configuration, setting)
-        return state.model_copy(update={"configuration": found})
+        return changed(state, ("configuration",), lambda one: _configuration(one, setting))
     match kind:
         case "clusterqueue":
-            fields = {**_POLICIES, **_WEIGHT}
-            queues = _in_place(state.cluster_queues, "ClusterQueue", fields, rest, setting)
-            return state.model_copy(update={"cluster_queues": queues})
+            return _with_field(state, "ClusterQueue", {**_POLICIES, **_WEIGHT}, rest, setting)
         case "cohort":
-            cohorts = _in_place(state.cohorts, "Cohort", _WEIGHT, rest, setting)
-            return state.model_copy(update={"cohorts": cohorts})
+            return _with_field(state, "Cohort", _WEIGHT, rest, setting)
         case "workload":
-            key = _meant(state.workloads.keys, "Workload", rest, setting)
-            path = rest.removeprefix(f"{key}.")
-            changed = state.workloads.edited({key}, lambda one: _workload(one, path, setting))
-            return state.model_copy(update={"workloads": changed})
+            key, path = _split(state.workloads.keys, "Workload", rest, setting)
+            if path != "priority":
+                raise setting.unknown("field", path, ["priority"])
+            subject = f"Workload {key}"
+            workloads = state.workloads.edited(
+                {key}, lambda one: replaced(one, ("spec",), "priority", setting, subject)
+            )
+            return state.model_copy(update={"workloads": workloads})
         case "node":
-            return with_node(state, rest, setting)
+            names = [node.metadata.name for node in state.nodes]
+            new = rest.removesuffix(_LIKE)
+            if rest.endswith(_LIKE) and new not in names:
+                return _with_another_node(state, names, new, setting)
+            return _with_node(state, names, rest, setting)
     raise setting.unknown("kind to edit", kind, KINDS)
 
 
-def _in_place(
-    objects: tuple[Owner, ...], kind: str, fields: Mapping[str, Place], rest: str, setting: Setting
-) -> tuple[Owner, ...]:
-    """Set a field of the object that has quota and whose name ``rest`` begins with."""
-    names = [one.name for one in objects]
-    name = _meant(names, kind, rest, setting)
-    path, subject, position = rest.removeprefix(f"{name}."), f"{kind} {name}", names.index(name)
-    owner = objects[position]
-    if path.startswith("quota."):
-        places = {
-            f"quota.{flavor.name}/{quota.name}.{limit}": (g, f, q, field)
-            for g, group in enumerate(owner.spec.resource_groups)
-            for f, flavor in enumerate(group.flavors)
-            for q, quota in enumerate(flavor.resources)
-            for limit, field in QUOTA.items()
-        }
-        if path not in places:
-            raise setting.unknown(f"quota of {subject}", path, list(places))
-        g, f, q, field = places[path]
-        group, flavor = owner.spec.resource_groups[g], owner.spec.resource_groups[g].flavors[f]
-        quota = replaced(flavor.resources[q], (), field, setting, subject)
-        flavor = flavor.model_copy(update={"resources": _put(flavor.resources, q, quota)})
-        group = group.model_copy(update={"flavors": _put(group.flavors, f, flavor)})
-        groups = _put(owner.spec.resource_groups, g, group)
-        spec = owner.spec.model_copy(update={"resource_groups": groups})
-        return _put(objects, position, owner.model_copy(update={"spec": spec}))
-    if path not in fields:
-        raise setting.unknown("field", path, [*fields, *_ANY_QUOTA])
-    steps, field = fields[path]
-    return _put(objects, position, replaced(owner, steps, field, setting, subject))
-
-
-def _meant(names: Sequence[str], kind: str, rest: str, setting: Setting) -> str:
-    """Return the name that ``rest`` begins with; names may hold points themselves."""
+def _split(names: Sequence[str], kind: str, rest: str, setting: Setting) -> tuple[str, str]:
+    """Split into the name that ``rest`` begins with, and a field; names may hold points."""
     fitting = [name for name in names if rest.startswith(f"{name}.")]
     if not fitting:
         namespace, slash, tail = rest.rpartition("/") if kind == "Workload" else ("", "", rest)
         raise setting.unknown(kind, namespace + slash + tail.partition(".")[0], names)
-    return max(fitting, key=len)
+    name = max(fitting, key=len)
+    return name, rest.removeprefix(f"{name}.")
 
 
-def _workload(workload: Workload, path: str, setting: Setting) -> Workload:
-    if path != "priority":
-        raise setting.unknown("field", path, ["priority"])
-    return replaced(workload, ("spec",), "priority", setting, f"Workload {workload.key}")
+def _with_field(
+    state: State, kind: str, fields: Mapping[str, Place], rest: str, setting: Setting
+) -> State:
+    """Set a field of the object that has quota and whose name ``rest`` begins with."""
+    objects = "cohorts" if kind == "Cohort" else "cluster_queues"
+    owners: Sequence[ClusterQueue | Cohort] = getattr(state, objects)
+    names = [one.name for one in owners]
+    name, path = _split(names, kind, rest, setting)
+    subject, position = f"{kind} {name}", names.index(name)
+    places, what, known = fields, "field", [*fields, *_ANY_QUOTA]
+    if path.startswith("quota."):
+        places = {
+            f"quota.{flavor.name}/{quota.name}.{limit}": (
+                ("spec", "resource_groups", g, "flavors", f, "resources", q),
+                field,
+            )
+            for g, group in enumerate(owners[position].spec.resource_groups)
+            for f, flavor in enumerate(group.flavors)
+            for q, quota in enumerate(flavor.resources)
+            for limit, field in QUOTA.items()
+        }
+        what, known = f"quota of {subject}", [*places]
+    if path not in places:
+        raise setting.unknown(what, path, known)
+    steps, field = places[path]
+    return replaced(state, (objects, position, *steps), field, setting, subject)
 
 
-Thing = TypeVar("Thing")
+def _with_another_node(state: State, names: Sequence[str], name: str, setting: Setting) -> State:
+    """Return the state with one node more, like the one that the value names."""
+    if setting.value not in names:
+        raise setting.unknown("Node", setting.value, names)
+    if not name:
+        raise setting.refused("the new node has no name", "node/NEW.like=NAME")
+    model = state.nodes[names.index(setting.value)]
+    labels = dict(model.metadata.labels)
+    if HOST in labels:
+        labels[HOST] = name
+    metadata = model.metadata.model_copy(update={"name": name, "uid": "", "labels": labels})
+    more = model.model_copy(update={"metadata": metadata})
+    return state.model_copy(update={"nodes": (*state.nodes, more)})
 
 
-def _put(things: Sequence[Thing], position: int, thing: Thing) -> tuple[Thing, ...]:
-    return (*things[:position], thing, *things[position + 1 :])
+def _with_node(state: State, names: Sequence[str], rest: str, setting: Setting) -> State:
+    name, path = _split(names, "Node", rest, setting)
+    node, subject, value = ("nodes", names.index(name)), f"Node {name}", setting.value
+    field, _, key = path.partition(".")
+    match field:
+        case "unschedulable" if not key:
+            return replaced(state, (*node, "spec"), field, setting, subject)
+        case "allocatable" if key:
+            given = {"allocatable": {key: value}}
+            more = checked(NodeStatus, given, setting.where, (), subject).allocatable
+            return changed(state, (*node, "status", "allocatable"), lambda now: {**now, **more})
+        case "labels" if key:
+            own = {} if value == ABSENT else {key: value}
+            return changed(
+                state,
+                (*node, "metadata", "labels"),
+                lambda now: {name: text for name, text in now.items() if name != key} | own,
+            )
+        case "taints" if key:
+            if value not in {*_EFFECTS, ABSENT}:
+                found = f'"{value}" is no effect of a taint'
+                raise setting.refused(found, ", ".join((*_EFFECTS, ABSENT)))
+            taints = () if value == ABSENT else (Taint(key=key, effect=value),)
+            return changed(
+                state,
+                (*node, "spec", "taints"),
+                lambda now: (*(one for one in now if one.key != key), *taints),
+            )
+    raise setting.unknown("field", path, FIELDS)
 
 
 def _configuration(configuration: Configuration, setting: Setting) -> Configuration:
@@ -251,6 +215,7 @@ POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "withinClusterQueue": (_NEVER, _LOWER, "LowerOrNewerEqualPriority"),
     "reclaimWithinCohort": (_NEVER, _LOWER, "Any"),
     "borrowWithinCohort.policy": (_NEVER, _LOWER),
+    "borrowWithinCohort.maxPriorityThreshold": (),
 }
 
 
@@ -283,12 +248,8 @@ def workloads(state: State) -> Iterator[Editable]:
         *(one for one in entries if one.is_pending),
         *(one for one in entries if one.holds_quota and not one.is_pending),
     ):
-        priority = Settable(
-            target=f"workload/{one.key}.priority",
-            group="",
-            label="Priority",
-            value=str(one.priority),
-        )
+        target, value = f"workload/{one.key}.priority", str(one.priority)
+        priority = Settable(target=target, group="", label="Priority", value=value)
         yield Editable(kind="Workload", name=one.key, settings=(priority,))
 
 
@@ -320,12 +281,8 @@ def _policies(queue: ClusterQueue) -> Iterator[Settable]:
         rules.within_cluster_queue,
         rules.reclaim_within_cohort,
         rules.borrow_within_cohort.policy,
+        ABSENT if threshold is None else str(threshold),
     )
-    target = f"clusterqueue/{queue.name}.preemption"
     for (name, choices), value in zip(POLICIES.items(), values, strict=True):
-        yield Settable(
-            target=f"{target}.{name}", group=PREEMPTION, label=name, value=value, choices=choices
-        )
-    name = "borrowWithinCohort.maxPriorityThreshold"
-    highest = ABSENT if threshold is None else str(threshold)
-    yield Settable(target=f"{target}.{name}", group=PREEMPTION, label=name, value=highest)
+        target = f"clusterqueue/{queue.name}.preemption.{name}"
+        yield Settable(target=target, group=PREEMPTION, label=name, value=value, choices=choices)

@@ -18,7 +18,6 @@ from os import PathLike
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 from pydantic import Field
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
@@ -108,20 +107,14 @@ class Manifest(Struct, frozen=True):
     """What Kueue's job integration takes from a manifest.
 
     ``prefix`` begins the name of its Workload; ``priority_class`` is the PriorityClass that its
-    pods name, and ``spec_path`` leads to their spec.
+    pods name.
     """
 
-    item: Item
     prefix: str
     metadata: ManifestMetadata
     labels: Mapping[str, str]
     pod_set: PodSet
     priority_class: str
-    spec_path: Path
-
-    def where(self, *path: str) -> str:
-        """Return a place inside it, for messages."""
-        return place(self.item.root, (*self.item.path, *path))
 
 
 def read_manifest(item: Item) -> Manifest:
@@ -135,57 +128,44 @@ def read_manifest(item: Item) -> Manifest:
         If it is a pod of a group, whose other pods it does not show.
     """
     kind, version = item.value.get("kind"), item.value.get("apiVersion")
+    prefix, counts = "pod", dict[str, int | None]()
+    made: JobManifest | PodManifest | PodTemplateManifest
     match (version, kind):
         case ("batch/v1", "Job"):
-            job = checked(JobManifest, item.value, item.root, item.path, "Job")
-            spec, labels = job.spec.template.spec, job.metadata.labels
-            manifest = _manifest(
-                item, "job", job.metadata, labels, spec, ("spec", "template", "spec")
-            )
-            counts = {"count": job.spec.pods, "min_count": _least_pods(manifest, job.spec.pods)}
-            return replace(manifest, pod_set=manifest.pod_set.model_copy(update=counts))
+            made = checked(JobManifest, item.value, item.root, item.path, "Job")
+            prefix, labels, spec = "job", made.metadata.labels, made.spec.template.spec
+            counts = {"count": made.spec.pods, "min_count": _least_pods(item, made)}
         case ("v1", "Pod") | (None, None):
-            pod = checked(PodManifest, item.value, item.root, item.path, "Pod")
-            labels = pod.metadata.labels
+            made = checked(PodManifest, item.value, item.root, item.path, "Pod")
+            labels, spec = made.metadata.labels, made.spec
             if POD_GROUP in labels:
                 raise UnsupportedError(
                     place(item.root, (*item.path, "metadata", "labels", POD_GROUP)),
                     "a pod of a group: Kueue makes one Workload of all its pods",
                     "that Workload, or a Job",
                 )
-            return _manifest(item, "pod", pod.metadata, labels, pod.spec, ("spec",))
         case ("v1", "PodTemplate"):
             made = checked(PodTemplateManifest, item.value, item.root, item.path, "PodTemplate")
             labels = {**made.template.metadata.labels, **made.metadata.labels}
-            path = ("template", "spec")
-            return _manifest(item, "pod", made.metadata, labels, made.template.spec, path)
-    of = "without an apiVersion" if version is None else f"of {shown(version)}"
-    raise SchemaError(item.where, f"{plain(str(kind))} {of} stands here", EXPECTED, _HINT)
+            spec = made.template.spec
+        case _:
+            of = "without an apiVersion" if version is None else f"of {shown(version)}"
+            raise SchemaError(item.where, f"{plain(str(kind))} {of} stands here", EXPECTED, _HINT)
+    pod_set = PodSet(name=POD_SET, template=PodTemplate(spec=spec)).model_copy(update=counts)
+    return Manifest(prefix, made.metadata, labels, pod_set, spec.priority_class_name)
 
 
-def _least_pods(made: Manifest, count: int) -> int | None:
+def _least_pods(item: Item, job: JobManifest) -> int | None:
     """Return with how many pods partial admission may start a Job, if it allows that."""
-    text = made.metadata.annotations.get(MIN_PARALLELISM)
+    text, count = job.metadata.annotations.get(MIN_PARALLELISM), job.spec.pods
     if text is None:
         return None
     least = int(text) if _COUNT.fullmatch(text) else 0
     if not 1 <= least <= count:
-        where = made.where("metadata", "annotations", MIN_PARALLELISM)
+        where = place(item.root, (*item.path, "metadata", "annotations", MIN_PARALLELISM))
         expected = f"a whole number in quotes, from 1 to the {count} pods of the Job"
         raise SchemaError(where, f"{shown(text)} cannot be used", expected)
     return least
-
-
-def _manifest(  # noqa: PLR0913, PLR0917 - what manifests differ in
-    item: Item,
-    prefix: str,
-    metadata: ManifestMetadata,
-    labels: Mapping[str, str],
-    spec: PodManifestSpec,
-    spec_path: Path,
-) -> Manifest:
-    pod_set = PodSet(name=POD_SET, template=PodTemplate(spec=spec))
-    return Manifest(item, prefix, metadata, labels, pod_set, spec.priority_class_name, spec_path)
 
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
@@ -226,16 +206,8 @@ def add_workloads(
     Each is what Kueue would make of the object if it were submitted now: its requests, counts,
     LocalQueue and priority. A Workload is taken as it is, but as one that nothing has happened
     to. One without ``creationTimestamp`` is created at the clock of the state. The digest names
-    the new state.
-
-    Parameters
-    ----------
-    state
-        What was read; it stays as it is.
-    items
-        Workloads of Kueue, Jobs, Pods and pod templates.
-    queue
-        The LocalQueue to submit all of them to, as ``namespace/name``, whatever they say.
+    the new state. ``queue`` is the LocalQueue to submit all of them to, as ``namespace/name``,
+    whatever they say.
 
     Raises
     ------
@@ -318,18 +290,10 @@ def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Worklo
 
 
 def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = "") -> Workload:
-    """Return a new pending workload with the spec of another.
+    """Return a new pending workload with the spec of another, whose status is left behind.
 
-    Parameters
-    ----------
-    state
-        Where it will wait; gives the time of its creation if ``like`` has none.
-    like
-        The workload whose spec it has; its status is left behind.
-    namespace, queue
-        The LocalQueue it waits in.
-    name
-        Its name; that of ``like`` when left out.
+    ``namespace`` and ``queue`` are the LocalQueue that it waits in, ``name`` is its name: that of
+    the other when left out. Without a time of creation it is created at the clock of the state.
     """
     metadata = Metadata(
         name=name or like.metadata.name,
@@ -344,7 +308,6 @@ def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = 
 
 
 def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) -> Workload:
-    """Return the Workload that Kueue would make of a Job or Pod."""
     metadata = manifest.metadata
     namespace, queue = local or (metadata.namespace or DEFAULT, manifest.labels.get(QUEUE, ""))
     if not queue and any(

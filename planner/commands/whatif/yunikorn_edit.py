@@ -23,8 +23,8 @@ what the dump has can be edited. Source: docs/semantics/yunikorn.md §2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 from planner.commands.whatif.edit import (
     ABSENT,
@@ -33,6 +33,7 @@ from planner.commands.whatif.edit import (
     Settable,
     Setting,
     Waiting,
+    changed,
     replaced,
 )
 from planner.quota.yunikorn import properties
@@ -42,7 +43,6 @@ from planner.state.yunikorn import (
     Allocation,
     Application,
     Ask,
-    Partition,
     QueueConfig,
     Resource,
     YuniKornState,
@@ -54,13 +54,13 @@ from planner.state.yunikorn import (
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
 KINDS: Final = ("queue", "partition", "application", "ask", "allocation")
 LIMITS: Final = ("guaranteed", "max")
-_QUEUE_FIELDS: Final = (
-    *(f"{limit}.RESOURCE" for limit in LIMITS),
+PROPERTIES: Final = (
     properties.PREEMPTION_POLICY,
     properties.PREEMPTION_DELAY,
     properties.PRIORITY_POLICY,
     properties.PRIORITY_OFFSET,
 )
+_QUEUE_FIELDS: Final = (*(f"{limit}.RESOURCE" for limit in LIMITS), *PROPERTIES)
 POLICIES: Final = {
     properties.PREEMPTION_POLICY: (properties.DEFAULT, properties.FENCE, properties.DISABLED),
     properties.PRIORITY_POLICY: (properties.DEFAULT, properties.FENCE),
@@ -80,17 +80,12 @@ _OFFSET: Final = re.compile(r"[+-]?[0-9]{1,10}")
 
 _FIELD_START: Final = re.compile(r"\.(guaranteed|max|preemption|priority)\.")
 
-AnyClaim = TypeVar("AnyClaim", Ask, Allocation)
+Steps = tuple[str | int, ...]
+"""The way to a part of a state, as `changed` takes it."""
 
 
 def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
-    """Return the state with one value set.
-
-    Raises
-    ------
-    SchemaError
-        If the setting names what is not in the state, or gives a value that cannot be.
-    """
+    """Return the state with one value set, as `Edits` says."""
     kind, _, rest = setting.target.partition("/")
     match kind:
         case "queue":
@@ -98,11 +93,14 @@ def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
         case "partition":
             names = [one.name for one in state.partitions]
             name, path = _split(names, rest, "partition", setting)
-            return _in_partitions(state, lambda one: _partition(one, name, path, setting))
+            if path != "preemption.enabled":
+                raise setting.unknown("field of a partition", path, ["preemption.enabled"])
+            for place in [place for place, one in enumerate(names) if one == name]:
+                part, subject = ("partitions", place, "preemption"), f"partition {name}"
+                state = replaced(state, part, "enabled", setting, subject)
+            return state
         case "application":
-            names = [app.application_id for one in state.partitions for app in one.applications]
-            name, path = _split(names, rest, "application", setting)
-            return _in_applications(state, lambda one: _application(one, name, path, setting))
+            return _edit_application(state, rest, setting)
         case "ask" | "allocation":
             return _edit_claim(state, kind, rest, setting)
     found = f'a state of YuniKorn has no kind "{kind}" to edit'
@@ -118,73 +116,71 @@ def _split(names: Sequence[str], rest: str, what: str, setting: Setting) -> tupl
     return name, rest.removeprefix(f"{name}.")
 
 
-def _in_partitions(state: YuniKornState, change: Callable[[Partition], Partition]) -> YuniKornState:
-    return state.model_copy(update={"partitions": tuple(map(change, state.partitions))})
+def _applications(state: YuniKornState) -> Iterator[tuple[Steps, Application]]:
+    """Yield every application, and the way to it."""
+    for p, partition in enumerate(state.partitions):
+        for a, application in enumerate(partition.applications):
+            yield ("partitions", p, "applications", a), application
 
 
-def _in_applications(
-    state: YuniKornState, change: Callable[[Application], Application]
-) -> YuniKornState:
-    def changed(partition: Partition) -> Partition:
-        applications = tuple(map(change, partition.applications))
-        return partition.model_copy(update={"applications": applications})
-
-    return _in_partitions(state, changed)
-
-
-def _partition(partition: Partition, name: str, path: str, setting: Setting) -> Partition:
-    if path != "preemption.enabled":
-        raise setting.unknown("field of a partition", path, ["preemption.enabled"])
-    if partition.name != name:
-        return partition
-    return replaced(partition, ("preemption",), "enabled", setting, f"partition {name}")
-
-
-def _application(application: Application, name: str, path: str, setting: Setting) -> Application:
+def _edit_application(state: YuniKornState, rest: str, setting: Setting) -> YuniKornState:
+    applications = list(_applications(state))
+    names = [one.application_id for _, one in applications]
+    name, path = _split(names, rest, "application", setting)
     if path != "priority":
         raise setting.unknown("field of an application", path, ["priority"])
-    if application.application_id != name:
-        return application
 
-    def changed(claim: AnyClaim) -> AnyClaim:
-        return replaced(claim, (), "priority", setting, f"application {name}")
+    def prioritised(claims: Sequence[Ask | Allocation]) -> tuple[Ask | Allocation, ...]:
+        subject = f"application {name}"
+        return tuple(replaced(one, (), "priority", setting, subject) for one in claims)
 
-    allocations = tuple(map(changed, application.allocations))
-    requests = tuple(map(changed, application.requests))
-    return application.model_copy(update={"allocations": allocations, "requests": requests})
+    for steps, application in applications:
+        if application.application_id == name:
+            for claims in ("allocations", "requests"):
+                state = changed(state, (*steps, claims), prioritised)
+    return state
 
 
 def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) -> YuniKornState:
     """Set a field of an ask or allocation, found by its key or its pod."""
-    names = [
-        name
-        for partition in state.partitions
-        for one in partition.applications
-        for claim in (one.requests if kind == "ask" else one.allocations)
-        for name in (claim.allocation_key, claim.pod)
+    part, fields = "allocations", _ALLOCATION_FIELDS
+    if kind == "ask":
+        part, fields = "requests", _ASK_FIELDS
+    claims = [
+        ((*steps, part, place), (claim.allocation_key, claim.pod))
+        for steps, application in _applications(state)
+        for place, claim in enumerate(getattr(application, part))
     ]
-    name, path = _split([name for name in names if name], rest, kind, setting)
-    fields = _ASK_FIELDS if kind == "ask" else _ALLOCATION_FIELDS
+    names = [name for _, called in claims for name in called if name]
+    name, path = _split(names, rest, kind, setting)
     if path not in fields:
         raise setting.unknown(f"field of an {kind}", path, list(fields))
-    steps, field = fields[path]
+    inner, field = fields[path]
+    for steps, called in claims:
+        if name in called:
+            state = replaced(state, (*steps, *inner), field, setting, f"{kind} {name}")
+    return state
 
-    def changed(claim: AnyClaim) -> AnyClaim:
-        if name not in {claim.allocation_key, claim.pod}:
-            return claim
-        return replaced(claim, steps, field, setting, f"{kind} {name}")
 
-    def application(one: Application) -> Application:
-        if kind == "ask":
-            return one.model_copy(update={"requests": tuple(map(changed, one.requests))})
-        return one.model_copy(update={"allocations": tuple(map(changed, one.allocations))})
+def every_queue(state: YuniKornState) -> Iterator[tuple[str, Steps, QueueConfig]]:
+    """Yield the path of every queue, the way to it, and the queue; parents first."""
 
-    return _in_applications(state, application)
+    def below(
+        queue: QueueConfig, above: str, steps: Steps
+    ) -> Iterator[tuple[str, Steps, QueueConfig]]:
+        path = f"{above}{queue.name.lower()}"
+        yield path, steps, queue
+        for place, child in enumerate(queue.queues):
+            yield from below(child, f"{path}.", (*steps, "queues", place))
+
+    for place, partition in enumerate(state.partitions):
+        yield from below(partition.root, "", ("partitions", place, "root"))
 
 
 def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornState:
     """Set a field of the queue whose path the text begins with, in the partition that has it."""
-    known = [path for partition in state.partitions for path in paths_of(partition.root)]
+    ways = [(path, steps) for path, steps, _ in every_queue(state)]
+    known = [path for path, _ in ways]
     lower = rest.lower()
     fitting = [path for path in known if lower.startswith(f"{path}.")]
     if not fitting:
@@ -201,37 +197,20 @@ def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornSt
     if known.count(path) > 1:
         names = ", ".join(one.name for one in state.partitions if path in paths_of(one.root))
         raise setting.refused(f"queue {path} is in several partitions: {names}", "one of its kind")
-    if path == ROOT and field.partition(".")[0] in LIMITS:
+    limit, _, resource = field.partition(".")
+    if path == ROOT and limit in LIMITS:
         raise setting.refused("root has no quota of its own", "its nodes are what it has")
-
-    def changed(partition: Partition) -> Partition:
-        root = _changed_queue(partition.root, path.split("."), field, setting)
-        return partition.model_copy(update={"root": root})
-
-    return _in_partitions(state, changed)
+    queue = dict(ways)[path]
+    if limit in LIMITS:
+        quota = (*queue, "resources", limit)
+        return changed(state, quota, lambda amounts: _amounts(amounts, resource, setting))
+    value = _property(field, setting)
+    return changed(state, (*queue, "properties"), lambda known: {**known, field: value})
 
 
 def _is_field(path: str) -> bool:
     limit, _, resource = path.partition(".")
     return path in _QUEUE_FIELDS or (limit in LIMITS and bool(resource))
-
-
-def _changed_queue(
-    queue: QueueConfig, steps: Sequence[str], field: str, setting: Setting
-) -> QueueConfig:
-    """Set a field of the queue that the steps lead to, the first of which is this queue."""
-    if queue.name.lower() != steps[0]:
-        return queue
-    if len(steps) > 1:
-        children = tuple(_changed_queue(one, steps[1:], field, setting) for one in queue.queues)
-        return queue.model_copy(update={"queues": children})
-    limit, _, resource = field.partition(".")
-    if limit in LIMITS:
-        amounts = _amounts(getattr(queue.resources, limit), resource, setting)
-        resources = queue.resources.model_copy(update={limit: amounts})
-        return queue.model_copy(update={"resources": resources})
-    properties = {**queue.properties, field: _property(field, setting)}
-    return queue.model_copy(update={"properties": properties})
 
 
 def _amounts(amounts: Resource, resource: str, setting: Setting) -> Resource:
@@ -259,12 +238,6 @@ def _property(field: str, setting: Setting) -> str:
     return value
 
 
-PROPERTIES: Final = (
-    properties.PREEMPTION_POLICY,
-    properties.PREEMPTION_DELAY,
-    properties.PRIORITY_POLICY,
-    properties.PRIORITY_OFFSET,
-)
 GROUP: Final = "Preemption and priority"
 
 
@@ -284,9 +257,9 @@ def waiting(state: YuniKornState, pending: Collection[str]) -> Iterator[Waiting]
 
 def queues(state: YuniKornState) -> Iterator[Editable]:
     """Yield the queues, parents first; one that is in several partitions cannot be edited."""
-    found = [one for partition in state.partitions for one in _below(partition.root, "")]
-    paths = [path for path, _ in found]
-    for path, queue in found:
+    found = list(every_queue(state))
+    paths = [path for path, _, _ in found]
+    for path, _, queue in found:
         if paths.count(path) == 1:
             values = (*_limits(path, queue), *_properties(path, queue))
             yield Editable(kind="Queue", name=path, settings=values)
@@ -306,13 +279,6 @@ def _claim(kind: str, claim: Ask | Allocation) -> Editable:
     value = str(claim.priority)
     priority = Settable(target=target, group="", label="Priority", value=value)
     return Editable(kind=kind, name=claim.pod or claim.allocation_key, settings=(priority,))
-
-
-def _below(queue: QueueConfig, above: str) -> Iterator[tuple[str, QueueConfig]]:
-    path = f"{above}{queue.name.lower()}"
-    yield path, queue
-    for child in queue.queues:
-        yield from _below(child, f"{path}.")
 
 
 def _limits(path: str, queue: QueueConfig) -> Iterator[Settable]:

@@ -7,8 +7,7 @@ import pytest
 import planner
 from planner.commands.audit import Question
 from planner.commands.audit.instance import Instance
-from planner.commands.audit.judge import audit_instance
-from planner.commands.audit.many import summarise
+from planner.commands.audit.judge import audit_instance, summarise
 from planner.commands.audit.record import Audit, Precedence
 from planner.objective.profiles import PROFILES
 from planner.report.audit import render

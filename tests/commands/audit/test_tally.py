@@ -1,7 +1,7 @@
 """Cases to totals."""
 
 from planner.commands.audit import Case
-from planner.commands.audit.many import Tally
+from planner.commands.audit.judge import Tally
 from planner.commands.audit.record import FindingCode, Judgement
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import Shown

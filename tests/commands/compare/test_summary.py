@@ -3,7 +3,7 @@
 import pytest
 
 from planner.commands.compare import compare
-from planner.commands.compare.many import Tally, distribution
+from planner.commands.compare.measure import Tally, distribution
 from planner.commands.compare.record import Duel, Row, RowStatus, StateComparison
 from tests.commands.compare.clusters import one_would_do, two_borrowers
 

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, product
 from math import gcd
 from typing import Final
 
-from msgspec.structs import replace
-
-from planner.commands.explain.inquiry import Edit, Trial, first, in_words, minimal
+from planner.commands.explain.inquiry import Edit, Explainer, minimal
 from planner.commands.explain.kueue.record import Shortfall
-from planner.commands.explain.record import Change, LawInWords
-from planner.commands.whatif.edit import edit
+from planner.commands.explain.record import Change
 from planner.laws import Law, Register, in_drop_order
 from planner.laws import kueue as laws
 from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
+from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome, run
-from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import prepare, settled, solve_planning
-from planner.solver.kueue.start import start
-from planner.solver.levels import find_any
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 """What a law says of a problem, with its numbers, by the law's id."""
@@ -57,16 +51,8 @@ def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
 
 
 def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]:
-    """Return the ids of a minimal clashing set, and whether it is proved to be one.
-
-    Empty where all laws together do permit a set: only rounding of shares is then in the way.
-    """
+    """Return the ids of a minimal clashing set, and whether it is proved to be one."""
     return minimal(laws_of(problem), lambda kept: feasible(problem, kept, deadline))
-
-
-def clash_in_words(problem: Problem, ids: set[str]) -> tuple[LawInWords, ...]:
-    """Return clashing laws in the order of their ids, with what each says here."""
-    return in_words(laws_of(problem), ids, WORDS, problem)
 
 
 def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
@@ -76,7 +62,7 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
     the workload asks for, with the most that the queue could ever use of them.
     """
     problem, snapshot, queue = planning.problem, planning.snapshot, planning.preemptor.queue
-    found = []
+    found, asked = [], _asked(planning)
     if planning.decision.assignment.mode != "NoFit":
         for fr in problem.requested:
             left = problem.available[fr]
@@ -85,22 +71,19 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
                 most = snapshot.tree.potential(queue, snapshot.fr(*problem.frs[fr]))
                 found.append(_shortfall(problem.frs[fr], problem.request[fr], left, held, most))
         return tuple(found)
-    asked = _asked(planning)
     for group in snapshot.queues[queue].spec.resource_groups:
-        for flavor in group.flavors:
-            for resource in group.covered_resources:
-                index = snapshot.fr_or_none(flavor.name, resource)
-                if index is None or not asked[resource]:
-                    continue
-                left = snapshot.usage.available(queue, index)
-                if left < asked[resource]:
-                    most, place = snapshot.tree.potential(queue, index), snapshot.tree.frs[index]
-                    found.append(_shortfall(place, asked[resource], left, None, most))
+        for flavor, resource in product(group.flavors, group.covered_resources):
+            index = snapshot.fr_or_none(flavor.name, resource)
+            if index is None or not asked[resource]:
+                continue
+            left = snapshot.usage.available(queue, index)
+            if left < asked[resource]:
+                most, place = snapshot.tree.potential(queue, index), snapshot.tree.frs[index]
+                found.append(_shortfall(place, asked[resource], left, None, most))
     return tuple(found)
 
 
 def _asked(planning: Planning) -> Counter[str]:
-    """Return what all podsets together ask for."""
     asked: Counter[str] = Counter()
     for request in planning.preemptor.pod_sets:
         asked.update(request.totals)
@@ -151,9 +134,9 @@ def _room(problem: Problem) -> str:
     return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"
 
 
-def _protected(problem: Problem, law: str) -> int:
-    """Count the workloads that one law alone keeps from being candidates."""
-    return int((eligible(problem, {law}) & ~eligible(problem)).sum())
+def _protected(problem: Problem, *equal: Law) -> int:
+    """Count the workloads that one law alone keeps from being candidates, under either rules."""
+    return int((eligible(problem, {law.id for law in equal}) & ~eligible(problem)).sum())
 
 
 def _policy(field: str, value: str, count: int) -> str:
@@ -164,24 +147,20 @@ def _workloads(count: int) -> str:
     return f"{count} workload{'' if count == 1 else 's'}"
 
 
-def _fair_or(problem: Problem, fair: Law, classical: Law) -> str:
-    return (classical if problem.fair is None else fair).id
-
-
 @WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _within(problem: Problem) -> str:
-    law = _fair_or(problem, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_WITHIN_CLUSTER_QUEUE)
-    return _by_priority(problem, "withinClusterQueue", problem.policy.within_cluster_queue, law)
+    count = _protected(problem, laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
+    return _by_priority(problem, "withinClusterQueue", problem.policy.within_cluster_queue, count)
 
 
 @WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
 def _reclaim(problem: Problem) -> str:
-    law = _fair_or(problem, laws.FS_RECLAIM, laws.KQ_RECLAIM)
-    return _by_priority(problem, "reclaimWithinCohort", problem.policy.reclaim_within_cohort, law)
+    count = _protected(problem, laws.KQ_RECLAIM, laws.FS_RECLAIM)
+    return _by_priority(problem, "reclaimWithinCohort", problem.policy.reclaim_within_cohort, count)
 
 
-def _by_priority(problem: Problem, field: str, value: str, law: str) -> str:
-    text, mine = _policy(field, value, _protected(problem, law)), problem.preemptor_priority
+def _by_priority(problem: Problem, field: str, value: str, count: int) -> str:
+    text, mine = _policy(field, value, count), problem.preemptor_priority
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
@@ -214,24 +193,22 @@ def _attempt(problem: Problem) -> str:
 
 @WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
 def _over_quota(problem: Problem) -> str:
-    count = _protected(problem, _fair_or(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA))
+    count = _protected(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA)
     text = "other queues and cohorts give only what is over their quota"
     return f"{text}; {_workloads(count)} are in one that is not" if count else text
 
 
 @WORDS.of(laws.FS_BORROWS_CONTESTED)
 def _borrows_contested(problem: Problem) -> str:
-    count = _protected(problem, laws.FS_BORROWS_CONTESTED.id)
+    count = _protected(problem, laws.FS_BORROWS_CONTESTED)
     return f"{_workloads(count)} are in queues that borrow nothing of what is short"
 
 
 @WORDS.of(laws.FS_SHARES)
 def _shares(problem: Problem) -> str:
     strategies = ", then ".join(problem.fair.strategies) if problem.fair else ""
-    own = problem.names[problem.own_queue]
-    return (
-        f"with the request, the side of ClusterQueue {own} would be the more unfair ({strategies})"
-    )
+    side = f"the side of ClusterQueue {problem.names[problem.own_queue]}"
+    return f"with the request, {side} would be the more unfair ({strategies})"
 
 
 HIGHEST_PRIORITY: Final = 2**31 - 1
@@ -244,49 +221,29 @@ GATES: Final = (
 """Feature gates that decide on candidates, shares or what is asked for."""
 
 
-class KueueTrial(Trial[Planning]):
-    """A pending workload on changed states."""
-
-    def planned(self, change: str) -> Planning:
-        """Return the workload as it is once an edit is made."""
-        return start(edit(self.planning.state, [change]), self.given, self.costs)
-
-    def is_possible(self, change: str) -> bool:
-        """Say whether the workload can start once an edit is made, with or without victims."""
-        planning = self.planned(change)
-        answer = settled(planning)
-        if answer is not None:
-            return answer[0] == "optimal"
-        bare = replace(self.profile, levels=(), caps=())
-        search = prepare(planning, bare, self.deadline, planning.greedy_plan()).search
-        return search.incumbent is not None or find_any(search, search.active) == "optimal"
-
-    def proved(self, one: Edit) -> Change | None:
-        """Solve the changed state; ``None`` if that finds no plan in time."""
-        plan = solve_planning(self.planned(one.text), self.profile, self.deadline)
-        return one.change(plan, f"evicting {victims_in_words(len(plan.victims))}")
+KueueExplainer = Explainer[Planning, Plan]
 
 
-def smallest_changes(trial: KueueTrial) -> tuple[tuple[Change, ...], bool]:
+def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]:
     """Return every single change that works, and whether all were tried.
 
     Of a number it is the smallest step up; of a policy every value that works is given, the
     others of the field having been tried as well. For an inactive queue nothing is tried.
     """
-    if trial.planning.subject.cluster_queue in trial.planning.snapshot.inactive:
+    if inquiry.planning.subject.cluster_queue in inquiry.planning.snapshot.inactive:
         return (), False
     searches = (_priorities, _policies, _quotas, _gates)
-    return trial.all_proved(one for search in searches for one in search(trial))
+    return inquiry.proved(one for search in searches for one in search(inquiry))
 
 
-def _priorities(trial: KueueTrial) -> Iterator[Edit]:
+def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher priority that works.
 
     What the rules ask of the priority changes only where it reaches or passes another one.
     """
-    preemptor = trial.planning.preemptor
+    preemptor = inquiry.planning.preemptor
     base = preemptor.workload.spec.priority or 0
-    gaps = {w.priority - preemptor.priority for w in trial.planning.problem.workloads}
+    gaps = {w.priority - preemptor.priority for w in inquiry.planning.problem.workloads}
     steps = sorted(gaps | {gap + 1 for gap in gaps})
     path = f"workload/{preemptor.key}.priority"
     edits = (
@@ -294,18 +251,16 @@ def _priorities(trial: KueueTrial) -> Iterator[Edit]:
         for step in steps
         if 0 < step <= HIGHEST_PRIORITY - base
     )
-    yield from islice(trial.working(*edits), 1)
+    return islice(inquiry.working(*edits), 1)
 
 
-def _policies(trial: KueueTrial) -> Iterator[Edit]:
-    """Yield every other value of the policies that works."""
-    queue, policy = trial.planning.subject.cluster_queue, trial.planning.problem.policy
+def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
+    queue, policy = inquiry.planning.subject.cluster_queue, inquiry.planning.problem.policy
     within, reclaim = policy.within_cluster_queue, policy.reclaim_within_cohort
+    lower, newer = "LowerPriority", "LowerOrNewerEqualPriority"
     values: list[tuple[str, str, str]] = [
-        ("withinClusterQueue", within, "LowerPriority"),
-        ("withinClusterQueue", within, "LowerOrNewerEqualPriority"),
-        ("reclaimWithinCohort", reclaim, "LowerPriority"),
-        ("reclaimWithinCohort", reclaim, "Any"),
+        *(("withinClusterQueue", within, other) for other in (lower, newer)),
+        *(("reclaimWithinCohort", reclaim, other) for other in (lower, "Any")),
     ]
     borrow = policy.borrow_within_cohort
     if borrow.policy == "Never":
@@ -315,41 +270,40 @@ def _policies(trial: KueueTrial) -> Iterator[Edit]:
         values.append(("borrowWithinCohort.maxPriorityThreshold", limit, "none"))
     path = f"clusterqueue/{queue}.preemption"
     others = (Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other)
-    yield from trial.working(*others)
+    return inquiry.working(*others)
 
 
-def _gates(trial: KueueTrial) -> Iterator[Edit]:
-    for gate in GATES:
-        on = trial.planning.snapshot.configuration.gate(gate)
-        before, after = ("true", "false") if on else ("false", "true")
-        yield from trial.working(Edit(f"configuration.featureGates.{gate}", before, after))
+def _gates(inquiry: KueueExplainer) -> Iterator[Edit]:
+    is_on = inquiry.planning.snapshot.configuration.gate
+    switched = {True: ("true", "false"), False: ("false", "true")}
+    edits = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
+    return inquiry.working(*edits)
 
 
-def _quotas(trial: KueueTrial) -> Iterator[Edit]:
+def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher limit or quota of each flavor-resource that works."""
-    planning = trial.planning
+    planning = inquiry.planning
     queue, asked = planning.subject.cluster_queue, _asked(planning)
-    for group in planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups:
-        for flavor in group.flavors:
-            for quota in flavor.resources:
-                fr = planning.snapshot.fr_or_none(flavor.name, quota.name)
-                if fr is None or not asked[quota.name]:
-                    continue
+    groups = planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups
+    for flavor in (flavor for group in groups for flavor in group.flavors):
+        for quota in flavor.resources:
+            fr = planning.snapshot.fr_or_none(flavor.name, quota.name)
+            if fr is not None and asked[quota.name]:
                 path = f"clusterqueue/{queue}.quota.{flavor.name}/{quota.name}"
                 limit, nominal = quota.borrowing_limit, quota.nominal_quota
                 if limit is not None:
-                    yield from _raised(trial, f"{path}.borrowingLimit", fr, limit)
+                    yield from _raised(inquiry, f"{path}.borrowingLimit", fr, limit)
                 if nominal is not None:
-                    yield from _raised(trial, f"{path}.nominal", fr, nominal)
+                    yield from _raised(inquiry, f"{path}.nominal", fr, nominal)
 
 
-def _raised(trial: KueueTrial, path: str, fr: int, nano: int) -> Iterator[Edit]:
+def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[Edit]:
     """Yield the smallest step up of a number of nano-units that works while one unit less does not.
 
     Without fair sharing, what the rules compare changes only at multiples of what all amounts
     have in common, so those are searched first.
     """
-    planning = trial.planning
+    planning = inquiry.planning
     resource = planning.snapshot.tree.frs[fr].resource
     asked, unit = _asked(planning)[resource], 10**6 if is_milli(resource) else NANO
     grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
@@ -365,15 +319,14 @@ def _raised(trial: KueueTrial, path: str, fr: int, nano: int) -> Iterator[Edit]:
     queue, used = planning.preemptor.queue, planning.snapshot.usage.amount
     root = planning.snapshot.tree.path(queue)[-1]
     most = -(-(asked + used[root][fr] + used[queue][fr]) // grain)
-    coarse = first(lambda k: trial.makes_plan(at(k * grain).text), most)
-    if coarse is not None and not trial.deadline.passed:
+    coarse = inquiry.first(lambda number: at(number * grain), most)
+    if coarse is not None and not inquiry.deadline.passed:
         # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
         just_above = at((coarse - 1) * grain + 1)
-        yield just_above if trial.makes_plan(just_above.text) else at(coarse * grain)
+        yield just_above if inquiry.makes_plan(just_above.text) else at(coarse * grain)
 
 
 def _grain(planning: Planning, fr: int, asked: int) -> int:
-    """Return the greatest common divisor of all amounts of a flavor-resource."""
     snapshot = planning.snapshot
     amounts = [asked]
     for node, entry in enumerate(snapshot.tree.nodes):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
-from msgspec.structs import replace
-
-from planner.commands.explain.inquiry import Answer, Asked, Bounds, Explainer, capped
+from planner.commands.explain.inquiry import in_words
+from planner.commands.explain.kueue.clash import WORDS as CLASH_WORDS
 from planner.commands.explain.kueue.clash import (
-    KueueTrial,
-    clash_in_words,
+    KueueExplainer,
+    laws_of,
     minimal_clash,
     shortfalls,
     smallest_changes,
@@ -22,45 +20,21 @@ from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed
 from planner.laws import Register, law_behind
 from planner.laws import kueue as laws
-from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.kueue.preemptor import find_workload
-from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
-from planner.solver.kueue.start import in_words, start, who_is_in_the_way
+from planner.solver.kueue.solve import Prepared, prepare, settled
+from planner.solver.kueue.start import in_words as way_in_words
+from planner.solver.kueue.start import who_is_in_the_way
 from planner.solver.search import Counts
 from planner.solver.start import Given
-from planner.state.kueue import State
+from planner.state import AnyState
 
 WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()
 """What a law says of a workload that it forbids, by the law's id."""
-
-
-def standing(planning: Planning, state: State, workload: str, position: int | None) -> Standing:
-    """Say how the rules see a workload that is in the dump.
-
-    ``position`` is ``None`` for one that is not in the problem.
-    """
-    if position is None:
-        return _outside(planning, state, workload)
-    law = excluded_by(planning, position)
-    (described,) = planning.describe_in_order([position]) if law is None else (None,)
-    admitted = planning.problem.workloads[position]
-    return Standing(
-        workload=workload,
-        cluster_queue=planning.snapshot.queue_name(admitted.queue),
-        priority=admitted.priority,
-        candidate=law is None,
-        law=law or permitted_by(planning, position, described.reason if described else ""),
-        reason=described.reason if described else "",
-        position=described.position if described else None,
-        candidates=int(planning.candidates.sum()),
-        usage=described.usage if described else (),
-    )
 
 
 def excluded_by(planning: Planning, position: int) -> LawInWords | None:
@@ -88,13 +62,9 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     mine, its = problem.preemptor_priority, int(problem.priority[position])
     policy = problem.policy
     if problem.from_own_queue[position]:
-        order = "the same as" if its == mine else "below"
-        later = ", and it queued later" if its == mine else ""
-        text = (
-            f"withinClusterQueue is {policy.within_cluster_queue}: its priority {its} is {order} "
-            f"{mine}{later}"
-        )
-        return LawInWords.of(law, text)
+        order, later = ("the same as", ", and it queued later") if its == mine else ("below", "")
+        text = f"withinClusterQueue is {policy.within_cluster_queue}: its priority {its} is {order}"
+        return LawInWords.of(law, f"{text} {mine}{later}")
     text = f"reclaimWithinCohort is {policy.reclaim_within_cohort}"
     if policy.reclaim_within_cohort == "LowerPriority":
         text += f": its priority {its} is below {mine}"
@@ -111,10 +81,10 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     return LawInWords.of(law, text)
 
 
-def _outside(planning: Planning, state: State, workload: str) -> Standing:
-    """Say why a workload is not even in the preemptor's tree."""
+def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
+    """Return the queue, the priority, and why a workload is not even in the preemptor's tree."""
     snapshot = planning.snapshot
-    found = find_workload(state, workload)
+    found = find_workload(planning.state, workload)
     held = [w for group in snapshot.admitted.values() for w in group if w.key == workload]
     queue = found.admitted_by
     if not held:
@@ -126,14 +96,7 @@ def _outside(planning: Planning, state: State, workload: str) -> Standing:
         text = f"ClusterQueue {queue} shares no cohort with ClusterQueue {own}"
         text = f"ClusterQueue {queue} is inactive: {inactive}" if inactive else text
     law = laws.KQ_HOLDS_CONTESTED if planning.problem.fair is None else laws.FS_HOLDS_CONTESTED
-    return Standing(
-        workload=workload,
-        cluster_queue=queue,
-        priority=priority,
-        candidate=False,
-        law=LawInWords.of(law, text),
-        candidates=int(planning.candidates.sum()),
-    )
+    return queue, priority, LawInWords.of(law, text)
 
 
 @WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
@@ -224,130 +187,92 @@ def _own(problem: Problem) -> str:
 _SHOWN = 10
 
 
-class KueueInquiry(Explainer[Standing, Clash, Explanation]):
+class KueueInquiry(KueueExplainer):
     """One pending workload of Kueue with its optimal plan, to be asked about."""
 
-    taken = "evicted"
+    settled = staticmethod(settled)
+    prepare = staticmethod(prepare)
+    excluded_by = staticmethod(excluded_by)
 
-    def __init__(
-        self,
-        state: State,
-        given: Given,
-        profile: Profile,
-        costs: Mapping[str, int] | None,
-        deadline: Deadline,
-    ) -> None:
-        self.state = state
-        self.planning = start(state, given, costs)
+    def started(self, state: AnyState, given: Given, costs: Mapping[str, int] | None) -> Planning:
+        """Make the workload ready for planning by Kueue's own rules, which alone are explained."""
+        planning = super().started(state, given, costs)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
-        self._plan = plan = solve_planning(self.planning, profile, deadline)
-        super().__init__(self.planning, plan, profile, deadline)
-        self.greedy = plan.greedy or self.planning.greedy_plan()
-        self._own_victims = frozenset(self.greedy.keys)
-        self._victims = frozenset(plan.keys)
-        # By name from here on: in a changed state it need not be the only one that is pending.
-        named = replace(given, pending=plan.preemptor)
-        self._trial = KueueTrial(self.planning, named, costs, profile, deadline)
-
-    @property
-    def searched(self) -> bool:
-        """Whether there was anything to search: otherwise nothing has to go, or nothing can."""
-        return settled(self.planning) is None
-
-    @property
-    def bounds(self) -> Sequence[Bounds]:
-        """Alternatives keep to the caps, or else do without them."""
-        return [Bounds(), Bounds(capped=False)] if self.profile.caps else [Bounds()]
+        return planning
 
     def find(self, name: str) -> str:
-        """Return the key of a workload of the dump.
-
-        Raises
-        ------
-        LookupFailed
-            If it is not there.
-        """
-        if name in self.state.workloads.keys:
+        """Return the key of a workload of the dump."""
+        state = self.planning.state
+        if name in state.workloads.keys:
             return name
-        holding = [one.key for one in self.state.workloads.entries if one.holds_quota]
+        holding = [one.key for one in state.workloads.entries if one.holds_quota]
         shown = ", ".join(holding[:_SHOWN]) or "there are none"
-        raise LookupFailed(
-            self.state.source,
-            f"there is no workload {name}",
-            f"one of those that hold quota: {shown}",
-        )
+        found, expected = f"there is no workload {name}", f"one of those that hold quota: {shown}"
+        raise LookupFailed(state.source, found, expected)
 
-    def name(self, key: str) -> str:
-        """Return the key: people call a workload by it."""
-        return key
-
-    def may_be_taken(self, position: int) -> bool:
-        """Say whether no law excludes a workload by itself."""
-        return excluded_by(self.planning, position) is None
-
-    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Asked:
-        """Return a search in which the positions ``apart`` have classes of their own."""
-        profile = capped(self.profile, bounds)
-        prepared = prepare(self.planning, profile, self.deadline, self.greedy, apart)
-        return Asked(prepared.search, partial(self._plan_of, prepared))
-
-    def standing(self, key: str) -> Standing:
+    def seen(self, key: str) -> Standing:
         """Say how the rules see a workload of the dump."""
-        found = standing(self.planning, self.state, key, self.position(key))
-        mine = {"by_scheduler": key in self._own_victims, "by_plan": key in self._victims}
-        return found.model_copy(update=mine)
-
-    def place(self, standing: Standing) -> str:
-        """Say by which reason a workload is a candidate, and where in Kueue's order."""
-        place = f"place {standing.position} of {standing.candidates} in Kueue's order"
-        return f"{standing.reason}, {place}"
+        planning, position, described = self.planning, self.position(key), None
+        if position is None:
+            queue, priority, law = _outside(planning, key)
+        else:
+            admitted = planning.problem.workloads[position]
+            queue, priority = planning.snapshot.queue_name(admitted.queue), admitted.priority
+            excluded = excluded_by(planning, position)
+            if excluded is None:
+                (described,) = planning.describe_in_order([position])
+            reason = described.reason if described else ""
+            law = excluded or permitted_by(planning, position, reason)
+        return Standing(
+            workload=key,
+            cluster_queue=queue,
+            priority=priority,
+            candidate=described is not None,
+            law=law,
+            reason=described.reason if described else "",
+            position=described.position if described else None,
+            candidates=int(planning.candidates.sum()),
+            usage=described.usage if described else (),
+        )
 
     def clash(self) -> Clash:
         """Say why there is no plan, and what would change that."""
         problem = self.planning.problem
         ids, proved = minimal_clash(problem, self.deadline) if self.searched else (set(), True)
-        changes, tried_all = smallest_changes(self._trial)
+        changes, tried_all = smallest_changes(self)
         return Clash(
-            laws=clash_in_words(problem, ids),
+            laws=in_words(laws_of(problem), ids, CLASH_WORDS, problem),
             proved=proved,
             shortfalls=shortfalls(self.planning),
             changes=changes,
             tried_all=tried_all,
         )
 
-    def explanation(self, answer: Answer[Standing, Clash]) -> Explanation:
+    def explanation(
+        self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
+    ) -> Explanation:
         """Put an answer together; it says so where Kueue would never come to the preemptor."""
-        plan, text = self._plan, answer.text
-        found = who_is_in_the_way(self.planning, self.deadline) if self.greedy.victims else None
-        reason = self.planning.held_back
-        if found is not None:
-            text = f"{text}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
+        plan, planning = self.plan, self.planning
+        ahead = who_is_in_the_way(planning, self.deadline) if self.greedy.victims else None
+        reason = planning.held_back
+        if ahead is not None:
+            text = f"{text}. {way_in_words(plan.preemptor, plan.cluster_queue, ahead)}"
         elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
-        nodes = on_nodes(self.planning, self.deadline)
-        if nodes is not None:
-            text = f"{text}{in_short(nodes)}"
+        nodes = on_nodes(planning, self.deadline)
         return Explanation(
-            rules="kueue-classical" if self.planning.problem.fair is None else "kueue-fair",
-            question=answer.question,
-            answer=text,
-            preemptor=plan.preemptor,
+            rules="kueue-classical" if planning.problem.fair is None else "kueue-fair",
+            answer=text if nodes is None else f"{text}{in_short(nodes)}",
             cluster_queue=plan.cluster_queue,
-            priority=plan.priority,
-            objective=plan.objective,
-            status=plan.status,
-            victims=plan.keys,
-            workloads=answer.standings,
-            alternative=answer.other,
-            optima=answer.optima,
-            clash=answer.clash,
+            workloads=standings,
             nodes=nodes,
+            **found,
         )
 
-    def _plan_of(self, prepared: Prepared, counts: Counts, proved: bool) -> Plan:  # noqa: FBT001
+    def plan_of(self, asked: Prepared, counts: Counts, *, proved: bool) -> Plan:
         """Return class counts as a plan that the verifier accepted."""
-        planning, search = self.planning, prepared.search
+        planning, search = self.planning, asked.search
         positions = planning.in_candidate_order(search.classes.take(counts))
         plan = planning.subject.plan(
             "optimum",
@@ -355,7 +280,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
             "",
             objective=self.profile.name,
             victims=planning.describe_in_order(positions),
-            borrowing=prepared.rules.attempt_of(search.classes, list(counts)),
+            borrowing=asked.rules.attempt_of(search.classes, list(counts)),
             terms=planning.table.evaluate(positions),
         )
         return planning.accepted(plan)

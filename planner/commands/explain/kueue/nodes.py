@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import permutations
+from itertools import chain, permutations
 from typing import Final, Literal
 
 from msgspec import Struct
 
+from planner.commands.explain.inquiry import counted
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
@@ -25,9 +26,10 @@ from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
-from planner.reference.kueue.topology.find import Placement, groups_by_flavor, roles_in
+from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.room import Wanted
 from planner.solver.deadline import Deadline
+from planner.solver.kueue.placement import not_replayed
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue_release import NEWEST
 from planner.state.kueue_workload import PodSet
@@ -56,10 +58,8 @@ def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
     if state.release is not NEWEST:
         text = f"what Kueue {state.release.name} does with topologies is not known"
         return OnNodes(unknown=text)
-    missing = topologies.missing(queue)
-    if not state.nodes or missing:
-        what = f"Topology {missing[0]}" if state.nodes else "nodes"
-        return OnNodes(unknown=f"the state has no {what}")
+    if why := not_replayed(state, topologies, queue):
+        return OnNodes(unknown=why)
     try:
         decision = decide(snapshot, preemptor, planning.fixed)
     except Crash as error:
@@ -126,10 +126,8 @@ class _Rooms:
         flavors = [name for name in listed if name in topologies.trees]
         for is_assigned in (True, False):
             for name in flavors:
-                asks = [
-                    placing.ask(pods, count, name)
-                    for pods, count in self._podsets(assigned, name, is_assigned=is_assigned)
-                ]
+                pod_sets = self._podsets(assigned, name, is_assigned=is_assigned)
+                asks = [placing.ask(pods, count, name) for pods, count in pod_sets]
                 for _, group in groups_by_flavor(asks):
                     found = self._room(name, roles_in(group), is_assigned=is_assigned)
                     if found is not None:
@@ -170,17 +168,25 @@ class _Rooms:
         orders = permutations(groups) if len(groups) <= MOST_ORDERED else ()
         others = ([ask for group in order for ask in group] for order in orders)
         better = next((asks for asks in others if find(asks).fits), ())
-        places = tuple(_places(name, one) for name, one in found.placements.items())
         without = tuple(sorted(gone)) if when == "now" else ()
-        order = tuple(ask.name for ask in better)
+        order, lacking = tuple(ask.name for ask in better), tuple(found.against)
+        places = tuple(
+            PodSetPlaces(
+                name=name,
+                flavor=one.flavor,
+                levels=one.levels,
+                domains=tuple(Place(values=values, count=n) for values, n in one.domains),
+            )
+            for name, one in found.placements.items()
+        )
         return Together(
             when=when,
             without=without,
             places=places,
-            lacking=tuple(found.against),
+            lacking=lacking,
             order=order,
             message="; ".join(dict.fromkeys(filter(None, found.against.values()))),
-            text=_one_after_the_other(when, without, places, tuple(found.against), order),
+            text=_one_after_the_other(when, without, places, lacking, order),
         )
 
     def _podsets(
@@ -243,9 +249,8 @@ class _Rooms:
         for rank, (holds, most) in enumerate(held):
             alone, leaves = wanted.below(level, rank)
             domain = _Domain(alone, tree.values[level][rank], holds, most)
-            least = least_number(
-                alone, left[leaves.start : leaves.stop], self._running(tree, leaves)
-            )
+            rows = left[leaves.start : leaves.stop]
+            least = least_number(alone, rows, self._running(tree, leaves))
             never = most < wanted.slices or least is None
             ranked.append((never, least or 0, -holds, rank, domain, leaves))
         ranked.sort(key=lambda one: one[:4])
@@ -287,12 +292,8 @@ class _Rooms:
         """All that run: Kueue's candidates, then others from the lowest priority, newest first."""
         candidates = candidates_of(self.snapshot, self.preemptor, self.decision)
         chosen = {one.key for one in candidates}
-        others = [
-            one
-            for group in self.snapshot.admitted.values()
-            for one in group
-            if one.key not in chosen
-        ]
+        running = chain.from_iterable(self.snapshot.admitted.values())
+        others = [one for one in running if one.key not in chosen]
         others.sort(key=lambda one: (one.priority, -one.reserved_s, one.key))
         return [*candidates, *others]
 
@@ -340,15 +341,6 @@ def _freed(tree: FlavorTree, moved: Iterable[Taken]) -> dict[int, dict[int, int]
     return found
 
 
-def _places(name: str, placement: Placement) -> PodSetPlaces:
-    return PodSetPlaces(
-        name=name,
-        flavor=placement.flavor,
-        levels=placement.levels,
-        domains=tuple(Place(values=values, count=n) for values, n in placement.domains),
-    )
-
-
 def _one_after_the_other(
     when: _When,
     without: Sequence[str],
@@ -391,11 +383,13 @@ def _in_words(
     candidates: Opening | None = None,
 ) -> str:
     wanted = domain.wanted
-    unit, of = ("slice", f"{wanted.aim.size} slots") if wanted.aim.size > 1 else ("slot", "")
-    what = f"{of} of {slot_of(wanted.workers)}" if of else slot_of(wanted.workers)
+    unit, what = "slot", slot_of(wanted.workers)
+    if wanted.aim.size > 1:
+        unit, what = "slice", f"{wanted.aim.size} slots of {what}"
     if not lacks:
-        return f"{name} has room: {_many(domain.holds, unit)} of {what} for {wanted.slices}"
-    text = f"{name} lacks {_many(lacks, unit)} of {what}: it has {domain.holds} of {wanted.slices}"
+        return f"{name} has room: {counted(domain.holds, unit)} of {what} for {wanted.slices}"
+    text = f"{name} lacks {counted(lacks, unit)} of {what}"
+    text += f": it has {domain.holds} of {wanted.slices}"
     if whoever is None:
         return f"{text}, and {domain.empty} with nobody there"
     if whoever.victims is None:
@@ -403,10 +397,6 @@ def _in_words(
     if candidates is not None and candidates.victims is not None:
         return f"{text}; it has room without {_few(candidates)}"
     return f"{text}; it has room without {_few(whoever)}, which Kueue may not evict for this"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _few(opening: Opening) -> str:

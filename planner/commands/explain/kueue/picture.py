@@ -148,7 +148,6 @@ class _Picture:
     def _domains(
         self, level: int, ranks: range, shown: Collection[tuple[int, int]]
     ) -> Iterator[DomainSlots]:
-        """Yield domains, each with those below it."""
         tree = self._tree
         for rank in ranks:
             if (level, rank) not in shown:

@@ -47,6 +47,11 @@ class Standing(CommonStanding):
         """What people call it."""
         return self.workload
 
+    @property
+    def place(self) -> str:
+        """By which reason it is a candidate, and where in Kueue's order."""
+        return f"{self.reason}, place {self.position} of {self.candidates} in Kueue's order"
+
 
 class Shortfall(CommonShortfall):
     """What is missing of one flavor-resource, and what all candidates together hold of it.
@@ -288,13 +293,7 @@ def parse_message(text: str) -> PreemptionMessage:
 
 
 def take_apart(text: str, state: State) -> PreemptionMessage:
-    """Take apart a text about a preemption, and name the workloads that a state knows.
-
-    Raises
-    ------
-    ParseError
-        If it is none.
-    """
+    """Take apart a text about a preemption, or raise that it is none, and name who is known."""
     return resolve(parse_message(text), state)
 
 
@@ -308,21 +307,16 @@ def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
     def named(party: Party) -> Party:
         key = party.workload or keys.get(party.uid or "")
         if not key and party.job_uid:
-            of_job = [
-                workload.key
-                for workload in state.workloads
-                if workload.metadata.labels.get(_JOB_UID) == party.job_uid
-            ]
-            key = of_job[-1] if of_job else None
+            for workload in state.workloads:  # the last of the job
+                if workload.metadata.labels.get(_JOB_UID) == party.job_uid:
+                    key = workload.key
         return party.model_copy(update={"workload": key})
 
-    return message.model_copy(
-        update={"preemptor": named(message.preemptor), "victim": named(message.victim)}
-    )
+    sides = {"preemptor": named(message.preemptor), "victim": named(message.victim)}
+    return message.model_copy(update=sides)
 
 
 def _party(text: str, side: str, **given: str | None) -> Party:
-    """Return one side with what is known of it, its path and its priorities."""
     found: dict[str, object] = {name: _known(value) for name, value in given.items()}
     path = re.search(_PATH.format(side=side), text)
     if path is not None and _known(path["path"]):

@@ -88,13 +88,9 @@ class _Gains:
         self.possible: Final = len(self.known) == len(asked)
         self.need: Final = wanted.slices * wanted.aim.size
         self.qualified: Final = wanted.qualified
+        usable = [row for row, ok in zip(rows, self.qualified, strict=True) if ok]
         self.base: Final = [
-            sum(
-                max(0, row[column]) // one
-                for row, ok in zip(rows, self.qualified, strict=True)
-                if ok
-            )
-            for column, one in self.known
+            sum(max(0, row[column]) // one for row in usable) for column, one in self.known
         ]
         self.of: Final = [self._gain(one.freed) for one in running]
 
@@ -192,11 +188,8 @@ class _Leaves:
         for leaf, places in self.on.items():
             row, taken = list(rows[leaf]), list[int]()
             wanted = self.slots(row) + 1
-            there = {
-                place: dict(self.running[place].freed[leaf])
-                for place in places
-                if place not in gone
-            }
+            left = [place for place in places if place not in gone]
+            there = {place: dict(self.running[place].freed[leaf]) for place in left}
             while self.slots(row) < wanted and there and (best is None or len(taken) < len(best)):
                 scarce = min((row[column] // one, column) for column, one in self.known)[1]
                 _, place = max((freed.get(scarce, 0), -place) for place, freed in there.items())
@@ -241,9 +234,8 @@ class _Search:
         self._gains: Final = [gains.of[n] for n in order]
         self._leaves: Final = _Leaves(gains, rows, self._running)
         least_of_all = gains.least()
-        self._least: Final = (
-            None if least_of_all is None else max(least_of_all, self._leaves.least())
-        )
+        by_leaves = 0 if least_of_all is None else self._leaves.least()
+        self._least: Final = None if least_of_all is None else max(least_of_all, by_leaves)
         self._need, self._base = gains.need, gains.base
         self._steps: Final = steps
         self._rows: Final = [list(row) for row in rows]
@@ -328,9 +320,8 @@ class _Search:
                 raise _OutOfSteps
             self._move(place, 1)
             gain = self._gains[place]
-            rest = self._of_size(
-                left - 1, place + 1, [b + g for b, g in zip(base, gain, strict=True)]
-            )
+            more = [b + g for b, g in zip(base, gain, strict=True)]
+            rest = self._of_size(left - 1, place + 1, more)
             self._move(place, -1)
             if rest is not None:
                 return [place, *rest]

@@ -1,46 +1,274 @@
-"""Why nothing: the laws of YuniKorn that leave no plan, and what is short."""
+"""The laws in words: why an allocation may be taken, or may not; which laws leave no plan.
+
+What is short where there is none.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, Literal
 
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.explain.inquiry import in_words, minimal
+from planner.commands.explain.inquiry import counted, minimal
 from planner.commands.explain.record import LawInWords
-from planner.commands.explain.yunikorn.candidacy import (
-    amount,
-    counted,
-    fault,
-    fence,
-    guarantees,
-    listed,
-)
-from planner.commands.explain.yunikorn.record import YuniKornShortfall
+from planner.commands.explain.yunikorn.record import YuniKornShortfall, YuniKornStanding
 from planner.laws import RULE_SETS, Law, Register, in_drop_order
 from planner.laws import yunikorn as laws
+from planner.laws.yunikorn import Spared
 from planner.models.yunikorn.candidates import (
     At,
+    Counting,
     above_guaranteed,
+    counting_guarantees,
     eligible,
     exclusions,
+    fence_root,
     missing_on,
     over_limits,
     short_of_guaranteed,
+    used,
 )
 from planner.models.yunikorn.formulation import build_classes
-from planner.models.yunikorn.laws import assemble
+from planner.models.yunikorn.laws import assemble, spared_by
+from planner.plan.base import name_some
+from planner.plan.yunikorn import ResourceAmount
 from planner.problem.array import BoolArray
-from planner.problem.yunikorn import YuniKornProblem
+from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.quota.yunikorn.cluster import NodeRoom
+from planner.quota.yunikorn.resource import fits, share_type
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome, run
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.state.yunikorn import format_yunikorn_quantity
+from planner.state.yunikorn import format_yunikorn_quantity as bare
+
+
+def amount(units: int, t: str) -> str:
+    """Return an amount of a type as queues.yaml writes it, with the type."""
+    return f"{bare(units, t)} {t}"
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return some texts with commas, and how many there are more."""
+    return name_some(list(texts), 4)
+
+
+def guarantees(problem: YuniKornProblem, queue: int, *, exceeded: bool = False) -> str:
+    """Say what a queue uses of what counts as its guaranteed: all, or only what is exceeded."""
+    counting: Counting = counting_guarantees(problem)[queue]
+    path = problem.queues[queue].path
+    if counting is None:
+        return f"nothing is guaranteed to queue {path} or to one above it"
+    if not counting:
+        return f"what is guaranteed to queue {path} is of no type that the ask wants"
+    uses: dict[int, list[str]] = {}
+    for each in counting:
+        if each.left < 0 or not exceeded:
+            name = problem.types[each.type]
+            now = used(problem.queues[each.queue], name)
+            of = amount(each.left + now, name)
+            uses.setdefault(each.queue, []).append(f"{bare(now, name)} of {of}")
+    return " and ".join(
+        f"queue {problem.queues[holder].path} uses {listed(texts)} guaranteed"
+        for holder, texts in uses.items()
+    )
+
+
+def fence(problem: YuniKornProblem) -> str:
+    """Say where preemption stops on the ask's way up, and why."""
+    facts = problem.queues[fence_root(problem)]
+    if facts.parent == NOWHERE:
+        return f"queue {facts.path}"
+    if facts.preemption_fence:
+        return f"queue {facts.path}, whose preemption.policy is fence"
+    return f"queue {facts.path}, which cannot take the ask within its maximum"
+
+
+def fault(planning: YuniKornPlanning, room: NodeRoom) -> str:
+    """Say why a node that is not usable may not host the ask, whatever is preempted."""
+    ask = planning.problem.ask
+    if ask.required_node:
+        return f"is not {ask.required_node}, the node that the ask requires"
+    if not room.node.schedulable:
+        return "is not schedulable"
+    if not fits(room.node.capacity, ask.resource):
+        return "is too small for the ask"
+    if room.node_id in planning.cluster.x.veto_nodes:
+        return "is refused by the shim"
+    return "is reserved for others"
+
+
+OF_ALLOCATION: Final[Register[Callable[[YuniKornPlanning, int], str]]] = Register()
+"""What a law says of an allocation that it forbids, by the law's id."""
+
+
+def standing(planning: YuniKornPlanning, position: int, *, spared: Spared) -> YuniKornStanding:
+    """Say how the laws see an allocation.
+
+    ``spared`` says whom YK-01 spares because some legal set does without them.
+    """
+    problem, subject = planning.problem, planning.subject
+    allocation = problem.allocations[position]
+    law = excluded_by(planning, position)
+    if law is None and spared_by(problem, spared)[position]:
+        why = "it is the originator of its application"
+        if problem.opted_out[position]:
+            why = "it has opted out of preemption"
+        text = f"{why}: a last resort, and there are plans without any"
+        law = LawInWords.of(laws.YK_LAST_TIER, text)
+    order = node_order(planning, position)
+    candidate = law is None
+    return YuniKornStanding(
+        allocation=allocation.allocation_key,
+        pod=allocation.pod,
+        application=problem.applications[position],
+        queue=problem.queues[int(problem.queue[position])].path,
+        node=allocation.node_id,
+        priority=allocation.priority,
+        adjusted_priority=subject.adjusted[position],
+        originator=allocation.originator,
+        opted_out=allocation.opted_out,
+        candidate=candidate,
+        law=law or permitted_by(planning, position),
+        position=subject.place.get(position) if candidate else None,
+        candidates=len(subject.place),
+        node_position=order.index(position) + 1 if candidate else None,
+        node_candidates=len(order),
+        usage=tuple(
+            ResourceAmount(resource=t, units=units, quantity=bare(units, t))
+            for t, units in sorted(allocation.resource.items())
+        ),
+    )
+
+
+def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
+    """Return the first law that excludes an allocation on its own, ``None`` for a candidate.
+
+    YK-01 does not: it compares whole plans.
+    """
+    problem = planning.problem
+    for law, forbids in exclusions(problem):
+        if forbids(problem)[position]:
+            text = (
+                OF_ALLOCATION[law.id](planning, position) if law.id in OF_ALLOCATION else law.title
+            )
+            return LawInWords.of(law, text)
+    text = _no_room(planning, position)
+    return LawInWords.of(laws.YK_FITS_NODE, text) if text else None
+
+
+def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
+    """Return the law that made an allocation a candidate, with the numbers."""
+    problem = planning.problem
+    most = f"{_priority_of(planning, position)} is at most the ask's {problem.ask.priority}"
+    if problem.ask.required_node:
+        text = f"{most}, and it is on {problem.ask.required_node}, which the ask requires"
+        return LawInWords.of(laws.YK_PRIORITY, text)
+    over = guarantees(problem, int(problem.queue[position]), exceeded=True)
+    return LawInWords.of(laws.YK_OVER_GUARANTEED, f"{over}; {most}")
+
+
+def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
+    """Return the candidates on the node of an allocation as the core looks at them there.
+
+    Those of queues that are not over their guaranteed are left out: the core skips them. What is
+    equal in creation time keeps the order of the state; in the core its order is not defined.
+
+    Source: docs/semantics/yunikorn.md §7 and §11.1.
+    """
+    problem, node = planning.problem, planning.problem.allocations[position].node_id
+    candidates = planning.eligible.nonzero()[0].tolist()
+    there = [i for i in candidates if problem.allocations[i].node_id == node]
+
+    def required(i: int) -> tuple[int, int, int]:
+        tier = 2 if problem.originator[i] else int(problem.opted_out[i])
+        return tier, int(problem.priority[i]), -problem.allocations[i].allocation_time
+
+    if problem.ask.required_node:
+        return sorted(there, key=required)
+    return sorted(there, key=problem.order.tolist().__getitem__)
+
+
+def _priority_of(planning: YuniKornPlanning, position: int) -> str:
+    own = int(planning.problem.priority[position])
+    adjusted = planning.subject.adjusted[position]
+    after = "" if adjusted == own else f", {adjusted} after the offsets and fences of the queues,"
+    return f"its priority {own}{after}"
+
+
+@OF_ALLOCATION.of(laws.YK_OTHER_QUEUE)
+def _is_in_its_queue(planning: YuniKornPlanning, position: int) -> str:
+    del position
+    problem = planning.problem
+    return f"it is in the queue of the ask, {problem.queues[problem.own_queue].path}"
+
+
+@OF_ALLOCATION.of(laws.YK_OVER_GUARANTEED)
+def _is_of_a_needy_queue(planning: YuniKornPlanning, position: int) -> str:
+    problem = planning.problem
+    queue = int(problem.queue[position])
+    uses = guarantees(problem, queue)
+    return f"queue {problem.queues[queue].path} is not over its guaranteed: {uses}"
+
+
+@OF_ALLOCATION.of(laws.YK_PRIORITY)
+def _above_priority(planning: YuniKornPlanning, position: int) -> str:
+    return f"{_priority_of(planning, position)} is above the ask's {planning.problem.ask.priority}"
+
+
+@OF_ALLOCATION.of(laws.YK_FENCE)
+def _is_beyond_the_fence(planning: YuniKornPlanning, position: int) -> str:
+    problem = planning.problem
+    facts = problem.queues[int(problem.queue[position])]
+    if facts.disabled and facts.is_leaf:
+        return f"queue {facts.path} has preemption.policy disabled"
+    return f"it is outside the fence at {fence(problem)}"
+
+
+@OF_ALLOCATION.of(laws.YK_PREEMPTABLE)
+def _is_of_no_use(planning: YuniKornPlanning, position: int) -> str:
+    ask, allocation = planning.problem.ask, planning.problem.allocations[position]
+    if not share_type(ask.resource, allocation.resource):
+        return f"it holds nothing of what the ask wants, {listed(sorted(ask.resource))}"
+    if allocation.required_node:
+        return "it must stay on its node, which it requires"
+    return "it is released already" if allocation.x.released else "it is being preempted already"
+
+
+@OF_ALLOCATION.of(laws.YK_MAY_PREEMPT)
+def _is_refused(planning: YuniKornPlanning, position: int) -> str:
+    del position
+    return explain_refusal(planning.cluster, planning.asking.ask)
+
+
+@OF_ALLOCATION.of(laws.YK_FITS_NODE)
+def _elsewhere(planning: YuniKornPlanning, position: int) -> str:
+    node = planning.problem.allocations[position].node_id
+    return f"it is on {node}, and the ask requires {planning.problem.ask.required_node}"
+
+
+def _no_room(planning: YuniKornPlanning, position: int) -> str:
+    """Say why no plan is for the node of an allocation; empty if there may be one."""
+    problem = planning.problem
+    if problem.roomy and not problem.ask.required_node:
+        return ""
+    node = int(problem.node[position])
+    name = problem.allocations[position].node_id
+    if node == NOWHERE:
+        return f"its node {name} is not in the partition"
+    if not problem.usable[node]:
+        return f"its node {name} {fault(planning, planning.cluster.nodes[node])}"
+    candidates = planning.eligible & (problem.node == node)
+    for t, missing in missing_on(problem, node).items():
+        held = sum(problem.holding[candidates, t].tolist())
+        if held < missing:
+            lacking, there = amount(missing, problem.types[t]), amount(held, problem.types[t])
+            return f"its node {name} lacks {lacking}, and all candidates there hold {there}"
+    return ""
 
 
 def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
@@ -53,7 +281,7 @@ def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
     problem = planning.problem
     found: list[YuniKornShortfall] = []
     if not problem.roomy or problem.ask.required_node:
-        found += _of_node(planning) if problem.usable.any() else _of_capacity(planning)
+        found += _of_node(planning)
     if not problem.ask.required_node:
         found += [_of_queue(planning, at, "max") for at in over_limits(problem)]
         asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
@@ -81,7 +309,6 @@ def held_by(problem: YuniKornProblem, who: BoolArray) -> list[int]:
 
 
 def _parts(problem: YuniKornProblem, missing: Mapping[int, int]) -> Fraction:
-    """Return amounts as parts of what is asked, added up."""
     asked = problem.ask.resource
     return sum(
         (Fraction(units, max(1, asked.get(problem.types[t], 0))) for t, units in missing.items()),
@@ -90,53 +317,42 @@ def _parts(problem: YuniKornProblem, missing: Mapping[int, int]) -> Fraction:
 
 
 def _of_node(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
-    problem, node = planning.problem, nearest_node(planning)
-    held = held_by(problem, planning.eligible & (problem.node == node))
-    for t, short in missing_on(problem, node).items():
-        resource = problem.types[t]
-        asked = problem.ask.resource.get(resource, 0)
-        available = asked - short
-        yield YuniKornShortfall(
-            place="node",
-            where=problem.nodes[node],
-            resource=resource,
-            requested=asked,
-            available=available,
-            short=short,
-            held_by_candidates=held[t],
-            text=f"{amount(asked, resource)} asked, {_bare(available, resource)} available on "
-            f"node {problem.nodes[node]}, {_bare(short, resource)} short; candidates there hold "
-            f"{_bare(held[t], resource)}",
-        )
-
-
-def _of_capacity(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
-    """Say what the largest node lacks where all are too small."""
-    problem, asked = planning.problem, planning.problem.ask.resource
-    lacking = {
-        room.node_id: {
-            t: asked[name] - max(0, room.node.capacity.get(name, 0))
-            for t, name in enumerate(problem.types)
-            if asked.get(name, 0) > max(0, room.node.capacity.get(name, 0))
+    """Say what the nearest node lacks: of its capacity where all are too small."""
+    problem, asked, held = planning.problem, planning.problem.ask.resource, None
+    if problem.usable.any():
+        node = nearest_node(planning)
+        name, missing = problem.nodes[node], missing_on(problem, node)
+        held = held_by(problem, planning.eligible & (problem.node == node))
+    else:
+        lacking = {
+            room.node_id: {
+                t: asked[name] - max(0, room.node.capacity.get(name, 0))
+                for t, name in enumerate(problem.types)
+                if asked.get(name, 0) > max(0, room.node.capacity.get(name, 0))
+            }
+            for room in planning.cluster.nodes
         }
-        for room in planning.cluster.nodes
-    }
-    if not lacking or not all(lacking.values()):
-        return
-    name = min(lacking, key=lambda node: _parts(problem, lacking[node]))
-    for t, short in lacking[name].items():
+        if not lacking or not all(lacking.values()):
+            return
+        name = min(lacking, key=lambda node: _parts(problem, lacking[node]))
+        missing = lacking[name]
+    for t, short in missing.items():
         resource = problem.types[t]
-        capacity = asked[resource] - short
+        requested = asked.get(resource, 0)
+        left, lacks = bare(requested - short, resource), f"{bare(short, resource)} short"
+        text = f"node {name} has {left} in all, {lacks}"
+        if held is not None:
+            text = f"{left} available on node {name}, {lacks}; candidates there hold "
+            text += bare(held[t], resource)
         yield YuniKornShortfall(
             place="node",
             where=name,
             resource=resource,
-            requested=asked[resource],
-            available=capacity,
+            requested=requested,
+            available=requested - short,
             short=short,
-            held_by_candidates=0,
-            text=f"{amount(asked[resource], resource)} asked, node {name} has "
-            f"{_bare(capacity, resource)} in all, {_bare(short, resource)} short",
+            held_by_candidates=0 if held is None else held[t],
+            text=f"{amount(requested, resource)} asked, {text}",
         )
 
 
@@ -162,9 +378,9 @@ def _of_queue(
         available=left,
         short=at.amount,
         held_by_candidates=held,
-        text=f"{amount(asked, resource)} asked, {_bare(left, resource)} left of the {called} "
-        f"{_bare(limit, resource)} of queue {queue.path}, {_bare(at.amount, resource)} short; "
-        f"candidates below it hold {_bare(held, resource)}",
+        text=f"{amount(asked, resource)} asked, {bare(left, resource)} left of the {called} "
+        f"{bare(limit, resource)} of queue {queue.path}, {bare(at.amount, resource)} short; "
+        f"candidates below it hold {bare(held, resource)}",
     )
 
 
@@ -172,10 +388,6 @@ def _is_below(problem: YuniKornProblem, queue: int, top: int) -> bool:
     while queue > top:  # parents come before their children
         queue = problem.queues[queue].parent
     return queue == top
-
-
-def _bare(units: int, resource: str) -> str:
-    return format_yunikorn_quantity(units, resource)
 
 
 WORDS: Final[Register[Callable[[YuniKornPlanning], str]]] = Register()
@@ -205,13 +417,7 @@ def minimal_clash(
     return minimal(in_drop_order(rules), lambda kept: feasible(problem, rules, kept, deadline))
 
 
-def clash_in_words(planning: YuniKornPlanning, ids: set[str]) -> tuple[LawInWords, ...]:
-    """Return clashing laws in the order of their ids, with what each says here."""
-    return in_words(in_drop_order(planning.subject.rules), ids, WORDS, planning)
-
-
 def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
-    """Count the allocations that a law forbids by itself."""
     problem = planning.problem
     return sum(int(forbids(problem).sum()) for each, forbids in exclusions(problem) if each == law)
 
@@ -255,9 +461,8 @@ def _under_guaranteed(planning: YuniKornPlanning) -> str:
 @WORDS.of(laws.YK_OVER_GUARANTEED)
 def _over_guaranteed(planning: YuniKornPlanning) -> str:
     text, law = "queues give only while they are over their guaranteed", laws.YK_OVER_GUARANTEED
-    return (
-        f"{text}; {_are(planning, law)} in one that is not" if _forbidden(planning, law) else text
-    )
+    are = f"{text}; {_are(planning, law)} in one that is not"
+    return are if _forbidden(planning, law) else text
 
 
 @WORDS.of(laws.YK_PRIORITY)
@@ -266,7 +471,7 @@ def _priority(planning: YuniKornPlanning) -> str:
     have = "has" if count == 1 else "have"
     ask = planning.problem.ask
     after = "" if ask.required_node else " after the offsets and fences of the queues"
-    return f"{counted(count)} {have} a higher priority than {ask.priority}{after}"
+    return f"{counted(count, 'allocation')} {have} a higher priority than {ask.priority}{after}"
 
 
 @WORDS.of(laws.YK_FENCE)
@@ -312,10 +517,9 @@ def _within_limits(planning: YuniKornPlanning) -> str:
 
 @WORDS.of(laws.YK_PREEMPTABLE)
 def _preemptable(planning: YuniKornPlanning) -> str:
-    count = _forbidden(planning, laws.YK_PREEMPTABLE)
-    text = "there must be a victim"
+    text, law = "there must be a victim", laws.YK_PREEMPTABLE
     why = "without anything the ask wants, bound to their node, or going already"
-    return f"{text}; {_are(planning, laws.YK_PREEMPTABLE)} {why}" if count else text
+    return f"{text}; {_are(planning, law)} {why}" if _forbidden(planning, law) else text
 
 
 @WORDS.of(laws.YK_MAY_PREEMPT)
@@ -325,4 +529,4 @@ def _may_preempt(planning: YuniKornPlanning) -> str:
 
 def _are(planning: YuniKornPlanning, law: Law) -> str:
     count = _forbidden(planning, law)
-    return f"{counted(count)} {'is' if count == 1 else 'are'}"
+    return f"{counted(count, 'allocation')} {'is' if count == 1 else 'are'}"

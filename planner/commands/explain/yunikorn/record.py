@@ -43,6 +43,12 @@ class YuniKornStanding(CommonStanding):
         """What people call it."""
         return self.pod or self.allocation
 
+    @property
+    def place(self) -> str:
+        """Where a candidate stands in the core's order on its node."""
+        place = f"place {self.node_position} of {self.node_candidates}"
+        return f"{place} in YuniKorn's order on node {self.node}"
+
 
 class YuniKornShortfall(CommonShortfall):
     """What is missing of one resource type in one place, and what candidates hold there.

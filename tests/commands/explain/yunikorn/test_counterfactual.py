@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.commands.explain.answer import Condition, alternative, count_optima, necessary
-from planner.commands.explain.yunikorn.candidacy import excluded_by
+from planner.commands.explain.yunikorn.clash import excluded_by
 from planner.objective.profiles import PROFILES, Profile
 from planner.solver.yunikorn.planning import Laws
 from tests.commands.explain.yunikorn.inquire import inquire
