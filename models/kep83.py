@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import RULE_SETS, Register
+from planner.laws import Register
 from planner.laws.kep83 import (
     K83_AT_MIN,
     K83_BORROWS,
@@ -26,11 +26,11 @@ from planner.laws.kep83 import (
     K83_WITHIN_COHORT,
     K83_WITHOUT_BORROWING,
 )
-from planner.models.kueue.formulation import Columns, Formulation, LastVictims
+from planner.models.kueue.formulation import Columns, Formulation
 from planner.models.kueue.laws import fits
 from planner.models.kueue.relaxation import cover_rows, with_excess
-from planner.models.shared.builder import Builder, negation
-from planner.models.shared.classes import Relaxation, Row, new_takes
+from planner.models.shared.builder import negation
+from planner.models.shared.classes import Relaxation, Row, in_force
 from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem
 from planner.quantity import UNLIMITED
@@ -88,13 +88,12 @@ def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
     Source: KEP-83, Preemption, step 2.1.
     """
     base = problem.base
+    # Usage as it is: the KEP looks once, before any removal.
     borrows = np.array(
-        # Usage as it is: the KEP looks once, before any removal.
         [
             any(used[fr] > quota[fr] for fr in base.contested)
             for used, quota in zip(base.usage, base.quota, strict=True)
-        ],
-        dtype=np.bool_,
+        ]
     )
     return ~borrows[base.queue] & ~base.from_own_queue
 
@@ -111,17 +110,15 @@ def waited(problem: Kep83Problem) -> BoolArray:
 def eligible(problem: Kep83Problem, without: Collection[str] = ()) -> BoolArray:
     """Return the workloads no law excludes: (W,); laws whose id is in ``without`` are dropped."""
     allowed = np.ones(len(problem.base.workloads), dtype=np.bool_)
-    for law in RULE_SETS["kep83"]:
-        if law.id in EXCLUSIONS and law.id not in without:
-            allowed &= ~EXCLUSIONS[law.id](problem)
+    for forbids in in_force(EXCLUSIONS, "kep83", without):
+        allowed &= ~forbids(problem)
     return allowed
 
 
 def reasons(problem: Kep83Problem) -> list[str]:
     """Return the reason code of each workload as a victim: (W,); Kueue's own of today."""
     other = "InCohortReclaimWhileBorrowing" if problem.borrows else "InCohortReclamation"
-    own = problem.base.from_own_queue.tolist()
-    return ["InClusterQueue" if mine else other for mine in own]
+    return ["InClusterQueue" if mine else other for mine in problem.base.from_own_queue.tolist()]
 
 
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()
@@ -185,14 +182,9 @@ def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] =
 
     There is one attempt: whether it borrows is an option.
     """
-    builder = Builder()
-    take = new_takes(builder, columns.classes)
-    borrowing = builder.new(int(problem.borrows), int(problem.borrows))
-    formulation = Formulation(problem.base, columns, builder, take, borrowing)
-    formulation.last_victims = LastVictims(formulation)
-    for law in RULE_SETS["kep83"]:
-        if law.id in STATED and law.id not in without:
-            STATED[law.id](formulation)
+    formulation = Formulation.begun(problem.base, columns, [problem.borrows])
+    for state in in_force(STATED, "kep83", without):
+        state(formulation)
     return formulation
 
 

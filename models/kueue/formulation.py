@@ -15,40 +15,27 @@ of the model: of a queue one of its classes, of a cohort the last victim of one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import gcd
 
 import numpy as np
-from msgspec import Struct
 
 from planner.models.kueue.places import Standing
+from planner.models.shared import classes as shared
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
-from planner.models.shared.classes import Classes, group
+from planner.models.shared.classes import Classes, group, new_takes
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.tree import NO_PARENT
 
 
-class Columns(Struct, frozen=True, dict=True):
-    """K classes with what the laws ask of them.
+class Columns(shared.Columns[Problem], frozen=True):
+    """``restricted_workloads`` is (W,): what no attempt with borrowing may take."""
 
-    ``restricted_workloads`` is (W,): what no attempt with borrowing may take.
-    """
-
-    problem: Problem
-    classes: Classes
     restricted_workloads: BoolArray
-
-    def __len__(self) -> int:
-        return len(self.classes)
-
-    @cached_property
-    def counts(self) -> IntArray:
-        """(K,) how many candidates each class has."""
-        return self.classes.sizes
 
     @cached_property
     def below(self) -> Mapping[int, IntArray]:
@@ -62,16 +49,6 @@ class Columns(Struct, frozen=True, dict=True):
                 found.setdefault(node, []).append(classes)
                 node = self.problem.parent[node]
         return {node: np.sort(np.concatenate(parts)) for node, parts in found.items()}
-
-    @cached_property
-    def queue(self) -> IntArray:
-        """(K,) the queue of each class."""
-        return self.problem.queue[self.classes.first]
-
-    @cached_property
-    def holding(self) -> IntArray:
-        """(K, F) what one member of each class holds."""
-        return self.problem.holding[self.classes.first]
 
     @cached_property
     def restricted(self) -> BoolArray:
@@ -131,7 +108,6 @@ class TreeUsage:
         self._problem = problem
         self._columns = columns
         self._request = request or [0] * len(problem.frs)
-        self._children = problem.children
         self._by_queue: dict[int, list[tuple[int, int]]] = {}
         for k, taken in enumerate(take):
             self._by_queue.setdefault(int(columns.queue[k]), []).append((k, taken))
@@ -150,7 +126,7 @@ class TreeUsage:
             return Linear(removed, before)
         changes = []
         # Only what changes is added to the usage of now: all other children cost no terms.
-        for child in self._children[node]:
+        for child in self._problem.children[node]:
             if self._may_change(child):
                 used, kept = self._problem.usage[child][fr], self._problem.kept[child][fr]
                 changes.append(self.stored(child, fr) - max(0, used - kept))
@@ -163,9 +139,7 @@ class TreeUsage:
     def _local_free(self, node: int, fr: int) -> Linear:
         """Return what the node keeps and does not use: max(0, kept - usage)."""
         kept = self._problem.kept[node][fr]
-        if kept == 0:
-            return ZERO
-        return self._builder.positive_part(-self.after(node, fr) + kept)
+        return self._builder.positive_part(-self.after(node, fr) + kept) if kept else ZERO
 
     def stored(self, node: int, fr: int) -> Linear:
         """Return what the node uses of its parent: max(0, usage - kept).
@@ -187,9 +161,8 @@ class LastVictims:
         self._problem = formulation.problem
         self._below = formulation.columns.below
         self.touched = cache(self._touched)
-        self.back = cache(self._back)
-        self._last_of_queue = cache(self._choose_class)
-        self._last_of_cohort = cache(self._choose_child)
+        self._back = cache(self._put_back)
+        self._last_of = cache(self._choose_last)
 
     def side_nodes(self) -> Iterator[int]:
         """Yield the nodes off the preemptor's path that have candidates, parents first."""
@@ -199,7 +172,7 @@ class LastVictims:
 
     def with_last(self, node: int, fr: int) -> Linear:
         """Return the usage of a node after all removals but that of its last victim."""
-        return self._formulation.usage.after(node, fr) + self.back(node, fr)
+        return self._formulation.usage.after(node, fr) + self._back(node, fr)
 
     def require_over_quota(self, node: int, frs: Iterable[int]) -> None:
         """Require touched => the last victim finds the node over its quota in some fr.
@@ -236,20 +209,20 @@ class LastVictims:
     def _children(self, node: int) -> list[int]:
         return [c for c in self._problem.children[node] if c in self._below]
 
-    def _back(self, node: int, fr: int) -> Linear:
+    def _put_back(self, node: int, fr: int) -> Linear:
         """Return what putting the last victim back adds to the usage of a node."""
+        builder = self._builder
         if node in self._formulation.classes_of:
             holding = self._formulation.columns.holding[:, fr]
-            last = self._last_of_queue(node)
+            last = self._last_of(node)
             return Linear({v: int(holding[k]) for k, v in last.items() if holding[k]})
-        builder = self._builder
         passed = {child: self._passed_up(child, fr) for child in self._children(node)}
         highest = max(builder.bounds(up)[1] for up in passed.values())
         if highest == 0:
             return ZERO
         unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
         added = Linear({builder.new(0, highest // unit): unit})
-        for child, literal in self._last_of_cohort(node).items():
+        for child, literal in self._last_of(node).items():
             # One literal is true where the cohort is touched, so these rows define the variable.
             builder.add(added.equals(passed[child]), when=[literal])
         builder.add(added.equals(0), when=[negation(self.touched(node))])
@@ -266,33 +239,25 @@ class LastVictims:
             return ZERO
         # Nothing is kept, so all that comes back counts at the parent: no new variable.
         if kept == 0:
-            return self.back(child, fr)
+            return self._back(child, fr)
         with_last = self._builder.positive_part(self.with_last(child, fr) - kept)
         return with_last - usage.stored(child, fr)
 
-    def _choose_class(self, queue: int) -> dict[int, int]:
-        """Return a literal per class of a queue: it holds the last victim there."""
-        formulation, builder = self._formulation, self._builder
-        last = {k: builder.new_bool() for k in formulation.classes_of[queue]}
-        for k, literal in last.items():
-            builder.add(variable(formulation.take[k]) >= variable(literal))
-        self._exactly_one_if_touched(queue, last)
-        return last
+    def _choose_last(self, node: int) -> dict[int, int]:
+        """Return a literal per class of a queue, or child of a cohort: it holds the last victim.
 
-    def _choose_child(self, cohort: int) -> dict[int, int]:
-        """Return a literal per child of a cohort: it holds the last victim below there."""
-        builder = self._builder
-        last = {child: builder.new_bool() for child in self._children(cohort)}
-        for child, literal in last.items():
-            touched = variable(self.touched(child))
-            # A touched one: its own last victim is then the cohort's, and the choices nest.
-            builder.add(touched >= variable(literal))
-        self._exactly_one_if_touched(cohort, last)
-        return last
-
-    def _exactly_one_if_touched(self, node: int, last: dict[int, int]) -> None:
+        Exactly one is true where the node is touched.
+        """
+        builder, take, classes = self._builder, self._formulation.take, self._formulation.classes_of
+        parts = classes[node] if node in classes else self._children(node)
+        last = {part: builder.new_bool() for part in parts}
+        for part, literal in last.items():
+            # A touched child: its own last victim is then the cohort's, and the choices nest.
+            any_there = take[part] if node in classes else self.touched(part)
+            builder.add(variable(any_there) >= variable(literal))
         chosen = Linear(dict.fromkeys(last.values(), 1))
-        self._builder.add(chosen.equals(variable(self.touched(node))))
+        builder.add(chosen.equals(variable(self.touched(node))))
+        return last
 
 
 @dataclass
@@ -300,8 +265,7 @@ class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``borrowing`` the literal of the attempt;
-    ``last_victims`` the last victims of every node; ``standing`` has the pods on the nodes, group
-    by group.
+    ``standing`` has the pods on the nodes, group by group.
     """
 
     problem: Problem
@@ -309,9 +273,21 @@ class Formulation:
     builder: Builder
     take: list[int]
     borrowing: int
-    last_victims: LastVictims = field(init=False)
     standing: Sequence[Standing] = ()
     _touched: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def begun(cls, problem: Problem, columns: Columns, attempts: Collection[bool]) -> Formulation:
+        """Return a model of these attempts without any laws yet."""
+        builder = Builder()
+        take = new_takes(builder, columns.classes)
+        borrowing = builder.new(int(min(attempts)), int(max(attempts)))
+        return cls(problem, columns, builder, take, borrowing)
+
+    @cached_property
+    def last_victims(self) -> LastVictims:
+        """The last victims of every node."""
+        return LastVictims(self)
 
     @property
     def classes(self) -> Classes:
@@ -352,8 +328,7 @@ class Formulation:
             If the problem is one of classical preemption.
         """
         if self.problem.fair is None:
-            message = "a law of fair sharing on a problem without it"
-            raise ValueError(message)
+            raise ValueError("a law of fair sharing on a problem without it")
         return self.problem.fair
 
     def touched(self, queue: int) -> int:

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from planner.laws.kueue import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
 from planner.models.kueue.build import state_laws
-from planner.models.kueue.formulation import Columns, Formulation, LastVictims, TreeUsage
+from planner.models.kueue.formulation import Columns, Formulation, TreeUsage
 from planner.models.kueue.laws import eligible, fit_rows, restricted_while_borrowing
 from planner.models.shared.builder import (
     ZERO,
@@ -85,6 +85,13 @@ class Way(Struct, frozen=True, dict=True):
     def restricted(self) -> BoolArray:
         """(W,) what no attempt with borrowing may take."""
         return restricted_while_borrowing(self.problem)
+
+    @property
+    def may_come_first(self) -> bool:
+        """Whether just the contested are short at the start."""
+        available, asked = self.problem.available, self.asked.items()
+        short = {fr for fr, amount in asked if amount > max(0, available[fr])}
+        return short == set(self.problem.contested)
 
 
 class Entrant(Struct, frozen=True):
@@ -154,12 +161,6 @@ class JointFormulation:
         return range(len(self.entrants))
 
     @cached_property
-    def tree_of(self) -> list[int]:
-        """(K,) the tree of each class."""
-        found = {k: tree for (tree, _), there in self.classes_at.items() for k, _ in there}
-        return [found[k] for k in range(len(self.classes))]
-
-    @cached_property
     def classes_at(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
         """Per tree and queue, the classes there, and where each stands in that tree's problems."""
         trees = {entrant.tree: entrant for entrant in self.entrants if entrant.ways}
@@ -172,11 +173,12 @@ class JointFormulation:
                     found.setdefault((tree, node), []).append((k, place))
         return found
 
-    def served(self, step: int, entrant: int) -> Linear:
-        """Return whether an entrant is served in a step, 0 or 1."""
-        ways = range(len(self.entrants[entrant].ways))
-        return Linear(
-            {self.serve[step, entrant, w]: 1 for w in ways if (step, entrant, w) in self.serve}
+    def served(self, step: int, entrant: int | None = None) -> Linear:
+        """Return whether an entrant, or any, is served in a step, 0 or 1."""
+        return _sum(
+            literal
+            for (at, e, _), literal in self.serve.items()
+            if at == step and entrant in {None, e}
         )
 
 
@@ -210,7 +212,7 @@ class Step:
             formulation = self._formulation()
             state_laws(formulation)
             if problem.fair is None:
-                self._under_nominal_without_borrowing(formulation)
+                self._under_nominal_without_borrowing(formulation.borrowing)
             else:
                 self._victims_from_borrowers(formulation)
 
@@ -230,7 +232,6 @@ class Step:
         formulation = Formulation(self.problem, columns, self.builder, take, borrowing)
         formulation.usage = StateUsage(self, after=True)
         formulation.usage_with_request = StateUsage(self, after=True, with_request=True)
-        formulation.last_victims = LastVictims(formulation)
         return formulation
 
     def _suppositions(self) -> None:
@@ -240,9 +241,7 @@ class Step:
             self._fits_in_quota(self.way.advantage_at)
         if problem.fair is not None and problem.fair.within_nominal:
             for fr in problem.contested:
-                if problem.quota[queue][fr] != UNLIMITED:
-                    used = before.after(queue, fr) + problem.searched[fr]
-                    self.builder.add(used <= problem.quota[queue][fr])
+                self._keep_quota(queue, fr, before.after(queue, fr) + problem.searched[fr])
         for fr in self.way.by_reclaim:
             rest, some = constant(self.way.asked[fr]), []
             # Without the root: what fits there only does not count as reclaimed (§4.3).
@@ -269,11 +268,14 @@ class Step:
                 else:
                     less = rest - before.local_free(below, fr)
                     rest = self.builder.positive_part(less)
-            if problem.quota[node][fr] != UNLIMITED:
-                used = before.after(node, fr) + rest
-                self.builder.add(used <= problem.quota[node][fr])
+            self._keep_quota(node, fr, before.after(node, fr) + rest)
 
-    def _under_nominal_without_borrowing(self, formulation: Formulation) -> None:
+    def _keep_quota(self, node: int, fr: int, used: Linear, when: Iterable[int] = ()) -> None:
+        quota = self.problem.quota[node][fr]
+        if quota != UNLIMITED:
+            self.builder.add(used <= quota, when)
+
+    def _under_nominal_without_borrowing(self, borrowing: int) -> None:
         """KQ-08: an attempt that may not borrow starts below nominal, or may borrow elsewhere.
 
         Where ``borrowWithinCohort`` is Never, it is not made by a queue at its nominal quota.
@@ -286,12 +288,9 @@ class Step:
         problem = self.problem
         if problem.policy.borrow_within_cohort.policy != "Never":
             return
-        without = [negation(formulation.borrowing)]
         for fr in problem.contested:
-            nominal = problem.quota[problem.own_queue][fr]
-            if nominal != UNLIMITED:
-                used = self.before.after(problem.own_queue, fr)
-                self.builder.add(used <= nominal - 1, when=without)
+            used = self.before.after(problem.own_queue, fr)
+            self._keep_quota(problem.own_queue, fr, used + 1, [negation(borrowing)])
 
     def _victims_from_borrowers(self, formulation: Formulation) -> None:
         """FS-05: a touched queue borrows something contested before the step, except the own."""
@@ -335,14 +334,14 @@ class StateUsage(TreeUsage):
 
     def _entered(self, node: int, fr: FlavorResource) -> Linear:
         """Return what preemptors of a queue hold who were served in steps before."""
-        joint, tree = self._step.joint, self._step.entrant.tree
         held: dict[int, int] = {}
-        for (at, e, w), literal in joint.serve.items():
-            entrant = joint.entrants[e]
+        for (at, e, w), literal in self._step.joint.serve.items():
+            entrant = self._step.joint.entrants[e]
             way = entrant.ways[w]
-            if at < self._step.step and entrant.tree == tree and way.problem.own_queue == node:
-                held[literal] = way.reserved.get(fr, 0)
-        return Linear({literal: amount for literal, amount in held.items() if amount})
+            in_queue = (entrant.tree, way.problem.own_queue) == (self._step.entrant.tree, node)
+            if at < self._step.step and in_queue and way.reserved.get(fr, 0):
+                held[literal] = way.reserved[fr]
+        return Linear(held)
 
     def _left(self, node: int, fr: int) -> Linear:
         """Return what victims of a queue give back, as a negative amount."""
@@ -377,9 +376,8 @@ def assemble_joint(
         Whether they are served in the order given; otherwise any order will do.
     """
     joint = JointFormulation(entrants, classes, in_order)
-    builder = joint.builder
-    joint.take = new_takes(builder, classes)
-    joint.admitted = [builder.new_bool() for _ in entrants]
+    joint.take = new_takes(joint.builder, classes)
+    joint.admitted = [joint.builder.new_bool() for _ in entrants]
     _serve_each_once(joint)
     _take_in_steps(joint)
     for (step, entrant, way), literal in joint.serve.items():
@@ -398,29 +396,17 @@ def _serve_each_once(joint: JointFormulation) -> None:
                 continue
             for w, way in enumerate(entrant.ways):
                 # What is short before the first step is known, so most ways need no variable there.
-                if step or _may_come_first(way):
+                if step or way.may_come_first:
                     joint.serve[step, e, w] = builder.new_bool()
     for e, literal in enumerate(joint.admitted):
-        total = -variable(literal)
-        for step in joint.steps:
-            total = total + joint.served(step, e)
-        builder.add(total.equals(0))
-    busy = [
-        sum((joint.served(step, e) for e in range(len(joint.entrants))), start=ZERO)
-        for step in joint.steps
-    ]
+        served = (joint.served(step, e) for step in joint.steps)
+        builder.add(sum(served, start=-variable(literal)).equals(0))
+    busy = [joint.served(step) for step in joint.steps]
     for step in joint.steps:
         builder.add(busy[step] <= 1)
         # Steps that serve nobody come last, or each plan would stand in the model many times.
         if step and not joint.in_order:
             builder.add(busy[step - 1] >= busy[step])
-
-
-def _may_come_first(way: Way) -> bool:
-    """Say whether just the contested are short at the start."""
-    problem = way.problem
-    short = {fr for fr, amount in way.asked.items() if amount > max(0, problem.available[fr])}
-    return short == set(problem.contested)
 
 
 def _take_in_steps(joint: JointFormulation) -> None:
@@ -440,7 +426,7 @@ def _take_in_steps(joint: JointFormulation) -> None:
             joint.taken[step, k] = builder.new(0, count)
             taken = variable(joint.taken[step, k])
             # At most one of these literals is true, so this is count or 0.
-            builder.add(taken <= count * Linear(dict.fromkeys(may, 1)))
+            builder.add(taken <= count * _sum(may))
             total = total + taken
         builder.add(total.equals(0))
 
@@ -453,19 +439,16 @@ def _heed(joint: JointFormulation, cut: Cut) -> None:
     if not cut.gone | (cut.taken or frozenset()) <= known:
         return
     tree = joint.entrants[cut.entrant].tree
-    inside = [k for k in range(len(members)) if joint.tree_of[k] == tree]
+    queues = (there for (at, _), there in joint.classes_at.items() if at == tree)
+    inside = sorted(k for there in queues for k, _ in there)
     for step in joint.steps:
-        met = [
-            joint.serve[step, cut.entrant, w]
-            for w in cut.forbidden
-            if (step, cut.entrant, w) in joint.serve
-        ]
+        ways = (joint.serve.get((step, cut.entrant, w)) for w in cut.forbidden)
+        met = [literal for literal in ways if literal is not None]
         if not met:
             continue
         different = [
-            (sum_, len(cut.gone & members[k]))
+            (_sum(joint.taken.get((at, k)) for at in range(step)), len(cut.gone & members[k]))
             for k in inside
-            for sum_ in [_sum(joint.taken.get((at, k)) for at in range(step))]
         ]
         different += _served_before(joint, cut, step, tree)
         if cut.taken is not None:

@@ -9,6 +9,7 @@ All ids and sources are in planner/laws/kueue.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -30,6 +31,7 @@ from planner.laws.kueue import (
     KQ_WITHOUT_BORROWING,
 )
 from planner.models.shared.builder import Linear, constant, negation
+from planner.models.shared.classes import in_force
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
@@ -105,7 +107,8 @@ def borrows_contested_quota(problem: Problem) -> BoolArray:
 
     Source: kueue ff69552e preemption.go ``findCandidates``.
     """
-    borrows = np.array([_is_over(problem, n, problem.contested) for n in _nodes(problem)])
+    nodes = range(len(problem.parent))
+    borrows = np.array([_is_over(problem, n, problem.contested) for n in nodes])
     return ~borrows[problem.queue] & ~problem.from_own_queue
 
 
@@ -123,12 +126,11 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
     them.
     """
     allowed = np.ones(len(problem.workloads), dtype=bool)
-    for law, forbids in exclusions(problem):
-        if law.id not in without:
-            allowed &= ~forbids(problem)
+    for forbids in in_force(EXCLUSIONS, problem.rules, without):
+        allowed &= ~forbids(problem)
     # Only what these laws imply; a model without them must admit what breaks them.
     if not {KQ_OVER_QUOTA.id, FS_BORROWING.id}.intersection(without):
-        over = np.array(_over_quota_up_to_lca(problem), dtype=bool)
+        over = np.array(_over_quota_up_to_lca(problem))
         allowed &= over[problem.queue] | problem.from_own_queue
     return allowed
 
@@ -185,18 +187,9 @@ def reasons(problem: Problem) -> list[str]:
         other = "InCohortReclamation" if problem.fair.within_nominal else "InCohortFairSharing"
         return ["InClusterQueue" if mine else other for mine in own]
     reclaimed = (problem.has_advantage | restricted_while_borrowing(problem)).tolist()
-    return [
-        "InClusterQueue"
-        if mine
-        else "InCohortReclamation"
-        if plainly
-        else "InCohortReclaimWhileBorrowing"
-        for mine, plainly in zip(own, reclaimed, strict=True)
-    ]
-
-
-def _nodes(problem: Problem) -> range:
-    return range(len(problem.parent))
+    others = ("InCohortReclaimWhileBorrowing", "InCohortReclamation")
+    pairs = zip(own, reclaimed, strict=True)
+    return ["InClusterQueue" if mine else others[plainly] for mine, plainly in pairs]
 
 
 def _is_over(problem: Problem, node: int, frs: Iterable[int]) -> bool:
@@ -210,18 +203,11 @@ def _over_quota_up_to_lca(problem: Problem) -> list[bool]:
 
     Classical preemption looks at contested flavor-resources, fair sharing at all it knows.
     """
-    fair = problem.fair
-    over = [
-        _is_over(problem, node, problem.contested if fair is None else fair.known[node])
-        for node in _nodes(problem)
-    ]
-    whole_way = []
-    for node in _nodes(problem):
-        at, holds = node, True
-        while at != problem.lca[node]:
-            holds = holds and over[at]
-            at = problem.parent[at]
-        whole_way.append(holds)
+    fair, whole_way = problem.fair, list[bool]()
+    for node, above in enumerate(problem.parent):  # parents come before their children
+        watched = problem.contested if fair is None else fair.known[node]
+        over = _is_over(problem, node, watched)
+        whole_way.append(node in problem.path or (over and whole_way[above]))
     return whole_way
 
 
@@ -296,12 +282,9 @@ def borrow_within_cohort(formulation: Formulation) -> None:
 
     Source: kueue ff69552e candidate_generator.go ``candidateIsValid``.
     """
-    restricted = {
-        variable: 1
-        for k, variable in enumerate(formulation.take)
-        if formulation.columns.restricted[k]
-    }
-    formulation.builder.add(Linear(restricted) <= 0, when=[formulation.borrowing])
+    restricted = compress(formulation.take, formulation.columns.restricted.tolist())
+    none = Linear(dict.fromkeys(restricted, 1)) <= 0
+    formulation.builder.add(none, when=[formulation.borrowing])
 
 
 @STATED.of(KQ_OVER_QUOTA)

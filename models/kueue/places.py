@@ -58,15 +58,9 @@ class Standing:
 
     def terms(self, leaf: int, resource: str) -> dict[int, int]:
         """Return what stands on a leaf takes of a resource, by variable."""
-        found = {}
-        for index, amounts in (
-            (self.pods.get(leaf), self.room.workers),
-            (self.leader.get(leaf), self.room.leader or ()),
-        ):
-            asked = dict(amounts).get(resource, 0)
-            if index is not None and asked:
-                found[index] = asked
-        return found
+        parts = ((self.pods, self.room.workers), (self.leader, self.room.leader or ()))
+        asked = ((there.get(leaf), dict(amounts).get(resource, 0)) for there, amounts in parts)
+        return {index: amount for index, amount in asked if index is not None and amount}
 
 
 class _Rooms:
@@ -90,7 +84,7 @@ class _Rooms:
 
     def state(self) -> list[Standing]:
         """State the rows of all groups, and of every node that some of them may share."""
-        standing = [self._standing(room) for room in self.places.rooms]
+        standing = list(map(self._standing, self.places.rooms))
         for one in standing:
             self._state_need(one)
         # The leaves that are one node, in the order in which flavors are served.
@@ -145,13 +139,11 @@ class _Rooms:
     def _most(self, leaf: Leaf, amounts: Iterable[tuple[str, int]]) -> int:
         """Return how many times amounts fit on a leaf with everybody gone who may go."""
         left, given = self.places.left[leaf], self.given.get(leaf, {})
-        return max(
-            0,
-            min(
-                (left[name] + self.builder.bounds(given.get(name, ZERO))[1]) // amount
-                for name, amount in amounts
-            ),
+        times = (
+            (left[name] + self.builder.bounds(given.get(name, ZERO))[1]) // amount
+            for name, amount in amounts
         )
+        return max(0, min(times))
 
     def _standing(self, room: Room) -> Standing:
         found, builder = Standing(room), self.builder
@@ -181,29 +173,29 @@ class _Rooms:
         if room.aim is None or not self.places.domains[room.flavor].count(room.aim.level):
             builder.any_of([])
             return
-        if not room.aim.required:
-            slices = sum((each for _, each in self._slices(standing, 0)), start=ZERO)
-            builder.add(slices >= room.slices)
-            if room.leader is not None:
-                builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
-            return
-        chosen = []
-        leaders: dict[int, list[int]] = {}
-        domains = self.places.domains[room.flavor]
-        for leaf, index in standing.leader.items():
-            leaders.setdefault(domains.at(leaf, room.aim.level), []).append(index)
-        for domain, slices in self._slices(standing, room.aim.level):
-            if builder.bounds(slices)[1] < room.slices:
-                continue
-            here = builder.new_bool()
-            builder.add(slices >= room.slices * variable(here))
-            if room.leader is not None:
-                mine = Linear(dict.fromkeys(leaders.get(domain, ()), 1))
-                builder.add(mine >= variable(here))
-            chosen.append(here)
-        builder.any_of(chosen)
+        if room.aim.required:
+            self._state_one_domain(standing, room.aim.level)
+        else:
+            slices = (each for _, each in self._slices(standing, 0))
+            builder.add(sum(slices, start=ZERO) >= room.slices)
         if room.leader is not None:
             builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
+
+    def _state_one_domain(self, standing: Standing, level: int) -> None:
+        builder, room = self.builder, standing.room
+        chosen = []
+        leaders: dict[int, list[int]] = {}
+        for leaf, index in standing.leader.items():
+            leaders.setdefault(self.places.domains[room.flavor].at(leaf, level), []).append(index)
+        for domain, slices in self._slices(standing, level):
+            if builder.bounds(slices)[1] >= room.slices:
+                chosen.append(builder.new_bool())
+                here = variable(chosen[-1])
+                builder.add(slices >= room.slices * here)
+                if room.leader is not None:
+                    mine = leaders.get(domain, ())
+                    builder.add(Linear(dict.fromkeys(mine, 1)) >= here)
+        builder.any_of(chosen)
 
     def _slices(self, standing: Standing, level: int) -> Iterator[tuple[int, Linear]]:
         """Yield how many slices stand in each domain of a level, as far as any may."""
@@ -234,7 +226,7 @@ class _Rooms:
         number = self.builder.new(low // size, high // size)
         # From one side: fewer whole multiples than stand there may be counted, never more.
         self.builder.add(pods >= size * variable(number))
-        return (size if worth is None else worth) * variable(number)
+        return (worth or size) * variable(number)
 
     def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[Standing]) -> None:
         """State that a node holds what stands on it, as each flavor counts what it has left.

@@ -7,17 +7,28 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import compress
 from operator import mul
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from planner.laws import RULE_SETS, Register
 from planner.models.shared.builder import Builder
 from planner.problem.array import IntArray
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def in_force(register: Register[F], rules: str, without: Collection[str] = ()) -> list[F]:
+    """Return what a register has for the laws of a rule set, in their order, but for some ids."""
+    return [
+        register[law.id] for law in RULE_SETS[rules] if law.id in register and law.id not in without
+    ]
 
 
 class Classes(Struct, frozen=True):
@@ -79,6 +90,41 @@ class Parts(NamedTuple):
 
     groups: Sequence[Sequence[int]] = ()
     are_all: bool = False
+
+
+class _Grouped(Protocol):
+    @property
+    def queue(self) -> IntArray: ...
+    @property
+    def holding(self) -> IntArray: ...
+
+
+ProblemT = TypeVar("ProblemT", bound=_Grouped)
+
+
+class Columns(Struct, Generic[ProblemT], frozen=True, dict=True):
+    """K classes with what the laws of every scheduler ask of them."""
+
+    problem: ProblemT
+    classes: Classes
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """(K,) how many candidates each class has."""
+        return self.classes.sizes
+
+    @cached_property
+    def queue(self) -> IntArray:
+        """(K,) the queue of each class."""
+        return self.problem.queue[self.classes.first]
+
+    @cached_property
+    def holding(self) -> IntArray:
+        """(K, F) what one member of each class holds."""
+        return self.problem.holding[self.classes.first]
 
 
 def new_takes(builder: Builder, classes: Classes) -> list[int]:

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
 
 from planner.errors import UnsupportedError
 from planner.laws.yunikorn import Spared
+from planner.models.shared import classes as shared
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, group
 from planner.problem.array import BoolArray, IntArray
@@ -24,24 +24,8 @@ from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 _LARGEST: Final = 2**61
 
 
-class Columns(Struct, frozen=True, dict=True):
-    """K classes with what the laws ask of them."""
-
-    problem: YuniKornProblem
-    classes: Classes
-
-    def __len__(self) -> int:
-        return len(self.classes)
-
-    @cached_property
-    def counts(self) -> IntArray:
-        """(K,) how many candidates each class has."""
-        return self.classes.sizes
-
-    @cached_property
-    def queue(self) -> IntArray:
-        """(K,) the queue of each class."""
-        return self.problem.queue[self.classes.first]
+class Columns(shared.Columns[YuniKornProblem], frozen=True):
+    """What YuniKorn's laws ask of classes."""
 
     @cached_property
     def node(self) -> IntArray:
@@ -57,7 +41,7 @@ class Columns(Struct, frozen=True, dict=True):
         UnsupportedError
             If all candidates hold too much together to be added up in 64 bits.
         """
-        holding = self.problem.holding[self.classes.first]
+        holding = super().holding
         # In doubles, where it cannot wrap: only its order of magnitude is asked for.
         largest = (np.abs(holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
         if largest > _LARGEST:

@@ -32,7 +32,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import RULE_SETS, Register
+from planner.laws import Register
 from planner.laws.yunikorn import (
     YK_FITS_NODE,
     YK_LAST_TIER,
@@ -45,7 +45,7 @@ from planner.laws.yunikorn import (
     Spared,
 )
 from planner.models.shared.builder import ZERO, Builder, Linear, constant, negation, variable
-from planner.models.shared.classes import Classes, new_takes
+from planner.models.shared.classes import Classes, in_force, new_takes
 from planner.models.yunikorn.candidates import (
     Counting,
     Guarantee,
@@ -136,8 +136,7 @@ class _Turns:
 
     def _over(self, leaf: int, g: Guarantee) -> Linear:
         """Return what is used above a guarantee at the turn of a leaf."""
-        over = constant(-g.left) - self._gone(leaf, g.type)
-        over = over + self._last(leaf, g.type)
+        over = constant(-g.left) - self._gone(leaf, g.type) + self._last(leaf, g.type)
         below = self._formulation.columns.within[g.queue]
         for other in self.leaves:
             if other != leaf and below[other]:
@@ -364,7 +363,6 @@ def assemble(
     builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
     one_node = YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
-    for law in RULE_SETS[rules]:
-        if law.id in STATED and law.id not in without:
-            STATED[law.id](formulation)
+    for state in in_force(STATED, rules, without):
+        state(formulation)
     return formulation
