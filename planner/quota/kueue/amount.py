@@ -56,23 +56,6 @@ def _wrapped(value: int) -> int:
     return (value - MIN_INT64) % 2**64 + MIN_INT64
 
 
-def _wrapped_sum(a: int, b: int) -> int:
-    return _wrapped(a + b)
-
-
-def _wrapped_difference(a: int, b: int) -> int:
-    return _wrapped(a - b)
-
-
-def _wrapped_product(a: int, count: int) -> int:
-    return _wrapped(a * count)
-
-
-def _bounded_sum(a: int, b: int) -> int:
-    """Return a + b, saturating; the largest number is one like any other."""
-    return min(max(a + b, MIN_INT64), MAX_INT64)
-
-
 class Arithmetic(Struct, frozen=True, eq=False):
     """How a release of Kueue calculates; a snapshot's tree holds the one that counts for it.
 
@@ -98,18 +81,20 @@ class Arithmetic(Struct, frozen=True, eq=False):
 
 
 SATURATING: Final = Arithmetic(add, subtract, multiply, add, to_units, to_quota, wraps=False)
-
-
 WRAPPING: Final = Arithmetic(
-    add=_wrapped_sum,
-    subtract=_wrapped_difference,
-    multiply=_wrapped_product,
-    add_wanted=_wrapped_sum,
+    add=lambda a, b: _wrapped(a + b),
+    subtract=lambda a, b: _wrapped(a - b),
+    multiply=lambda a, count: _wrapped(a * count),
+    add_wanted=lambda a, b: _wrapped(a + b),
     units=to_wrapped_units,
     quota=to_wrapped_units,
     wraps=True,
 )
-WRAPPING_BUT_WANTED: Final = replace(WRAPPING, add_wanted=_bounded_sum)
+WRAPPING_BUT_WANTED: Final = replace(
+    WRAPPING,
+    # Saturating; the largest number is one like any other.
+    add_wanted=lambda a, b: min(max(a + b, MIN_INT64), MAX_INT64),
+)
 
 
 def arithmetic_of(rules: Rules) -> Arithmetic:

@@ -97,12 +97,10 @@ def groups_of(
     in a later pass are left out; where one has no flavor to be placed in, or several, Kueue places
     nothing.
     """
-    if not snapshot.topologies.on:
-        return ()
     found: list[Pods] = []
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
     workload = preemptor.workload
-    if topologies.leaves_it_to_workers(queue):
+    if not topologies.on or topologies.leaves_it_to_workers(queue):
         return ()
     for spec in workload.spec.pod_sets:
         got = assigned.get(spec.name)
@@ -162,7 +160,10 @@ def _grouped(topologies: Topologies, found: Sequence[Pods]) -> Iterator[Group]:
 
 def aim_of(request: TopologyRequest | None, tree: FlavorTree) -> Aim | None:
     """Bring what a podset asks for into the terms of a tree; ``None`` if it means nothing there."""
-    constraints = _constraints(request)
+    constraints: Sequence[SliceConstraint] = request.constraints if request else ()
+    if request and not constraints and request.slice_required is not None:
+        size = 1 if request.slice_size is None else request.slice_size
+        constraints = (SliceConstraint(topology=request.slice_required, size=size),)
     size = constraints[0].size if constraints else 1
     key, required, spread = _level(request, constraints, tree)
     level = None if key is None else tree.level(key)
@@ -170,18 +171,7 @@ def aim_of(request: TopologyRequest | None, tree: FlavorTree) -> Aim | None:
     if size <= 0 or level is None or slice_level is None or level > slice_level:
         return None
     layers = _layers(tree, constraints, slice_level)
-    if layers is None:
-        return None
-    return Aim(level, required, spread, slice_level, size, layers)
-
-
-def _constraints(request: TopologyRequest | None) -> Sequence[SliceConstraint]:
-    if request is None or request.constraints:
-        return () if request is None else request.constraints
-    if request.slice_required is None:
-        return ()
-    size = 1 if request.slice_size is None else request.slice_size
-    return (SliceConstraint(topology=request.slice_required, size=size),)
+    return None if layers is None else Aim(level, required, spread, slice_level, size, layers)
 
 
 def _level(

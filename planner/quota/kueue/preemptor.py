@@ -29,13 +29,9 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     """
     workload = snapshot.waiting.get(key) or find_workload(state, key)
     if not workload.is_pending:
-        reason = (
-            "already holds quota"
-            if workload.holds_quota
-            else "is deactivated (spec.active is false)"
-            if not workload.spec.active
-            else "is finished"
-        )
+        reason = "is finished" if workload.spec.active else "is deactivated (spec.active is false)"
+        if workload.holds_quota:
+            reason = "already holds quota"
         raise InputError(state.source, f"workload {key} is not pending: it {reason}")
     return as_preemptor(state, snapshot, workload)
 
@@ -122,30 +118,17 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
 
 def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
     name, namespace = workload.spec.queue_name, workload.metadata.namespace
-    local = next(
-        (
-            queue
-            for queue in state.local_queues
-            if queue.metadata.name == name and queue.metadata.namespace == namespace
-        ),
-        None,
-    )
-    if local is None:
-        raise LookupFailed(
-            state.source,
-            f'workload {workload.key} waits in LocalQueue "{namespace}/{name}", '
-            "which is not in the dump",
-            hint="add localqueues to the kinds that kubectl get prints",
-        )
-    queue = local.spec.cluster_queue
-    node = snapshot.node_of.get(queue)
-    if node is not None:
-        return node
-    raise LookupFailed(
-        state.source,
-        f'LocalQueue {namespace}/{name} points to ClusterQueue "{queue}", which is not in the dump',
-        hint="add clusterqueues to the kinds that kubectl get prints",
-    )
+    kind, found = "localqueues", f'workload {workload.key} waits in LocalQueue "{namespace}/{name}"'
+    for local in state.local_queues:
+        if (local.metadata.name, local.metadata.namespace) == (name, namespace):
+            queue = local.spec.cluster_queue
+            if queue in snapshot.node_of:
+                return snapshot.node_of[queue]
+            kind = "clusterqueues"
+            found = f'LocalQueue {namespace}/{name} points to ClusterQueue "{queue}"'
+            break
+    hint = f"add {kind} to the kinds that kubectl get prints"
+    raise LookupFailed(state.source, f"{found}, which is not in the dump", hint=hint)
 
 
 ATTEMPTED: Final = ("Admitted", "QuotaReserved")

@@ -96,10 +96,8 @@ def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
 def replaced_slice(snapshot: Snapshot, queue: int, workload: Workload) -> Admitted | None:
     """Return what holds quota in a ClusterQueue and is replaced by a workload of that queue."""
     key = names_replaced(workload, snapshot.configuration)
-    if not key:
-        return None
     anywhere = not snapshot.configuration.rules.replaces_in_own_namespace
-    for one in snapshot.admitted.get(queue, ()):
+    for one in snapshot.admitted.get(queue, ()) if key else ():
         if one.key == key and (anywhere or one.namespace == workload.metadata.namespace):
             return one
     return None

@@ -100,15 +100,12 @@ class _ByKey(Mapping[str, Workload]):
         self._places: Final = places
 
     def __getitem__(self, key: str) -> Workload:
-        """Return one of them."""
         return self._workloads[self._places[key]]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield their keys."""
         return iter(self._places)
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self._places)
 
 
@@ -347,11 +344,9 @@ def _note_past_use(
 ) -> None:
     """Write down what LocalQueues used for those whose ClusterQueue orders by that."""
     for node, queue in queues.items():
-        if past_use.orders(queue):
-            held = admitted[node]
-            admitted[node] = [
-                one._replace(past=past_use.of(one.namespace, one.local_queue)) for one in held
-            ]
+        for place, one in enumerate(admitted[node] if past_use.orders(queue) else ()):
+            past = past_use.of(one.namespace, one.local_queue)
+            admitted[node][place] = one._replace(past=past)
 
 
 def as_admitted(

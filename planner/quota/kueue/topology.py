@@ -82,15 +82,12 @@ class Occupancy:
         other.scored = set()
         return other
 
-    def take(self, some: Iterable[Taken]) -> None:
-        """Let pods take what they take; those on leaves that are not there take nothing."""
-        self._change(some, -1)
-
     def give_back(self, some: Iterable[Taken]) -> None:
         """Let pods give back what they took."""
-        self._change(some, 1)
+        self.take(some, -1)
 
-    def _change(self, some: Iterable[Taken], sign: int) -> None:
+    def take(self, some: Iterable[Taken], sign: int = 1) -> None:
+        """Let pods take what they take; those on leaves that are not there take nothing."""
         for flavor, leaf_id, amounts in some:
             tree = self.trees.get(flavor)
             leaf = None if tree is None else tree.leaf_of.get(leaf_id)
@@ -100,7 +97,7 @@ class Occupancy:
             for name, amount in amounts.items():
                 column = tree.column_of.get(name)
                 if column is not None:
-                    row[column] += sign * amount
+                    row[column] -= sign * amount
             self.log[flavor].append(leaf)
 
 
@@ -193,12 +190,10 @@ class Topologies(Struct, frozen=True, dict=True):
         admission = workload.status.admission
         found: list[Taken] = []
         for assigned in admission.pod_set_assignments if admission else ():
-            if assigned.topology is None:
-                continue
             flavors = [
                 name for name in dict.fromkeys(assigned.flavors.values()) if name in self.trees
             ]
-            if not flavors:
+            if assigned.topology is None or not flavors:
                 continue
             one_pod = self._one_pod(workload, assigned)
             several: dict[int, dict[str, int]] = {}
@@ -249,12 +244,8 @@ class Topologies(Struct, frozen=True, dict=True):
 
     def missing(self, queue: ClusterQueue) -> list[str]:
         """Return the topologies of flavors of a queue that are not there, sorted by name."""
-        wanted = {
-            self.flavors[name].spec.topology_name
-            for name in queue.flavor_names
-            if name in self.flavors
-        }
-        return sorted(wanted - self.topologies.keys())
+        placing = (self.flavors[name] for name in queue.flavor_names if name in self.flavors)
+        return sorted({one.spec.topology_name for one in placing} - self.topologies.keys())
 
     def is_placing_only(self, queue: ClusterQueue) -> bool:
         """Say whether all flavors of a queue have a topology, so that all its pods are placed."""

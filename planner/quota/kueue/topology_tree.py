@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -88,9 +89,10 @@ class Machines(NamedTuple):
     def of(cls, nodes: Iterable[Node], pods: Iterable[Pod]) -> Machines:
         """Count in Kueue's units, each quantity rounded up; the nodes that are usable count."""
         usable = tuple(node for node in nodes if node.is_usable)
-        shapes: dict[tuple[tuple[str, int], ...], Units] = {}
-        have = tuple(_once(shapes, node.status.allocatable) for node in usable)
         names = {node.metadata.name for node in usable}
+        # Once for all that are equal: thousands of nodes are of a few shapes.
+        shapes = cache(lambda amounts: units_of(dict(amounts)))
+        have = tuple([shapes(tuple(node.status.allocatable.items())) for node in usable])
         taken: dict[str, dict[str, int]] = {}
         known: dict[object, Units] = {}
         for pod in pods:
@@ -113,14 +115,6 @@ class Machines(NamedTuple):
             # A pod takes one of ``pods`` beside whatever it asks for by that name.
             row[PODS] = row.get(PODS, 0) + 1
         return cls(usable, have, taken)
-
-
-def _once(known: dict[tuple[tuple[str, int], ...], Units], amounts: Mapping[str, int]) -> Units:
-    """Convert amounts, once for all that are equal: thousands of nodes are of a few shapes."""
-    key = tuple(amounts.items())
-    if key not in known:
-        known[key] = units_of(amounts)
-    return known[key]
 
 
 def units_of(amounts: Mapping[str, int]) -> dict[str, int]:
