@@ -21,6 +21,7 @@ Source: docs/design/objectives.md §6; kueue#477.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -47,11 +48,8 @@ def by_median(table: TermTable) -> TermTable:
         one._replace(lost_s=min(one.lost_s, median)) if one.silent else one
         for one in table.disruptions
     ]
-    return replace(
-        table,
-        disruptions=disruptions,
-        separable={**table.separable, "D4": _lost_work(table, disruptions)},
-    )
+    lost = _lost_work(table, disruptions)
+    return replace(table, disruptions=disruptions, separable={**table.separable, "D4": lost})
 
 
 def with_saving(table: TermTable) -> TermTable:
@@ -115,14 +113,12 @@ def apply_profile(
         If it rates what the state cannot tell.
     """
     wishes = profile.wishes
+    where = f"objective {profile.name}"
     others = [measure for measure in (*profile.levels, *profile.caps) if measure != (EACH,)]
-    others += [*profile.wishes.most, tuple(profile.rates)]
+    others += [*wishes.most, tuple(profile.rates)]
     if any(EACH in measure for measure in others):
-        raise SchemaError(
-            f"objective {profile.name}",
-            f'"{EACH}" is no number, but stands for one of each priority',
-            "it as a level or a cap of its own",
-        )
+        what = f'"{EACH}" is no number, but stands for one of each priority'
+        raise SchemaError(where, what, "it as a level or a cap of its own")
     if profile.median_checkpoint:
         table = by_median(table)
     # After the median: saving is added to what that leaves as lost, the other way round it would be
@@ -143,10 +139,9 @@ def apply_profile(
         table = replace(table, separable={**table.separable, EARLY: wishes.early(table)})
     if profile.rates:
         _refuse_uncounted(profile, RATED, "has rates")
-        table = table.rated(profile.name, profile.rates)
-    elif RATED in profile.terms:
-        expected = "rates of terms, such as D2 = 600"
-        raise SchemaError(f"objective {profile.name}", f'"{RATED}" has no rates', expected)
+        return table.rated(profile.name, profile.rates)
+    if RATED in profile.terms:
+        raise SchemaError(where, f'"{RATED}" has no rates', "rates of terms, such as D2 = 600")
     return table
 
 
@@ -159,11 +154,7 @@ def spelled_out(profile: Profile, table: TermTable) -> Profile:
     levels = [each if level == (EACH,) else [level] for level in profile.levels]
     compared = [(MORE,)] if table.own is not None else []
     caps = [compared if cap == (EACH,) else [cap] for cap in profile.caps]
-    return replace(
-        profile,
-        levels=tuple(one for several in levels for one in several),
-        caps=tuple(one for several in caps for one in several),
-    )
+    return replace(profile, levels=(*chain(*levels),), caps=(*chain(*caps),))
 
 
 def own_priorities(table: TermTable, victims: Sequence[int]) -> Mapping[int, int] | None:

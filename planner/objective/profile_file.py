@@ -90,8 +90,8 @@ def read_profile(path: str | Path) -> Profile:
         _measures(path, document, "caps"),
         _wishes(path, document),
         _rates(f"{path}: rates", document.get("rates", {})),
-        _is_by_median(f"{path}: unpublished", document.get("unpublished", "start")),
-        _counts_saving(f"{path}: saving", document.get("saving", "free")),
+        _is_second(path, document, "unpublished"),
+        _is_second(path, document, "saving"),
     )
 
 
@@ -157,27 +157,30 @@ def _text(path: Path, document: Mapping[str, object], key: str, default: str) ->
 
 def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Measure, ...]:
     value = document.get(key, [])
+    where = f"{path}: {key}"
     if not isinstance(value, list):
-        raise SchemaError(
-            f"{path}: {key}", f"{_cut(value)} cannot be used", 'a list such as ["D0"]'
-        )
-    return tuple(
-        _measure(f"{path}: {key}[{i}]", text, in_list=True) for i, text in enumerate(value)
-    )
+        raise SchemaError(where, f"{_cut(value)} cannot be used", 'a list such as ["D0"]')
+    return tuple(_measure(f"{where}[{i}]", text, in_list=True) for i, text in enumerate(value))
 
 
-def _is_by_median(where: str, value: object) -> bool:
-    if value not in ("start", "median"):
-        expected = '"start", all since it started is lost, or "median", what published ones lose'
-        raise SchemaError(where, f"{_cut(value)} cannot be used", expected)
-    return value == "median"
+_EITHER: Final[Mapping[str, Mapping[str, str]]] = {
+    "unpublished": {
+        "start": "all since it started is lost",
+        "median": "what published ones lose",
+    },
+    "saving": {"free": "who saves when told to stop loses nothing", "counts": "that time"},
+}
+"""Keys with two values, the first where nothing is said; each with its meaning."""
 
 
-def _counts_saving(where: str, value: object) -> bool:
-    if value not in ("free", "counts"):
-        expected = '"free", who saves when told to stop loses nothing, or "counts", that time'
-        raise SchemaError(where, f"{_cut(value)} cannot be used", expected)
-    return value == "counts"
+def _is_second(path: Path, document: Mapping[str, object], key: str) -> bool:
+    values = _EITHER[key]
+    usual, other = values
+    value = document.get(key, usual)
+    if value not in (usual, other):
+        expected = ", or ".join(f'"{one}", {meaning}' for one, meaning in values.items())
+        raise SchemaError(f"{path}: {key}", f"{_cut(value)} cannot be used", expected)
+    return value == other
 
 
 def _rates(where: str, value: object) -> dict[str, int]:
@@ -186,7 +189,7 @@ def _rates(where: str, value: object) -> dict[str, int]:
         at = f"{where}.{_brief(term)}"
         if term not in TERMS or term in {RATED, EACH}:
             known = ", ".join(one for one in TERMS if one not in {RATED, EACH})
-            raise SchemaError(at, f"there is no term {_quoted(term)} to rate", known)
+            raise SchemaError(at, f'there is no term "{_brief(term)}" to rate', known)
         if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
             expected = f"a whole number from 1 to {_HIGHEST_RATE}"
             raise SchemaError(at, f"{_cut(rate)} cannot be used", expected)
@@ -199,9 +202,8 @@ def _wishes(path: Path, document: Mapping[str, object]) -> Wishes:
     protect = _table(where, document.get("protect", {}))
     annotated = protect.get("annotated", False)
     if not isinstance(annotated, bool):
-        raise SchemaError(
-            f"{where}.annotated", f"{_cut(annotated)} cannot be used", "true or false"
-        )
+        found = f"{_cut(annotated)} cannot be used"
+        raise SchemaError(f"{where}.annotated", found, "true or false")
     soft = protect.get("soft", {})
     return Wishes(
         min_runtime_s=_by_group(where, protect, "min_runtime", _runtime, ("soft", "annotated")),
@@ -266,7 +268,7 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     measure = tuple(part.strip() for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
-            raise SchemaError(where, f"there is no term {_quoted(term)}", ", ".join(TERMS))
+            raise SchemaError(where, f'there is no term "{_brief(term)}"', ", ".join(TERMS))
     if EACH in measure and not (in_list and len(measure) == 1):
         what = f'"{EACH}" is no number, but stands for one of each priority'
         alone = "it as a level or a cap of its own" if in_list else "it as a level of its own"
@@ -275,16 +277,12 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     if len(units) > 1:
         raise SchemaError(where, f"{' and '.join(units)} do not add up", "terms of one unit")
     if len(set(measure)) < len(measure):
-        raise SchemaError(where, f"{_quoted(text)} names a term twice", "each term once")
+        raise SchemaError(where, f'"{_brief(text)}" names a term twice', "each term once")
     return measure
 
 
 def _cut(value: object) -> str:
     return _brief(repr(value))
-
-
-def _quoted(text: str) -> str:
-    return f'"{_brief(text)}"'
 
 
 def _brief(text: str) -> str:
@@ -316,13 +314,10 @@ def parse_toml(text: str) -> dict[str, Any]:
     # Strings and comments may hold whatever they like: only keys and numbers are looked at.
     bare = _STRING_OR_COMMENT.sub("k", text)
     if _DEEP.search(bare):
-        message = "a key has more than 20 parts"
-        raise ValueError(message)
+        raise ValueError("a key has more than 20 parts")
     if _LONG.search(bare):
-        message = "a number has more than 100 digits"
-        raise ValueError(message)
+        raise ValueError("a number has more than 100 digits")
     try:
         return tomllib.loads(text)
     except RecursionError:
-        message = "lists and tables are nested too deeply"
-        raise ValueError(message) from None
+        raise ValueError("lists and tables are nested too deeply") from None

@@ -32,18 +32,15 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
     """
     nodes = {int(problem.node[victim]) for victim in victims}
     own = nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
-    if not problem.roomy or (own is not None and _make_room(problem, own, victims)):
+    if not problem.roomy:
         return own
+    if own is not None and problem.usable[own]:
+        freed, available = problem.holding[list(victims)].sum(axis=0), problem.available[own]
+        pairs = zip(problem.types, freed.tolist(), strict=True)
+        if fits({t: available.get(t, 0) + more for t, more in pairs}, problem.ask.resource):
+            return own
     # Any of them permits the same victims; the first, so that one set has one value of D7.
     return problem.roomy[0]
-
-
-def _make_room(problem: YuniKornProblem, node: int, victims: Sequence[int]) -> bool:
-    """Say whether a node is usable and some victims on it leave room for the ask."""
-    freed = problem.holding[list(victims)].sum(axis=0).tolist()
-    available = problem.available[node]
-    room = {t: available.get(t, 0) + freed[i] for i, t in enumerate(problem.types)}
-    return bool(problem.usable[node]) and fits(room, problem.ask.resource)
 
 
 def yunikorn_term_table(
@@ -87,19 +84,10 @@ def yunikorn_term_table(
         sum(unit_weight(t) * amount for t, amount in one.resource.items())
         for one in problem.allocations
     ]
-    sizes = exact_sizes(keys, held, np.arange(len(keys)))
+    sizes, pods = exact_sizes(keys, held, np.arange(len(keys))), [1] * len(keys)
+    place = places(problem.order, eligible)
     separable = separable_terms(
-        Losses(
-            keys,
-            sizes,
-            [1] * len(keys),
-            disruptions,
-            rank,
-            places(problem.order, eligible),
-            priority,
-            nobody,
-            costs or {},
-        )
+        Losses(keys, sizes, pods, disruptions, rank, place, priority, nobody, costs or {})
     )
     return TermTable(
         separable={term: each for term, each in separable.items() if term not in NOT_TOLD},

@@ -206,8 +206,7 @@ class Problem(Struct, frozen=True):
     @property
     def from_own_queue(self) -> BoolArray:
         """(W,) whether a workload holds its quota in the preemptor's queue."""
-        own: BoolArray = self.queue == self.own_queue
-        return own
+        return np.equal(self.queue, self.own_queue)
 
     @property
     def has_advantage(self) -> BoolArray:
@@ -253,7 +252,9 @@ def build_problem(
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     path = [local[node] for node in tree.path(preemptor.queue)]
-    lca = _lowest_common_ancestors(parent, path)
+    lca: list[int] = []
+    for node, above in enumerate(parent):  # parents come before their children
+        lca.append(node if node in path else lca[above])
     advantage = _advantage(snapshot, preemptor, searched)
     held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
     queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
@@ -347,11 +348,6 @@ def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
     """Refuse workloads that use less than nothing, as in older releases some do.
 
     Taking one away makes less room, and how much depends on the order in which others go.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is one.
     """
     if snapshot.configuration.rules.clamps_reclaimable:
         return
@@ -369,22 +365,15 @@ def _held(
 ) -> tuple[IntArray, BoolArray]:
     """Return (W, F) what workloads hold, and (W,) whether they name a contested fr."""
     first, which = workloads.alike
-    usages = [workload.usage for workload in first]
     named = [not wanted.isdisjoint(workload.names) for workload in first]
     holding = np.empty((len(first), len(frs)), dtype=np.int64)
     for column, fr in enumerate(frs):
-        holding[:, column] = [usage.get(fr, 0) for usage in usages]
+        holding[:, column] = [one.usage.get(fr, 0) for one in first]
     return holding[which], np.array(named, dtype=np.bool_)[which]
 
 
 def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]:
-    """Return a root and all below it, parents before their children.
-
-    Raises
-    ------
-    UnsupportedError
-        If the usage of one is saturated.
-    """
+    """Return a root and all below it, parents before their children; none may be saturated."""
     nodes = [root]
     for node in nodes:
         # Parents first, also inactive queues: what they use counts in the cohorts above.
@@ -416,17 +405,6 @@ def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]
     return seen
 
 
-def _lowest_common_ancestors(parent: Sequence[int], path: Sequence[int]) -> list[int]:
-    on_path = set(path)
-    lca = []
-    for node in range(len(parent)):
-        at = node
-        while at not in on_path:
-            at = parent[at]
-        lca.append(at)
-    return lca
-
-
 def _candidate_order(
     workloads: Holders, queue: IntArray, lca: Sequence[int], advantage: dict[int, bool]
 ) -> IntArray:
@@ -437,15 +415,17 @@ def _candidate_order(
 
     Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md §3.4.
     """
-    places = _scheduler_order(workloads, queue, lca, advantage)
+    own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
+    # Kueue's three lists, in its order: with advantage, by priority, the own queue.
+    kinds = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
+    kind = np.array(kinds, dtype=np.int64)[queue]
+    places = _places_without_past_use(workloads, kind)
     if {*workloads.column("past")} <= {None}:
         return places
-    own_queue = next(iter(advantage))
     groups: dict[tuple[bool, int], list[int]] = {}
     for position in np.argsort(places).tolist():
-        one, node = workloads[position], int(queue[position])
-        kind = 2 if node == own_queue else 0 if advantage[lca[node]] else 1
-        groups.setdefault((not one.evicted, kind), []).append(position)
+        of = not workloads[position].evicted, int(kind[position])
+        groups.setdefault(of, []).append(position)
     arranged: list[int] = []
     for key in sorted(groups):
         group = groups[key]
@@ -457,16 +437,10 @@ def _candidate_order(
     return order
 
 
-def _scheduler_order(
-    workloads: Holders, queue: IntArray, lca: Sequence[int], advantage: dict[int, bool]
-) -> IntArray:
-    """Rank all workloads by what decides where past use does not (docs/semantics/kueue.md §5.4)."""
-    own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
-    # Kueue's three lists, in its order: with advantage, by priority, the own queue.
-    groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
+def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
     columns = (
         ~workloads.evicted,
-        np.array(groups, dtype=np.int64)[queue],
+        kind,
         workloads.priority,
         -np.array(workloads.column("reserved_s"), dtype=np.float64),
     )

@@ -142,6 +142,10 @@ def places_of(
     """Return what groups ask of the nodes; ``None`` where nothing is to be placed."""
     if not groups:
         return None
+
+    def asked(pods: Pods) -> Amounts:
+        return tuple((name, amount) for name, amount in pods.amounts.items() if amount)
+
     trees = snapshot.topologies.trees
     rooms = [
         Room(
@@ -150,8 +154,8 @@ def places_of(
             slices=group.slices,
             aim=group.aim,
             leaves=tuple(eligible_leaves(trees[group.flavor], group.workers)),
-            workers=_asked(group.workers),
-            leader=None if group.leader is None else _asked(group.leader),
+            workers=asked(group.workers),
+            leader=asked(group.leader) if group.leader else None,
         )
         for group in groups
     ]
@@ -160,22 +164,20 @@ def places_of(
     occupancy = snapshot.topologies.occupancy if snapshot.placed is None else snapshot.placed
     leaves = {Leaf(room.flavor, leaf) for room in rooms for leaf in room.leaves}
     kind, gives = _given_back(snapshot, workloads, wanted, leaves)
+    left = {}
+    for one in sorted(leaves):
+        row, columns = occupancy.left[one.flavor][one.leaf], trees[one.flavor].column_of
+        # Of what no node has nothing is left.
+        left[one] = {n: row[columns[n]] if n in columns else 0 for n in wanted[one.flavor]}
     return Places(
         rooms=rooms,
         domains={name: Domains(trees[name].parents()) for name in wanted},
-        left={
-            one: _left(trees[one.flavor], occupancy.left[one.flavor][one.leaf], wanted[one.flavor])
-            for one in sorted(leaves)
-        },
+        left=left,
         sharing=_sharing(snapshot, leaves),
         kind=kind,
         gives=gives,
         kueue=kueue,
     )
-
-
-def _asked(pods: Pods) -> Amounts:
-    return tuple((name, amount) for name, amount in pods.amounts.items() if amount)
 
 
 def _wanted(rooms: Iterable[Room], flavor: str) -> Sequence[str]:
@@ -192,12 +194,6 @@ def _wanted(rooms: Iterable[Room], flavor: str) -> Sequence[str]:
             for name, _ in (*room.workers, *(room.leader or ()))
         )
     )
-
-
-def _left(tree: FlavorTree, row: Sequence[int], wanted: Iterable[str]) -> dict[str, int]:
-    """Return what a leaf has left; of what no node has it is nothing."""
-    columns = ((name, tree.column_of.get(name)) for name in wanted)
-    return {name: 0 if column is None else row[column] for name, column in columns}
 
 
 def _sharing(snapshot: Snapshot, leaves: Iterable[Leaf]) -> dict[Leaf, int]:
@@ -283,9 +279,7 @@ def _may_take(node: Node, pods: Pods, seen: dict[int, bool]) -> bool:
 
 
 def _is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    if taint.effect not in {"NoSchedule", "NoExecute"}:
-        return True
-    return any(
+    return taint.effect not in {"NoSchedule", "NoExecute"} or any(
         one.effect in {"", taint.effect} and one.key in {"", taint.key} and _compares(one, taint)
         for one in tolerations
     )

@@ -124,9 +124,12 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
     for allocation in allocations:
         named.update(allocation.resource)
     types = sorted(named)
+    holding = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
+    # With a required node only an earlier attempt forbids it.
+    permitted = cluster.partition.preemption.enabled and ask.x.allow_preempt_other
     return YuniKornProblem(
         ask=ask,
-        may_preempt=_may_preempt(cluster, ask),
+        may_preempt=not ask.triggered_preemption and (bool(ask.required_node) or permitted),
         types=types,
         queues=[_facts(queue, position) for queue in queues],
         path=[position[queue.path] for queue in reversed(asking.leaf.lineage)],
@@ -137,20 +140,12 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         applications=[application for _, application, _ in rows],
         queue=np.array([queue for _, _, queue in rows], dtype=np.int64),
         node=np.array([nodes.get(a.node_id, NOWHERE) for a in allocations], dtype=np.int64),
-        holding=_holding(allocations, types),
+        holding=np.array(holding, dtype=np.int64).reshape(len(allocations), len(types)),
         priority=np.array([a.priority for a in allocations], dtype=np.int64),
         originator=np.array([a.originator for a in allocations], dtype=np.bool_),
         opted_out=np.array([a.opted_out for a in allocations], dtype=np.bool_),
         order=_core_order(allocations),
     )
-
-
-def _may_preempt(cluster: Cluster, ask: Ask) -> bool:
-    """Say whether the ask may preempt; with a required node only an earlier attempt forbids it."""
-    if ask.required_node:
-        return not ask.triggered_preemption
-    enabled = cluster.partition.preemption.enabled
-    return enabled and ask.x.allow_preempt_other and not ask.triggered_preemption
 
 
 def _usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
@@ -177,21 +172,12 @@ def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
     )
 
 
-def _holding(allocations: Sequence[Allocation], types: Sequence[str]) -> IntArray:
-    rows = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
-    return np.array(rows, dtype=np.int64).reshape(len(allocations), len(types))
-
-
 def _core_order(allocations: Sequence[Allocation]) -> IntArray:
     """Rank all allocations as the core would order them as candidates.
 
     Source: docs/semantics/yunikorn.md §7.
     """
-
-    def key(index: int) -> tuple[bool, bool, int]:
-        allocation = allocations[index]
-        return allocation.opted_out, allocation.originator, -allocation.allocation_time
-
-    ranks = np.empty(len(allocations), dtype=np.int64)
-    ranks[sorted(range(len(allocations)), key=key)] = np.arange(len(allocations))
+    keys = [(one.opted_out, one.originator, -one.allocation_time) for one in allocations]
+    ranks = np.empty(len(keys), dtype=np.int64)
+    ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     return ranks
