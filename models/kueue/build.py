@@ -15,10 +15,7 @@ def assemble(
 ) -> Formulation:
     """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
 
-    Parameters
-    ----------
-    attempts
-        The attempts that law KQ-08 permits.
+    - ``attempts``: The attempts that law KQ-08 permits.
     """
     formulation = Formulation.begun(problem, columns, attempts)
     state_laws(formulation, without)

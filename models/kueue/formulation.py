@@ -61,14 +61,10 @@ def build_classes(
 ) -> Classes:
     """Group the eligible workloads into classes.
 
-    Parameters
-    ----------
-    eligible
-        (W,) workloads that no law excludes.
-    restricted
-        (W,) workloads that no attempt with borrowing may take.
-    costs
-        Each (W,): what must be equal within a class besides queue, usage and places on nodes.
+    - ``eligible``: (W,) workloads that no law excludes.
+    - ``restricted``: (W,) workloads that no attempt with borrowing may take.
+    - ``costs``: Each (W,): what must be equal within a class besides queue, usage and places on
+      nodes.
     """
     positions = np.flatnonzero(eligible)
     # In the scheduler's order, so that the first members of a class are its canonical victims.
@@ -90,10 +86,7 @@ def build_classes(
 class TreeUsage:
     """The usage expressions of one model, made when first asked for.
 
-    Parameters
-    ----------
-    request
-        (F,) what to count at the preemptor's queue besides, nothing by default.
+    - ``request``: (F,) what to count at the preemptor's queue besides, nothing by default.
     """
 
     def __init__(

@@ -46,25 +46,17 @@ _LATER: Final = frozenset({KQ_OVER_QUOTA.id, FS_BORROWS_CONTESTED.id, FS_BORROWI
 class Way(Struct, frozen=True, dict=True):
     """One way to serve a preemptor: its flavors, and what it supposes of the usage it finds.
 
-    Attributes
-    ----------
-    problem
-        The decision as it would be at the start, with what is supposed in it: exactly the
-        ``contested`` are short, hierarchical advantage as ``advantage_at`` says, and under fair
-        sharing whether the request stays within nominal quota.
-    flavors
-        The number of the flavors among those that this preemptor may get.
-    asked
-        Per fr of the problem, what flavor assignment compares with what is available: the
-        request and, where covered, the pods.
-    reserved
-        What the preemptor holds once it is admitted.
-    advantage_at
-        The position in the path of a node in whose quota the request fits, so that there is
-        advantage above it; ``None`` supposes nothing.
-    by_reclaim
-        The contested fr in which it may preempt only if some cohort below the root could give
-        the amount back (docs/semantics/kueue.md §4.3).
+    - ``problem``: The decision as it would be at the start, with what is supposed in it: exactly
+      the ``contested`` are short, hierarchical advantage as ``advantage_at`` says, and under fair
+      sharing whether the request stays within nominal quota.
+    - ``flavors``: The number of the flavors among those that this preemptor may get.
+    - ``asked``: Per fr of the problem, what flavor assignment compares with what is available: the
+      request and, where covered, the pods.
+    - ``reserved``: What the preemptor holds once it is admitted.
+    - ``advantage_at``: The position in the path of a node in whose quota the request fits, so that
+      there is advantage above it; ``None`` supposes nothing.
+    - ``by_reclaim``: The contested fr in which it may preempt only if some cohort below the root
+      could give the amount back (docs/semantics/kueue.md §4.3).
     """
 
     problem: Problem
@@ -364,16 +356,10 @@ def assemble_joint(
 ) -> JointFormulation:
     """Build the model of a joint plan.
 
-    Parameters
-    ----------
-    entrants
-        Who may be served, in order of precedence.
-    classes
-        Classes of candidates, by their positions among the workloads of all trees.
-    cuts
-        What was learned of the scheduler's own decisions.
-    in_order
-        Whether they are served in the order given; otherwise any order will do.
+    - ``entrants``: Who may be served, in order of precedence.
+    - ``classes``: Classes of candidates, by their positions among the workloads of all trees.
+    - ``cuts``: What was learned of the scheduler's own decisions.
+    - ``in_order``: Whether they are served in the order given; otherwise any order will do.
     """
     joint = JointFormulation(entrants, classes, in_order)
     joint.take = new_takes(joint.builder, classes)

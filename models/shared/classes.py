@@ -135,12 +135,8 @@ def new_takes(builder: Builder, classes: Classes) -> list[int]:
 def group(positions: IntArray, key: IntArray) -> Classes:
     """Group candidates that have the same key.
 
-    Parameters
-    ----------
-    positions
-        (C,) the candidates in the scheduler's order.
-    key
-        (C, X) what must be equal within a class.
+    - ``positions``: (C,) the candidates in the scheduler's order.
+    - ``key``: (C, X) what must be equal within a class.
     """
     if positions.size == 0:
         return Classes((), positions)

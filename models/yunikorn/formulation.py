@@ -89,12 +89,8 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
     def sums(self, groups: Sequence[IntArray], leaves: BoolArray | None = None) -> IntArray:
         """Add up what all candidates of each group hold at or below each queue: (G, Q, T).
 
-        Parameters
-        ----------
-        groups
-            G groups of classes.
-        leaves
-            (G, Q) the leaves that count, all by default.
+        - ``groups``: G groups of classes.
+        - ``leaves``: (G, Q) the leaves that count, all by default.
         """
         held = self.holding * self.counts[:, None]
         size = len(self.problem.queues)
@@ -118,12 +114,8 @@ def build_classes(
 ) -> Classes:
     """Group the eligible allocations into classes.
 
-    Parameters
-    ----------
-    eligible
-        (A,) allocations that no law excludes.
-    costs
-        Each (A,): what must be equal within a class besides queue, node and holding.
+    - ``eligible``: (A,) allocations that no law excludes.
+    - ``costs``: Each (A,): what must be equal within a class besides queue, node and holding.
     """
     positions = np.flatnonzero(eligible)
     positions = positions[np.argsort(problem.order[positions], kind="stable")]

@@ -343,14 +343,9 @@ def assemble(
 ) -> Formulation:
     """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
 
-    Parameters
-    ----------
-    classes
-        Classes of allocations that no law excludes.
-    rules
-        A key of `planner.laws.RULE_SETS`, one of YuniKorn.
-    spare
-        Whom YK-01 spares.
+    - ``classes``: Classes of allocations that no law excludes.
+    - ``rules``: A key of `planner.laws.RULE_SETS`, one of YuniKorn.
+    - ``spare``: Whom YK-01 spares.
     """
     builder = Builder()
     columns = Columns(problem, classes)

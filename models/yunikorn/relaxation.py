@@ -35,15 +35,10 @@ from planner.problem.yunikorn import YuniKornProblem
 class NodeRows(Struct, frozen=True):
     """What holds for the victims of a plan for one node.
 
-    Attributes
-    ----------
-    classes
-        (C,) the classes that can have victims: those on the node; all, where it has room for
-        the ask without any.
-    cover
-        Rows over these classes (their coefficients are (C,), none negative): what must go.
-    caps
-        Rows over these classes, of coefficients that are not positive: what must stay.
+    - ``classes``: (C,) the classes that can have victims: those on the node; all, where it has room
+      for the ask without any.
+    - ``cover``: Rows over these classes (their coefficients are (C,), none negative): what must go.
+    - ``caps``: Rows over these classes, of coefficients that are not positive: what must stay.
     """
 
     classes: IntArray
@@ -54,12 +49,8 @@ class NodeRows(Struct, frozen=True):
 def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[int, NodeRows]:
     """Return the rows of each usable node: that the ask fits there, and within what queues permit.
 
-    Parameters
-    ----------
-    classes
-        Classes of allocations that no law excludes.
-    rules
-        A key of `planner.laws.RULE_SETS`, one of YuniKorn.
+    - ``classes``: Classes of allocations that no law excludes.
+    - ``rules``: A key of `planner.laws.RULE_SETS`, one of YuniKorn.
     """
     columns = Columns(problem, classes)
     laws = RULE_SETS[rules]

@@ -33,18 +33,12 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
 ) -> TermTable:
     """Compute the terms of a problem.
 
-    Parameters
-    ----------
-    problem, snapshot
-        The problem, and the snapshot it was built from (for what lies outside the problem's fr).
-    eligible
-        (W,) the candidates.
-    costs
-        Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
-    ranked
-        (W,) among whose priorities ranks are counted; the candidates when absent.
-    asking
-        The nodes that the preemptors are in; those of the one preemptor when absent.
+    - ``problem``, ``snapshot``: The problem, and the snapshot it was built from (for what lies
+      outside the problem's fr).
+    - ``eligible``: (W,) the candidates.
+    - ``costs``: Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
+    - ``ranked``: (W,) among whose priorities ranks are counted; the candidates when absent.
+    - ``asking``: The nodes that the preemptors are in; those of the one preemptor when absent.
 
     Raises
     ------

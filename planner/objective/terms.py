@@ -86,42 +86,30 @@ class Budget(NamedTuple):
 class TermTable(Struct, frozen=True):
     """The terms of one problem with W workloads and F kinds of resources.
 
-    Attributes
-    ----------
-    separable
-        Per term (W,): what each workload adds.
-    rank, priority, priorities
-        (W,) from 1 for the lowest priority among the candidates; (W,) the priorities themselves;
-        those among the candidates, each once, from the lowest up.
-    queue, size, evicted, holding
-        (W,) the queue a workload counts for, its size in 1/32000 accelerator, and whether it is
-        being evicted already; (W, F) what it holds.
-    borrowed
-        Per queue or cohort, what it uses beyond what it has of its own, divided by its weight
-        where shares are weighted, in 1/32000 accelerator.
-    sharers
-        Per queue, the positions in ``borrowed`` from which its victims are taken: its own, and
-        those of cohorts above it that borrow for others than the preemptor.
-    contested, weight
-        Positions of the resources whose over-freeing counts; (F,) the size of one unit of each.
-    needs
-        (C, F) for each of the alternatives, such as nodes: what victims must free once those
-        that are being evicted already are gone, 0 where nothing is contested.
-    alternative
-        The position of the alternative that given victims are for.
-    disruptions
-        (W,) what evicting each workload loses.
-    groups
-        (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
-    budgets
-        The PodDisruptionBudgets; ``None`` where the state cannot tell, then there is no term.
-    rates
-        What one unit of a term counts in the term ``rated``; without any there is no such term.
-    own
-        How many victims of each priority the scheduler's own plan has; without it there is no
-        term ``more@each``.
-    cascades
-        What answers D11; without it there is no such term.
+    - ``separable``: Per term (W,): what each workload adds.
+    - ``rank``, ``priority``, ``priorities``: (W,) from 1 for the lowest priority among the
+      candidates; (W,) the priorities themselves; those among the candidates, each once, from the
+      lowest up.
+    - ``queue``, ``size``, ``evicted``, ``holding``: (W,) the queue a workload counts for, its size
+      in 1/32000 accelerator, and whether it is being evicted already; (W, F) what it holds.
+    - ``borrowed``: Per queue or cohort, what it uses beyond what it has of its own, divided by its
+      weight where shares are weighted, in 1/32000 accelerator.
+    - ``sharers``: Per queue, the positions in ``borrowed`` from which its victims are taken: its
+      own, and those of cohorts above it that borrow for others than the preemptor.
+    - ``contested``, ``weight``: Positions of the resources whose over-freeing counts; (F,) the size
+      of one unit of each.
+    - ``needs``: (C, F) for each of the alternatives, such as nodes: what victims must free once
+      those that are being evicted already are gone, 0 where nothing is contested.
+    - ``alternative``: The position of the alternative that given victims are for.
+    - ``disruptions``: (W,) what evicting each workload loses.
+    - ``groups``: (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
+    - ``budgets``: The PodDisruptionBudgets; ``None`` where the state cannot tell, then there is no
+      term.
+    - ``rates``: What one unit of a term counts in the term ``rated``; without any there is no such
+      term.
+    - ``own``: How many victims of each priority the scheduler's own plan has; without it there is
+      no term ``more@each``.
+    - ``cascades``: What answers D11; without it there is no such term.
     """
 
     separable: Mapping[str, IntArray]

@@ -52,16 +52,11 @@ def yunikorn_term_table(
 ) -> TermTable:
     """Compute the terms of a problem; opted-out pods and originators are its last tier.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    now
-        The clock in nanoseconds.
-    eligible, adjusted
-        (A,) the candidates, among whose priorities ranks are counted, with the queues' offsets.
-    costs
-        Cost per allocation key for the term ``cost``; an allocation not named costs 1.
+    - ``problem``: The problem.
+    - ``now``: The clock in nanoseconds.
+    - ``eligible``, ``adjusted``: (A,) the candidates, among whose priorities ranks are counted,
+      with the queues' offsets.
+    - ``costs``: Cost per allocation key for the term ``cost``; an allocation not named costs 1.
 
     Raises
     ------

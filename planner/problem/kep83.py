@@ -22,18 +22,12 @@ from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 class Kep83Problem(Struct, frozen=True):
     """One preemption decision by KEP-83's rules.
 
-    Attributes
-    ----------
-    base
-        Nodes, quotas and workloads; ``base.order`` ranks the workloads as the KEP would order
-        them as candidates, ``base.contested`` are the involved flavors. Its rule set, its
-        policies, ``queued_later`` and ``advantage`` are Kueue's and mean nothing here.
-    cohort, queue
-        The policies for victims of other queues and of the own one.
-    borrows
-        Whether the preemptor may borrow what it preempts for.
-    waited
-        Whether the preemptor has waited long enough to preempt.
+    - ``base``: Nodes, quotas and workloads; ``base.order`` ranks the workloads as the KEP would
+      order them as candidates, ``base.contested`` are the involved flavors. Its rule set, its
+      policies, ``queued_later`` and ``advantage`` are Kueue's and mean nothing here.
+    - ``cohort``, ``queue``: The policies for victims of other queues and of the own one.
+    - ``borrows``: Whether the preemptor may borrow what it preempts for.
+    - ``waited``: Whether the preemptor has waited long enough to preempt.
     """
 
     base: Problem

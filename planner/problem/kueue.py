@@ -75,19 +75,13 @@ class Holders(list[Admitted]):
 class FairRules(Struct, frozen=True):
     """What fair sharing adds to a problem (docs/semantics/kueue.md §6).
 
-    Attributes
-    ----------
-    strategies
-        The configured strategies.
-    within_nominal
-        Whether shares do not matter, because the preemptor stays within its nominal quota.
-    known
-        (N,) per node the positions of the fr with a quota entry there or below; in older releases
-        of those of which something can be lent, since what cannot has no part in a share.
-    weight_nano
-        (N,) weights in nano-units.
-    lendable
-        Per cohort of the path, what it could use of each resource if nothing ran.
+    - ``strategies``: The configured strategies.
+    - ``within_nominal``: Whether shares do not matter, because the preemptor stays within its
+      nominal quota.
+    - ``known``: (N,) per node the positions of the fr with a quota entry there or below; in older
+      releases of those of which something can be lent, since what cannot has no part in a share.
+    - ``weight_nano``: (N,) weights in nano-units.
+    - ``lendable``: Per cohort of the path, what it could use of each resource if nothing ran.
     """
 
     strategies: Sequence[Strategy]
@@ -103,38 +97,27 @@ class Problem(Struct, frozen=True):
     N nodes, F flavor-resources, W workloads. Node tables are Python integers, because quotas may
     be Unlimited (2^63 - 1) and must not wrap; workload arrays are numpy.
 
-    Attributes
-    ----------
-    frs
-        (F,) the flavor-resources; every other table is in this order.
-    request
-        (F,) what must be available in the end, in integer units, 0 where only contested: REQ, and
-        the pods where the queue covers those.
-    contested
-        Positions of FRS: the fr whose assigned mode is Preempt.
-    parent, children, quota, kept, limit, usage, available
-        (N,) and (N, F): parent node or -1, nodes below, subtree quota, what is never lent,
-        borrowing limit or ``None``, usage before any removal; ``available`` is (F,), at the
-        preemptor's queue.
-    path
-        The preemptor's ClusterQueue, then the cohorts above it, the root last.
-    lca
-        (N,) for a node off the path: the first node above it that is on the path.
-    advantage
-        For each node of the path: whether the preemptor has hierarchical advantage over
-        workloads whose lowest common ancestor is that node (docs/semantics/kueue.md §5.3).
-    workloads, queue, holding, names_contested, priority, queued_later, evicted, order
-        (W,): the records; their node; (W, F) what they hold; whether they name a contested fr;
-        effective priority; whether the preemptor queued strictly earlier; whether they are being
-        evicted; their rank in the scheduler's candidate order, from 0.
-    fair
-        The rules of fair sharing where it is on, ``None`` under classical preemption.
-    searched
-        (F,) REQ, what the search for victims counts: ``request``, but pods only in older releases.
-    zeros
-        Positions of the fr of which REQ asks for 0, which only older releases let count.
-    places
-        What is asked of the nodes, where pods are placed; ``None`` where quota alone decides.
+    - ``frs``: (F,) the flavor-resources; every other table is in this order.
+    - ``request``: (F,) what must be available in the end, in integer units, 0 where only contested:
+      REQ, and the pods where the queue covers those.
+    - ``contested``: Positions of FRS: the fr whose assigned mode is Preempt.
+    - ``parent``, ``children``, ``quota``, ``kept``, ``limit``, ``usage``, ``available``: (N,) and
+      (N, F): parent node or -1, nodes below, subtree quota, what is never lent, borrowing limit or
+      ``None``, usage before any removal; ``available`` is (F,), at the preemptor's queue.
+    - ``path``: The preemptor's ClusterQueue, then the cohorts above it, the root last.
+    - ``lca``: (N,) for a node off the path: the first node above it that is on the path.
+    - ``advantage``: For each node of the path: whether the preemptor has hierarchical advantage
+      over workloads whose lowest common ancestor is that node (docs/semantics/kueue.md §5.3).
+    - ``workloads``, ``queue``, ``holding``, ``names_contested``, ``priority``, ``queued_later``,
+      ``evicted``, ``order``: (W,): the records; their node; (W, F) what they hold; whether they
+      name a contested fr; effective priority; whether the preemptor queued strictly earlier;
+      whether they are being evicted; their rank in the scheduler's candidate order, from 0.
+    - ``fair``: The rules of fair sharing where it is on, ``None`` under classical preemption.
+    - ``searched``: (F,) REQ, what the search for victims counts: ``request``, but pods only in
+      older releases.
+    - ``zeros``: Positions of the fr of which REQ asks for 0, which only older releases let count.
+    - ``places``: What is asked of the nodes, where pods are placed; ``None`` where quota alone
+      decides.
     """
 
     frs: Sequence[FlavorResource]

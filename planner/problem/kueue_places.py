@@ -84,22 +84,14 @@ class AsItIs(NamedTuple):
 class Places(Struct, frozen=True, dict=True):
     """What is asked of the nodes, and what each workload gives back there.
 
-    Attributes
-    ----------
-    rooms
-        The groups, in the order in which Kueue serves them.
-    domains
-        Per flavor its tree.
-    left
-        What every leaf that may be asked has left of what is asked for; it may be below 0.
-    sharing
-        Leaves of different flavors that are one node: for each its number among such nodes.
-    kind
-        (W,) the number of what a workload gives back, 0 for nothing that is asked for.
-    gives
-        Per kind what leaves get back of that.
-    kueue
-        Whether Kueue's own placement has to find a place, not any.
+    - ``rooms``: The groups, in the order in which Kueue serves them.
+    - ``domains``: Per flavor its tree.
+    - ``left``: What every leaf that may be asked has left of what is asked for; it may be below 0.
+    - ``sharing``: Leaves of different flavors that are one node: for each its number among such
+      nodes.
+    - ``kind``: (W,) the number of what a workload gives back, 0 for nothing that is asked for.
+    - ``gives``: Per kind what leaves get back of that.
+    - ``kueue``: Whether Kueue's own placement has to find a place, not any.
     """
 
     rooms: Sequence[Room]

@@ -47,30 +47,19 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
 
     Q queues, N nodes, A allocations, T resource types.
 
-    Attributes
-    ----------
-    ask
-        The ask itself; ``ask.resource`` is what it wants, in the core's units.
-    may_preempt
-        Whether the partition and the ask permit preemption at all (YK-11).
-    types
-        (T,) every resource type that the ask, a node, a queue or an allocation names.
-    queues, path
-        (Q,) parents before their children; the queue of the ask, then those above it, the root
-        last.
-    nodes, usable, available
-        (N,) names; whether the ask may go there; sparse amounts, also negative ones. For an ask
-        with a required node only that node is usable.
-    allocations, applications, queue, node
-        (A,): the records; the ids of their applications; the position of their queue; that of
-        their node, or -1.
-    holding
-        (A, T) what they hold, 0 for a type they lack.
-    priority, originator, opted_out
-        (A,): their own priority, without offsets; flags.
-    order
-        (A,) their rank in the core's candidate order, from 0: opted out last, originators late,
-        newest first; what is equal in these keeps the order of the state.
+    - ``ask``: The ask itself; ``ask.resource`` is what it wants, in the core's units.
+    - ``may_preempt``: Whether the partition and the ask permit preemption at all (YK-11).
+    - ``types``: (T,) every resource type that the ask, a node, a queue or an allocation names.
+    - ``queues``, ``path``: (Q,) parents before their children; the queue of the ask, then those
+      above it, the root last.
+    - ``nodes``, ``usable``, ``available``: (N,) names; whether the ask may go there; sparse
+      amounts, also negative ones. For an ask with a required node only that node is usable.
+    - ``allocations``, ``applications``, ``queue``, ``node``: (A,): the records; the ids of their
+      applications; the position of their queue; that of their node, or -1.
+    - ``holding``: (A, T) what they hold, 0 for a type they lack.
+    - ``priority``, ``originator``, ``opted_out``: (A,): their own priority, without offsets; flags.
+    - ``order``: (A,) their rank in the core's candidate order, from 0: opted out last, originators
+      late, newest first; what is equal in these keeps the order of the state.
     """
 
     ask: Ask

@@ -59,16 +59,12 @@ def _wrapped(value: int) -> int:
 class Arithmetic(Struct, frozen=True, eq=False):
     """How a release of Kueue calculates; a snapshot's tree holds the one that counts for it.
 
-    Attributes
-    ----------
-    add, subtract, multiply
-        Of amounts in units.
-    add_wanted
-        Adds what a podset asks for to what those before it do, for the test whether that fits.
-    units, quota
-        What is made of nano-units of a resource: of requests and usage, and of quotas and limits.
-    wraps
-        Whether numbers wrap around, so that more may be less: short cuts do not hold then.
+    - ``add``, ``subtract``, ``multiply``: Of amounts in units.
+    - ``add_wanted``: Adds what a podset asks for to what those before it do, for the test whether
+      that fits.
+    - ``units``, ``quota``: What is made of nano-units of a resource: of requests and usage, and of
+      quotas and limits.
+    - ``wraps``: Whether numbers wrap around, so that more may be less: short cuts do not hold then.
     """
 
     add: Callable[[int, int], int]

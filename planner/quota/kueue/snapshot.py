@@ -212,16 +212,11 @@ def take_snapshot(
 ) -> Snapshot:
     """Return the snapshot of a state; the last one of its kind is used again if it fits.
 
-    Parameters
-    ----------
-    state
-        What was read.
-    now
-        The clock; the state's own when absent.
-    extra
-        Flavor-resources to index although no quota or workload names them.
-    placing
-        Whether pods need a place on nodes, too, where a flavor has a topology; else quota only.
+    - ``state``: What was read.
+    - ``now``: The clock; the state's own when absent.
+    - ``extra``: Flavor-resources to index although no quota or workload names them.
+    - ``placing``: Whether pods need a place on nodes, too, where a flavor has a topology; else
+      quota only.
     """
     clock, wanted = now or state.now, tuple(extra)
     last = _LAST_PLACING if placing else _LAST
