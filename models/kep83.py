@@ -15,17 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import Register
-from planner.laws.kep83 import (
-    K83_AT_MIN,
-    K83_BORROWS,
-    K83_FITS,
-    K83_HOLDS_CONTESTED,
-    K83_WAITED,
-    K83_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_COHORT,
-    K83_WITHOUT_BORROWING,
-)
+from planner.laws import Register, kep83
 from planner.models.kueue.formulation import Columns, Formulation
 from planner.models.kueue.laws import fits
 from planner.models.kueue.relaxation import cover_rows, with_excess
@@ -39,7 +29,7 @@ EXCLUSIONS: Final[Register[Callable[[Kep83Problem], BoolArray]]] = Register()
 """Whom a law forbids by itself, by the law's id."""
 
 
-@EXCLUSIONS.of(K83_HOLDS_CONTESTED)
+@EXCLUSIONS.of(kep83.K83_HOLDS_CONTESTED)
 def holds_contested_quota(problem: Kep83Problem) -> BoolArray:
     """K83-03: forbid workloads that name no flavor-resource whose assigned mode is Preempt.
 
@@ -50,7 +40,7 @@ def holds_contested_quota(problem: Kep83Problem) -> BoolArray:
     return ~problem.base.names_contested
 
 
-@EXCLUSIONS.of(K83_WITHIN_CLUSTER_QUEUE)
+@EXCLUSIONS.of(kep83.K83_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
     """K83-04: forbid workloads of the own queue with priority >= the preemptor's; Never: all.
 
@@ -62,7 +52,7 @@ def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
     return base.from_own_queue & (base.priority >= base.preemptor_priority)
 
 
-@EXCLUSIONS.of(K83_WITHIN_COHORT)
+@EXCLUSIONS.of(kep83.K83_WITHIN_COHORT)
 def within_cohort(problem: Kep83Problem) -> BoolArray:
     """K83-05: forbid workloads of other queues that ``withinCohort`` does not permit.
 
@@ -81,7 +71,7 @@ def within_cohort(problem: Kep83Problem) -> BoolArray:
             return ~base.from_own_queue & (base.priority >= base.preemptor_priority)
 
 
-@EXCLUSIONS.of(K83_BORROWS)
+@EXCLUSIONS.of(kep83.K83_BORROWS)
 def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
     """K83-06: forbid workloads of other queues that borrow nothing involved to begin with.
 
@@ -98,7 +88,7 @@ def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
     return ~borrows[base.queue] & ~base.from_own_queue
 
 
-@EXCLUSIONS.of(K83_WAITED)
+@EXCLUSIONS.of(kep83.K83_WAITED)
 def waited(problem: Kep83Problem) -> BoolArray:
     """K83-08: forbid everything while the preemptor has not waited long enough.
 
@@ -124,10 +114,10 @@ def reasons(problem: Kep83Problem) -> list[str]:
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()
 """How a law is stated over a formulation, by the law's id."""
 
-STATED.of(K83_FITS)(fits)
+STATED.of(kep83.K83_FITS)(fits)
 
 
-@STATED.of(K83_WITHOUT_BORROWING)
+@STATED.of(kep83.K83_WITHOUT_BORROWING)
 def without_borrowing(formulation: Formulation) -> None:
     """K83-02: where preemption is needed, usage + request <= min of the queue, unless it borrows.
 
@@ -146,7 +136,7 @@ def without_borrowing(formulation: Formulation) -> None:
             )
 
 
-@STATED.of(K83_AT_MIN)
+@STATED.of(kep83.K83_AT_MIN)
 def at_min_until_last_victim(formulation: Formulation) -> None:
     """K83-07: the last victim of another queue finds it at its min or above in some involved fr.
 

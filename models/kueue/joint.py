@@ -316,35 +316,28 @@ class StateUsage(TreeUsage):
         problem = self._problem
         if problem.children[node]:
             return super()._after(node, fr)
-        total = constant(problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue))
-        return total + self._entered(node, problem.frs[fr]) + self._left(node, fr)
+        joint, tree = self._step.joint, self._step.entrant.tree
+        usage = problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue)
+        # What preemptors of the queue hold who were served in steps before.
+        changes: dict[int, int] = {}
+        for (at, e, w), literal in joint.serve.items():
+            way = joint.entrants[e].ways[w]
+            in_queue = (joint.entrants[e].tree, way.problem.own_queue) == (tree, node)
+            amount = way.reserved.get(problem.frs[fr], 0)
+            if at < self._step.step and in_queue and amount:
+                changes[literal] = amount
+        # What victims of the queue give back.
+        for k, place in joint.classes_at.get((tree, node), ()):
+            amount = int(problem.holding[place, fr])
+            for at in range(self._last) if amount else ():
+                if (at, k) in joint.taken:
+                    changes[joint.taken[at, k]] = -amount
+        return Linear(changes, usage)
 
     def _may_change(self, node: int) -> bool:
         """Return True: victims and preemptors of earlier steps may be anywhere."""
         del node
         return True
-
-    def _entered(self, node: int, fr: FlavorResource) -> Linear:
-        """Return what preemptors of a queue hold who were served in steps before."""
-        held: dict[int, int] = {}
-        for (at, e, w), literal in self._step.joint.serve.items():
-            entrant = self._step.joint.entrants[e]
-            way = entrant.ways[w]
-            in_queue = (entrant.tree, way.problem.own_queue) == (self._step.entrant.tree, node)
-            if at < self._step.step and in_queue and way.reserved.get(fr, 0):
-                held[literal] = way.reserved[fr]
-        return Linear(held)
-
-    def _left(self, node: int, fr: int) -> Linear:
-        """Return what victims of a queue give back, as a negative amount."""
-        joint, holding = self._step.joint, self._problem.holding
-        given: dict[int, int] = {}
-        for k, place in joint.classes_at.get((self._step.entrant.tree, node), ()):
-            amount = int(holding[place, fr])
-            for at in range(self._last) if amount else ():
-                if (at, k) in joint.taken:
-                    given[joint.taken[at, k]] = -amount
-        return Linear(given)
 
 
 def assemble_joint(

@@ -14,22 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.laws import RULE_SETS, Law, Register
-from planner.laws.kueue import (
-    FS_BORROWING,
-    FS_BORROWS_CONTESTED,
-    FS_HOLDS_CONTESTED,
-    FS_RECLAIM,
-    FS_WITHIN_CLUSTER_QUEUE,
-    KQ_ATTEMPT,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_FITS,
-    KQ_HOLDS_CONTESTED,
-    KQ_OVER_QUOTA,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    KQ_WITHOUT_BORROWING,
-)
+from planner.laws import RULE_SETS, Law, Register, kueue
 from planner.models.shared.builder import Linear, constant, negation
 from planner.models.shared.classes import in_force
 from planner.problem.array import BoolArray
@@ -50,7 +35,7 @@ ATTEMPTS: Final[Register[Callable[[Problem, BoolArray], tuple[bool, ...]]]] = Re
 """Which attempts a law permits, given whom no law excludes."""
 
 
-@EXCLUSIONS.of(KQ_HOLDS_CONTESTED, FS_HOLDS_CONTESTED)
+@EXCLUSIONS.of(kueue.KQ_HOLDS_CONTESTED, kueue.FS_HOLDS_CONTESTED)
 def holds_contested_quota(problem: Problem) -> BoolArray:
     """KQ-03, FS-02: forbid workloads that name no contested flavor-resource.
 
@@ -61,7 +46,7 @@ def holds_contested_quota(problem: Problem) -> BoolArray:
     return ~problem.names_contested
 
 
-@EXCLUSIONS.of(KQ_WITHIN_CLUSTER_QUEUE, FS_WITHIN_CLUSTER_QUEUE)
+@EXCLUSIONS.of(kueue.KQ_WITHIN_CLUSTER_QUEUE, kueue.FS_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(problem: Problem) -> BoolArray:
     """KQ-04, FS-03: forbid workloads of the own queue that ``withinClusterQueue`` does not permit.
 
@@ -83,7 +68,7 @@ def within_cluster_queue(problem: Problem) -> BoolArray:
     return forbidden & problem.from_own_queue
 
 
-@EXCLUSIONS.of(KQ_RECLAIM, FS_RECLAIM)
+@EXCLUSIONS.of(kueue.KQ_RECLAIM, kueue.FS_RECLAIM)
 def reclaim_within_cohort(problem: Problem) -> BoolArray:
     """KQ-05, FS-04: forbid workloads of other queues that ``reclaimWithinCohort`` does not permit.
 
@@ -101,7 +86,7 @@ def reclaim_within_cohort(problem: Problem) -> BoolArray:
     return forbidden & ~problem.from_own_queue
 
 
-@EXCLUSIONS.of(FS_BORROWS_CONTESTED)
+@EXCLUSIONS.of(kueue.FS_BORROWS_CONTESTED)
 def borrows_contested_quota(problem: Problem) -> BoolArray:
     """FS-05: forbid workloads of other queues that borrow nothing contested to begin with.
 
@@ -129,7 +114,7 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
     for forbids in in_force(EXCLUSIONS, problem.rules, without):
         allowed &= ~forbids(problem)
     # Only what these laws imply; a model without them must admit what breaks them.
-    if not {KQ_OVER_QUOTA.id, FS_BORROWING.id}.intersection(without):
+    if not {kueue.KQ_OVER_QUOTA.id, kueue.FS_BORROWING.id}.intersection(without):
         over = np.array(_over_quota_up_to_lca(problem))
         allowed &= over[problem.queue] | problem.from_own_queue
     return allowed
@@ -156,7 +141,7 @@ def restricted_while_borrowing(problem: Problem) -> BoolArray:
     return forbidden & ~problem.from_own_queue & ~problem.has_advantage
 
 
-@ATTEMPTS.of(KQ_ATTEMPT)
+@ATTEMPTS.of(kueue.KQ_ATTEMPT)
 def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
     """KQ-08: return the attempts Kueue would make; an attempt is whether it may borrow.
 
@@ -215,7 +200,7 @@ STATED: Final[Register[Callable[[Formulation], None]]] = Register()
 """How a law of classical preemption is stated over a formulation, by the law's id."""
 
 
-@STATED.of(KQ_FITS)
+@STATED.of(kueue.KQ_FITS)
 def fits(formulation: Formulation) -> None:
     """KQ-01, FS-01, K83-01: every requested flavor-resource is available after the removals.
 
@@ -259,7 +244,7 @@ def fit_rows(
         yield need + usage.after(root, fr), problem.quota[root][fr]
 
 
-@STATED.of(KQ_WITHOUT_BORROWING)
+@STATED.of(kueue.KQ_WITHOUT_BORROWING)
 def without_borrowing(formulation: Formulation) -> None:
     """KQ-02: an attempt without borrowing ends with usage + request <= nominal of the queue.
 
@@ -276,7 +261,7 @@ def without_borrowing(formulation: Formulation) -> None:
             )
 
 
-@STATED.of(KQ_BORROW_WITHIN_COHORT)
+@STATED.of(kueue.KQ_BORROW_WITHIN_COHORT)
 def borrow_within_cohort(formulation: Formulation) -> None:
     """KQ-06: an attempt with borrowing takes no victim that needs one without.
 
@@ -287,7 +272,7 @@ def borrow_within_cohort(formulation: Formulation) -> None:
     formulation.builder.add(none, when=[formulation.borrowing])
 
 
-@STATED.of(KQ_OVER_QUOTA)
+@STATED.of(kueue.KQ_OVER_QUOTA)
 def over_quota_until_last_victim(formulation: Formulation) -> None:
     """KQ-07: every touched node below its LCA has a last victim that finds it over quota.
 

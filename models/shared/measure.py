@@ -29,22 +29,18 @@ class Measured(Protocol):
     @property
     def builder(self) -> Builder:
         """The model under construction."""
-        ...
 
     @property
     def classes(self) -> Classes:
         """The classes of candidates."""
-        ...
 
     @property
     def take(self) -> Sequence[int]:
         """The variable of each class."""
-        ...
 
     @property
     def alternatives(self) -> Sequence[int]:
         """The literals of the alternatives, such as nodes, of which one holds; none if just one."""
-        ...
 
 
 def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear:
@@ -126,11 +122,6 @@ def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
         covered = _times(formulation, budget.pods[first] * going)
         total = total + formulation.builder.positive_part(covered - budget.allowed)
     return total
-
-
-def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
-    """D8: how many queues have a victim that is not being evicted already."""
-    return _touched(formulation, _going_by_queue(formulation, table).values())
 
 
 def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
@@ -258,7 +249,8 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D1": _highest_rank,
     "D7": _over_freed,
-    "D8": _queues_touched,
+    # How many queues have a victim that is not being evicted already.
+    "D8": lambda model, table: _touched(model, _going_by_queue(model, table).values()),
     "D8t": _tenants_touched,
     "D9": _unfairness,
     "D11": _cascades,

@@ -20,16 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from planner.laws import RULE_SETS, Law, Register
-from planner.laws.yunikorn import (
-    YK_FENCE,
-    YK_FITS_NODE,
-    YK_MAY_PREEMPT,
-    YK_OTHER_QUEUE,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_PRIORITY,
-)
+from planner.laws import RULE_SETS, Law, Register, yunikorn
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, share_type
@@ -186,7 +177,7 @@ EXCLUSIONS: Final[Register[Exclusion]] = Register()
 """Whom a law forbids by itself, by the law's id."""
 
 
-@EXCLUSIONS.of(YK_OTHER_QUEUE)
+@EXCLUSIONS.of(yunikorn.YK_OTHER_QUEUE)
 def other_queue(problem: YuniKornProblem) -> BoolArray:
     """YK-03: forbid the allocations of the ask's own queue, hence of its own application.
 
@@ -195,7 +186,7 @@ def other_queue(problem: YuniKornProblem) -> BoolArray:
     return np.equal(problem.queue, problem.own_queue)
 
 
-@EXCLUSIONS.of(YK_PRIORITY)
+@EXCLUSIONS.of(yunikorn.YK_PRIORITY)
 def priority(problem: YuniKornProblem) -> BoolArray:
     """YK-06: forbid allocations whose adjusted priority is higher than that of the ask.
 
@@ -204,7 +195,7 @@ def priority(problem: YuniKornProblem) -> BoolArray:
     return _mask(value > problem.ask.priority for value in adjusted_priorities(problem))
 
 
-@EXCLUSIONS.of(YK_FENCE)
+@EXCLUSIONS.of(yunikorn.YK_FENCE)
 def fence(problem: YuniKornProblem) -> BoolArray:
     """YK-07: forbid what is outside the fence, or in a leaf with preemption disabled.
 
@@ -224,7 +215,7 @@ def fence(problem: YuniKornProblem) -> BoolArray:
     return np.array(forbidden, dtype=np.bool_)[problem.queue]
 
 
-@EXCLUSIONS.of(YK_PREEMPTABLE)
+@EXCLUSIONS.of(yunikorn.YK_PREEMPTABLE)
 def preemptable(problem: YuniKornProblem) -> BoolArray:
     """YK-10: forbid what shares no type with the ask, must stay on its node, or is being preempted.
 
@@ -241,7 +232,7 @@ def preemptable(problem: YuniKornProblem) -> BoolArray:
     )
 
 
-@EXCLUSIONS.of(YK_MAY_PREEMPT)
+@EXCLUSIONS.of(yunikorn.YK_MAY_PREEMPT)
 def may_preempt(problem: YuniKornProblem) -> BoolArray:
     """YK-11: forbid everything if the ask may not preempt at all.
 
@@ -250,7 +241,7 @@ def may_preempt(problem: YuniKornProblem) -> BoolArray:
     return np.full(len(problem.allocations), not problem.may_preempt, dtype=np.bool_)
 
 
-@EXCLUSIONS.of(YK_FITS_NODE)
+@EXCLUSIONS.of(yunikorn.YK_FITS_NODE)
 def on_required_node(problem: YuniKornProblem) -> BoolArray:
     """YK-08 for an ask with a required node: forbid what is not on that node.
 
@@ -266,7 +257,7 @@ def on_required_node(problem: YuniKornProblem) -> BoolArray:
     )
 
 
-@EXCLUSIONS.of(YK_OVER_GUARANTEED)
+@EXCLUSIONS.of(yunikorn.YK_OVER_GUARANTEED)
 def never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
     """YK-05, as far as it excludes single allocations: forbid what has no turn to begin with.
 

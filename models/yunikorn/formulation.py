@@ -103,11 +103,6 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
             total[:, self.problem.queues[queue].parent] += total[:, queue]
         return total
 
-    def below(self, queue: int) -> BoolArray:
-        """(K,) which classes are in a queue or below it."""
-        below: BoolArray = self.within[queue, self.queue]
-        return below
-
 
 def build_classes(
     problem: YuniKornProblem, eligible: BoolArray, costs: Sequence[IntArray]
@@ -171,4 +166,5 @@ class Formulation:
 
     def freed_below(self, queue: int, t: int) -> Linear:
         """Return what the victims at or below a queue hold of a type."""
-        return self.freed(np.flatnonzero(self.columns.below(queue)), t)
+        columns = self.columns
+        return self.freed(np.flatnonzero(columns.within[queue, columns.queue]), t)

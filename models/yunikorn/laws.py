@@ -32,18 +32,8 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import Register
-from planner.laws.yunikorn import (
-    YK_FITS_NODE,
-    YK_LAST_TIER,
-    YK_LEAVES_GUARANTEED,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_UNDER_GUARANTEED,
-    YK_WITHIN_GUARANTEED,
-    YK_WITHIN_LIMITS,
-    Spared,
-)
+from planner.laws import Register, yunikorn
+from planner.laws.yunikorn import Spared
 from planner.models.shared.builder import ZERO, Builder, Linear, constant, negation, variable
 from planner.models.shared.classes import Classes, in_force, new_takes
 from planner.models.yunikorn.candidates import (
@@ -197,10 +187,10 @@ class _Turns:
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()
 """How a law is stated over a formulation, by the law's id."""
 
-STATED.of(YK_OVER_GUARANTEED)(over_guaranteed)
+STATED.of(yunikorn.YK_OVER_GUARANTEED)(over_guaranteed)
 
 
-@STATED.of(YK_LAST_TIER)
+@STATED.of(yunikorn.YK_LAST_TIER)
 def spares_last_tier(formulation: Formulation) -> None:
     """YK-01: no victim has opted out, or, where that is asked for, is an originator.
 
@@ -224,7 +214,7 @@ def spared_by(problem: YuniKornProblem, spare: Spared) -> BoolArray:
     return problem.opted_out if spare == "opted-out" else problem.opted_out | problem.originator
 
 
-@STATED.of(YK_LEAVES_GUARANTEED)
+@STATED.of(yunikorn.YK_LEAVES_GUARANTEED)
 def leaves_guaranteed(formulation: Formulation) -> None:
     """YK-02: no queue with victims ends below its guaranteed, or below where it was under it.
 
@@ -247,7 +237,7 @@ def leaves_guaranteed(formulation: Formulation) -> None:
             formulation.builder.add(formulation.freed(np.concatenate(binding), t) <= may_go)
 
 
-@STATED.of(YK_WITHIN_GUARANTEED)
+@STATED.of(yunikorn.YK_WITHIN_GUARANTEED)
 def within_guaranteed(formulation: Formulation) -> None:
     """YK-04: the ask fits into what its queue has left of its guaranteed.
 
@@ -268,7 +258,7 @@ def within_guaranteed(formulation: Formulation) -> None:
         formulation.builder.add(formulation.freed_below(queue, t) >= amount)
 
 
-@STATED.of(YK_UNDER_GUARANTEED)
+@STATED.of(yunikorn.YK_UNDER_GUARANTEED)
 def under_guaranteed(formulation: Formulation) -> None:
     """YK-12: the queue of the ask is under its guaranteed before anything is removed.
 
@@ -278,7 +268,7 @@ def under_guaranteed(formulation: Formulation) -> None:
         formulation.builder.any_of([])
 
 
-@STATED.of(YK_FITS_NODE)
+@STATED.of(yunikorn.YK_FITS_NODE)
 def fits_node(formulation: Formulation) -> None:
     """YK-08: the ask fits on the chosen node, and victims are there.
 
@@ -308,7 +298,7 @@ def fits_node(formulation: Formulation) -> None:
         builder.add(permitted + variable(take) <= 0)
 
 
-@STATED.of(YK_WITHIN_LIMITS)
+@STATED.of(yunikorn.YK_WITHIN_LIMITS)
 def within_limits(formulation: Formulation) -> None:
     """YK-09: the ask's queue and all above it are within their maximum, with the ask.
 
@@ -324,7 +314,7 @@ def within_limits(formulation: Formulation) -> None:
         formulation.builder.add(formulation.freed_below(queue, t) >= over)
 
 
-@STATED.of(YK_PREEMPTABLE)
+@STATED.of(yunikorn.YK_PREEMPTABLE)
 def preemptable(formulation: Formulation) -> None:
     """YK-10: there is at least one victim.
 
@@ -356,7 +346,7 @@ def assemble(
     nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
     # Without a usable node this has no solution, and neither has the problem.
     builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
-    one_node = YK_FITS_NODE.id not in without
+    one_node = yunikorn.YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
     for state in in_force(STATED, rules, without):
         state(formulation)

@@ -11,13 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from planner.laws import RULE_SETS
-from planner.laws.yunikorn import (
-    YK_LEAVES_GUARANTEED,
-    YK_UNDER_GUARANTEED,
-    YK_WITHIN_GUARANTEED,
-    YK_WITHIN_LIMITS,
-)
+from planner.laws import RULE_SETS, yunikorn
 from planner.models.shared.classes import Classes, Row
 from planner.models.yunikorn.candidates import (
     At,
@@ -54,20 +48,22 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
     """
     columns = Columns(problem, classes)
     laws = RULE_SETS[rules]
-    short = short_of_guaranteed(problem) if YK_WITHIN_GUARANTEED in laws else []
-    if YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
+    short = short_of_guaranteed(problem) if yunikorn.YK_WITHIN_GUARANTEED in laws else []
+    if yunikorn.YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
         short = None  # no victims help
-    over = over_limits(problem) if YK_WITHIN_LIMITS in laws else []
+    over = over_limits(problem) if yunikorn.YK_WITHIN_LIMITS in laws else []
     needs = None if short is None else [*short, *over]
-    allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
-    return {
-        node: NodeRows(
-            classes=on_node,
-            cover=_cover(columns, node, on_node, needs),
-            caps=_caps(columns, on_node, allowances),
-        )
-        for node, on_node in columns.of_node.items()
-    }
+    allowances = above_guaranteed(problem) if yunikorn.YK_LEAVES_GUARANTEED in laws else []
+    found = {}
+    for node, on_node in columns.of_node.items():
+        caps = []
+        for allowance in allowances:
+            held = _held_below(columns, on_node, allowance)
+            # A cap that all candidates together keep binds nobody.
+            if (held * columns.counts[on_node]).sum() > allowance.amount:
+                caps.append(Row.of(_name(problem, allowance), -held, -allowance.amount))
+        found[node] = NodeRows(on_node, _cover(columns, node, on_node, needs), caps)
+    return found
 
 
 def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] | None) -> list[Row]:
@@ -86,17 +82,6 @@ def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] |
         Row.of(_name(problem, need), _held_below(columns, classes, need), need.amount)
         for need in needs
     ]
-    return rows
-
-
-def _caps(columns: Columns, classes: IntArray, allowances: Sequence[At]) -> list[Row]:
-    """Return the rows of YK-02 that bind the candidates of a node."""
-    rows = []
-    for allowance in allowances:
-        held = _held_below(columns, classes, allowance)
-        # A cap that all candidates together keep binds nobody.
-        if (held * columns.counts[classes]).sum() > allowance.amount:
-            rows.append(Row.of(_name(columns.problem, allowance), -held, -allowance.amount))
     return rows
 
 

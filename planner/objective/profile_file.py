@@ -72,7 +72,18 @@ def read_profile(path: str | Path) -> Profile:
         If a key is missing, unknown or unusable.
     """
     path = Path(path)
-    document = _load(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        found = getattr(error, "strerror", None) or "cannot be read"
+        raise InputError(str(path), found, "a TOML file") from None
+    if len(data) > MAX_BYTES:
+        raise ParseError(str(path), f"more than {MAX_BYTES} bytes", "a short TOML file")
+    try:
+        document = parse_toml(data.decode("utf-8"))
+    except ValueError as error:
+        raise ParseError(str(path), f"not TOML: {error}") from None
     for key in document:
         if key not in _KEYS:
             raise SchemaError(f"{path}: {_brief(key)}", "there is no such key", ", ".join(_KEYS))
@@ -131,21 +142,6 @@ def parse_front(text: str) -> tuple[Measure, Measure]:
         raise SchemaError("objective", f'"{text}" cannot be used', f'two measures: "{FRONT}D2,D4"')
     first, second = (_measure("objective", part) for part in parts)
     return first, second
-
-
-def _load(path: Path) -> Mapping[str, object]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        found = getattr(error, "strerror", None) or "cannot be read"
-        raise InputError(str(path), found, "a TOML file") from None
-    if len(data) > MAX_BYTES:
-        raise ParseError(str(path), f"more than {MAX_BYTES} bytes", "a short TOML file")
-    try:
-        return parse_toml(data.decode("utf-8"))
-    except ValueError as error:
-        raise ParseError(str(path), f"not TOML: {error}") from None
 
 
 def _text(path: Path, document: Mapping[str, object], key: str, default: str) -> str:

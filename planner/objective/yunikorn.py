@@ -17,7 +17,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.resource import fits
 from planner.state.clock import SECOND
-from planner.state.yunikorn import Allocation, YuniKornState, paths_of
+from planner.state.yunikorn import YuniKornState, paths_of
 from planner.term import unit_weight
 
 NOT_TOLD: Final = frozenset({"D6", "D10"})
@@ -68,7 +68,13 @@ def yunikorn_term_table(
     keys = [one.allocation_key for one in problem.allocations]
     for name in sorted({*(costs or {})}.difference(keys)):
         raise LookupFailed("costs", f"there is no allocation {name}")
-    disruptions = Disruptions.of([_disruption(each, now) for each in problem.allocations])
+    seconds = [max(0, now - one.allocation_time) // SECOND for one in problem.allocations]
+    disruptions = Disruptions.of(
+        [
+            Disruption(one.originator or one.opted_out, ran_s, ran_s, DEFAULT_RESTART_S)
+            for one, ran_s in zip(problem.allocations, seconds, strict=True)
+        ]
+    )
     priority = np.array(adjusted, dtype=np.int64)
     rank, priorities = ranks(priority, eligible)
     # What is being preempted is no candidate of YuniKorn at all, unlike in Kueue: nobody goes for
@@ -80,7 +86,12 @@ def yunikorn_term_table(
         for one in problem.allocations
     ]
     sizes, pods = exact_sizes(keys, held, np.arange(len(keys))), [1] * len(keys)
-    place = places(problem.order, eligible)
+    place, asked = places(problem.order, eligible), problem.ask.resource
+    # Without a node nobody can be freed for, and all that is asked for is lacking.
+    needs = [
+        [max(0, asked.get(t, 0) - max(0, room.get(t, 0))) for t in problem.types]
+        for room in problem.available or ({},)
+    ]
     separable = separable_terms(
         Losses(keys, sizes, pods, disruptions, rank, place, priority, nobody, costs or {})
     )
@@ -97,8 +108,7 @@ def yunikorn_term_table(
         sharers={queue: (queue,) for queue in range(len(problem.queues))},
         contested=contested,
         weight=[unit_weight(t) for t in problem.types],
-        # Without a node nobody can be freed for, and all that is asked for is lacking.
-        needs=[_needs(problem, one) for one in problem.available or ({},)],
+        needs=needs,
         alternative=lambda victims: chosen_node(problem, victims) or 0,
         disruptions=disruptions,
         groups=[_groups(problem, position) for position in range(len(keys))],
@@ -151,20 +161,4 @@ def _borrowed(queue: QueueFacts) -> int:
     return sum(
         unit_weight(t) * max(0, amount - guaranteed.get(t, 0))
         for t, amount in queue.allocated.items()
-    )
-
-
-def _needs(problem: YuniKornProblem, available: Mapping[str, int]) -> list[int]:
-    """Return what must be freed on a node with so much room, per type of the problem: (T,)."""
-    asked = problem.ask.resource
-    return [max(0, asked.get(t, 0) - max(0, available.get(t, 0))) for t in problem.types]
-
-
-def _disruption(allocation: Allocation, now: int) -> Disruption:
-    running_s = max(0, now - allocation.allocation_time) // SECOND
-    return Disruption(
-        last_tier=allocation.originator or allocation.opted_out,
-        running_s=running_s,
-        lost_s=running_s,
-        restart_s=DEFAULT_RESTART_S,
     )

@@ -13,7 +13,6 @@ from pydantic import AliasChoices, Field, ValidationError
 
 from planner.errors import SchemaError
 from planner.quota.kueue.placing import Group, groups_of
-from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
@@ -104,23 +103,21 @@ def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment")
             raise SchemaError(
                 where, f'podset "{name}" is not in {preemptor.key}', f"one of {known}"
             )
-    pod_sets = tuple(_complete(one, given.get(one.name), where) for one in preemptor.pod_sets)
+    pod_sets = []
+    for request in preemptor.pod_sets:
+        named = f'podset "{request.name}"'
+        pods = given.get(request.name) or PodSetFlavors(name=request.name)
+        for resource, amount in request.totals.items():
+            if amount and resource not in pods.flavors:
+                raise SchemaError(where, f"{named} asks for {resource} but gets no flavor for it")
+        count = request.count if pods.count is None else pods.count
+        least = min(request.pod_set.min_count or request.count, request.count)
+        if pods.count is not None and not least <= count <= request.spec_count:
+            expected = f"a count from {least} to {request.spec_count}"
+            raise SchemaError(where, f"{named} gets {count} pods", expected)
+        pod_sets.append(pods.model_copy(update={"count": count}))
     mode = worst(choice.mode for pods in pod_sets for choice in pods.flavors.values())
-    return assignment.model_copy(update={"pod_sets": pod_sets, "mode": mode})
-
-
-def _complete(request: PodSetRequest, pods: PodSetFlavors | None, where: str) -> PodSetFlavors:
-    pods, named = pods or PodSetFlavors(name=request.name), f'podset "{request.name}"'
-    for resource, amount in request.totals.items():
-        if amount and resource not in pods.flavors:
-            raise SchemaError(where, f"{named} asks for {resource} but gets no flavor for it")
-    if pods.count is None:
-        return pods.model_copy(update={"count": request.count})
-    least = min(request.pod_set.min_count or request.count, request.count)
-    if not least <= pods.count <= request.spec_count:
-        expected = f"a count from {least} to {request.spec_count}"
-        raise SchemaError(where, f"{named} gets {pods.count} pods", expected)
-    return pods
+    return assignment.model_copy(update={"pod_sets": tuple(pod_sets), "mode": mode})
 
 
 def flavor_resources(assignment: Assignment) -> list[FlavorResource]:

@@ -289,7 +289,12 @@ class _Known:
             behind = self._class_behind(name)
             if behind is None:
                 continue
-            self._refuse_fractions(pods, name, defaults, amount)
+            for container in _containers(spec):
+                own = _extended(container, defaults).get(name, 0)
+                if own % NANO or own > MAX_INT64 * NANO:
+                    raise _RejectedError(f"{name}: extended resource quantity must be an integer")
+            if amount > MAX_INT64 * NANO:
+                raise _RejectedError(f"{name}: total extended resource quantity overflows int64")
             logical = self.names.get(behind.metadata.name, name)
             amounts[logical] = amounts.get(logical, 0) + amount
             replaced.add(name)
@@ -310,16 +315,6 @@ class _Known:
                 resolves = f"extended resource {resource} resolves to DeviceClass {name}"
                 raise _RejectedError(f"{resolves} with {what} configured")
         return self.classes[name]
-
-    def _refuse_fractions(
-        self, pods: PodSet, resource: str, defaults: Defaults, total: int
-    ) -> None:
-        for container in _containers(pods.template.spec):
-            amount = _extended(container, defaults).get(resource, 0)
-            if amount % NANO or amount > MAX_INT64 * NANO:
-                raise _RejectedError(f"{resource}: extended resource quantity must be an integer")
-        if total > MAX_INT64 * NANO:
-            raise _RejectedError(f"{resource}: total extended resource quantity overflows int64")
 
     def of_counters(self, place: int, pods: PodSet) -> Charge:
         """Charge the largest counter among the devices that match, times their number."""

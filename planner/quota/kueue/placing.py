@@ -170,8 +170,15 @@ def aim_of(request: TopologyRequest | None, tree: FlavorTree) -> Aim | None:
     slice_level = tree.level(constraints[0].topology) if constraints else tree.depth
     if size <= 0 or level is None or slice_level is None or level > slice_level:
         return None
-    layers = _layers(tree, constraints, slice_level)
-    return None if layers is None else Aim(level, required, spread, slice_level, size, layers)
+    layers: dict[int, int] = {}
+    above = slice_level
+    for outer, inner in pairwise(constraints):
+        below = tree.level(inner.topology)
+        if below is None or below <= above or inner.size <= 0 or outer.size % inner.size:
+            return None
+        layers |= dict.fromkeys(range(above + 1, below + 1), inner.size)
+        above = below
+    return Aim(level, required, spread, slice_level, size, layers)
 
 
 def _level(
@@ -189,17 +196,3 @@ def _level(
     if constraints:
         return (tree.levels[0] if tree.levels else None), False, True
     return (lowest if spread else None), False, spread
-
-
-def _layers(
-    tree: FlavorTree, constraints: Sequence[SliceConstraint], slice_level: int
-) -> dict[int, int] | None:
-    layers: dict[int, int] = {}
-    above = slice_level
-    for outer, inner in pairwise(constraints):
-        level = tree.level(inner.topology)
-        if level is None or level <= above or inner.size <= 0 or outer.size % inner.size:
-            return None
-        layers |= dict.fromkeys(range(above + 1, level + 1), inner.size)
-        above = level
-    return layers

@@ -45,7 +45,7 @@ from planner.state.kueue import (
     Workload,
 )
 from planner.state.kueue_workloads import Entry, Facts, Workloads
-from planner.state.queues import ResourceGroup
+from planner.state.queues import ClusterQueueSpec, CohortSpec, ResourceGroup
 
 
 class Admitted(NamedTuple):
@@ -435,31 +435,21 @@ def _nodes(
     # Cohorts first: a queue then finds its parent's number, whatever the order of the dump.
     names = [name for name in activity.parents if name not in activity.looping]
     position = {name: i for i, name in enumerate(names)}
-    cohorts = [
-        Node(
-            name=name,
-            parent=position.get(activity.parents[name], NO_PARENT),
-            is_queue=False,
-            active=True,
-            quotas=_quotas(specs[name].resource_groups, index, arithmetic, lends=lends)
-            if name in specs
-            else {},
-            weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
-        )
-        for name in names
-    ]
-    queues = [
-        Node(
-            name=cq.name,
-            parent=position.get(cq.spec.cohort_name, NO_PARENT),
-            is_queue=True,
-            active=cq.name not in activity.inactive,
-            quotas=_quotas(cq.spec.resource_groups, index, arithmetic, lends=lends),
-            weight_nano=cq.spec.fair_sharing.weight,
-        )
-        for cq in state.cluster_queues
-    ]
-    return cohorts + queues
+    inactive = activity.inactive.keys()
+
+    def node(
+        name: str, parent: str, spec: CohortSpec | ClusterQueueSpec | None, *, is_queue: bool
+    ) -> Node:
+        active = not is_queue or name not in inactive
+        above = position.get(parent, NO_PARENT)
+        if spec is None:
+            return Node(name, above, is_queue, active, {})
+        quotas = _quotas(spec.resource_groups, index, arithmetic, lends=lends)
+        return Node(name, above, is_queue, active, quotas, spec.fair_sharing.weight)
+
+    cohorts = [node(one, activity.parents[one], specs.get(one), is_queue=False) for one in names]
+    queues = ((cq.name, cq.spec.cohort_name, cq.spec) for cq in state.cluster_queues)
+    return [*cohorts, *(node(*queue, is_queue=True) for queue in queues)]
 
 
 def _quotas(
