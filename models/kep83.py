@@ -17,9 +17,8 @@ import numpy as np
 
 from planner.laws import Register, kep83
 from planner.models.kueue.formulation import Columns, Formulation
-from planner.models.kueue.laws import fits
+from planner.models.kueue.laws import borrows_contested_quota, fits, keep_nominal
 from planner.models.kueue.relaxation import cover_rows, with_excess
-from planner.models.shared.builder import negation
 from planner.models.shared.classes import Relaxation, Row, in_force
 from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem
@@ -77,15 +76,8 @@ def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
 
     Source: KEP-83, Preemption, step 2.1.
     """
-    base = problem.base
     # Usage as it is: the KEP looks once, before any removal.
-    borrows = np.array(
-        [
-            any(used[fr] > quota[fr] for fr in base.contested)
-            for used, quota in zip(base.usage, base.quota, strict=True)
-        ]
-    )
-    return ~borrows[base.queue] & ~base.from_own_queue
+    return borrows_contested_quota(problem.base)
 
 
 @EXCLUSIONS.of(kep83.K83_WAITED)
@@ -126,14 +118,8 @@ def without_borrowing(formulation: Formulation) -> None:
 
     Source: KEP-83, Detecting Workloads that might benefit from preemption.
     """
-    problem, usage = formulation.problem, formulation.usage
-    queue = problem.own_queue
-    for fr in problem.contested:
-        asked, nominal = problem.request[fr], problem.quota[queue][fr]
-        if asked and nominal != UNLIMITED:
-            formulation.builder.add(
-                usage.after(queue, fr) + asked <= nominal, when=[negation(formulation.borrowing)]
-            )
+    problem = formulation.problem
+    keep_nominal(formulation, {fr: problem.request[fr] for fr in problem.contested})
 
 
 @STATED.of(kep83.K83_AT_MIN)
@@ -149,22 +135,10 @@ def at_min_until_last_victim(formulation: Formulation) -> None:
 
     Source: KEP-83, Preemption, step 4; docs/design/theory.md §2.2 for the last victim.
     """
-    problem, builder = formulation.problem, formulation.builder
-    last = formulation.last_victims
+    problem = formulation.problem
     for queue in formulation.classes_of:
-        if queue == problem.own_queue:
-            continue
-        quota = problem.quota[queue]
-        bounded = [fr for fr in problem.contested if quota[fr] != UNLIMITED]
-        least = {fr: builder.bounds(formulation.usage.after(queue, fr))[0] for fr in bounded}
-        # At its min or above whatever goes.
-        if any(least[fr] >= quota[fr] for fr in bounded):
-            continue
-        possible = [(last.with_last(queue, fr), quota[fr]) for fr in bounded]
-        literals = builder.witnesses(
-            (then, bound) for then, bound in possible if builder.bounds(then)[1] >= bound
-        )
-        builder.any_of([*literals, negation(last.touched(queue))])
+        if queue != problem.own_queue:
+            formulation.last_victims.require_over_quota(queue, problem.contested, beyond=0)
 
 
 def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] = ()) -> Formulation:

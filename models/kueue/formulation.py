@@ -167,22 +167,18 @@ class LastVictims:
         """Return the usage of a node after all removals but that of its last victim."""
         return self._formulation.usage.after(node, fr) + self._back(node, fr)
 
-    def require_over_quota(self, node: int, frs: Iterable[int]) -> None:
-        """Require touched => the last victim finds the node over its quota in some fr.
+    def require_over_quota(self, node: int, frs: Iterable[int], *, beyond: int = 1) -> None:
+        """Require touched => the last victim finds the node so far over its quota in some fr.
 
         Nothing is added where some fr stays over quota whatever is removed.
         """
         builder, usage = self._builder, self._formulation.usage
-        quota = self._problem.quota[node]
-        bounded = [fr for fr in frs if quota[fr] != UNLIMITED]
-        if any(builder.bounds(usage.after(node, fr))[0] > quota[fr] for fr in bounded):
+        quotas = self._problem.quota[node]
+        least = {fr: quotas[fr] + beyond for fr in frs if quotas[fr] != UNLIMITED}
+        if any(builder.bounds(usage.after(node, fr))[0] >= least[fr] for fr in least):
             return
-        with_last = {fr: self.with_last(node, fr) for fr in bounded}
-        possible = (
-            (usage_then, quota[fr] + 1)
-            for fr, usage_then in with_last.items()
-            if builder.bounds(usage_then)[1] > quota[fr]
-        )
+        then = [(self.with_last(node, fr), bound) for fr, bound in least.items()]
+        possible = (each for each in then if builder.bounds(each[0])[1] >= each[1])
         builder.any_of([*builder.witnesses(possible), negation(self.touched(node))])
 
     def _touched(self, node: int) -> int:
@@ -315,10 +311,7 @@ class Formulation:
     def fair(self) -> FairRules:
         """The rules of fair sharing.
 
-        Raises
-        ------
-        ValueError
-            If the problem is one of classical preemption.
+        Raises ``ValueError`` if the problem is one of classical preemption.
         """
         if self.problem.fair is None:
             raise ValueError("a law of fair sharing on a problem without it")

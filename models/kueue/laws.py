@@ -8,7 +8,7 @@ All ids and sources are in planner/laws/kueue.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Final
 
@@ -250,15 +250,20 @@ def without_borrowing(formulation: Formulation) -> None:
 
     Source: kueue ff69552e preemption.go ``workloadFits``.
     """
-    problem, usage = formulation.problem, formulation.usage
-    queue = problem.own_queue
-    for fr in problem.within_nominal:
-        nominal = problem.quota[queue][fr]
+    problem = formulation.problem
+    keep_nominal(formulation, {fr: problem.searched[fr] for fr in problem.within_nominal})
+
+
+def keep_nominal(formulation: Formulation, asked: Mapping[int, int]) -> None:
+    """State that the own queue, with what is asked for, keeps its nominal quota unless it borrows.
+
+    ``asked`` has the amounts by fr.
+    """
+    queue, without = formulation.problem.own_queue, [negation(formulation.borrowing)]
+    for fr, amount in asked.items():
+        nominal = formulation.problem.quota[queue][fr]
         if nominal != UNLIMITED:
-            formulation.builder.add(
-                usage.after(queue, fr) + problem.searched[fr] <= nominal,
-                when=[negation(formulation.borrowing)],
-            )
+            formulation.builder.add(formulation.usage.after(queue, fr) + amount <= nominal, without)
 
 
 @STATED.of(kueue.KQ_BORROW_WITHIN_COHORT)

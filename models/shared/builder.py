@@ -348,13 +348,7 @@ class _Free(NamedTuple):
 
 
 def refuse_overflow(linear: Linear | _Free, low: int, high: int) -> None:
-    """Refuse an expression whose values, between two bounds, are too large to be added up.
-
-    Raises
-    ------
-    UnsupportedError
-        If they are.
-    """
+    """Raise ``UnsupportedError`` if values between two bounds are too large to be added up."""
     if max(abs(low), abs(high)) > _LARGEST:
         raise UnsupportedError(
             "the model",

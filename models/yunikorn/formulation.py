@@ -36,10 +36,8 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
     def holding(self) -> IntArray:
         """(K, T) what one member of each class holds.
 
-        Raises
-        ------
-        UnsupportedError
-            If all candidates hold too much together to be added up in 64 bits.
+        Raises ``UnsupportedError`` if all candidates hold too much together to be added up in 64
+        bits.
         """
         holding = super().holding
         # In doubles, where it cannot wrap: only its order of magnitude is asked for.

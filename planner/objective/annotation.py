@@ -123,10 +123,7 @@ def plain_disruption(running_s: int) -> Disruption:
 def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> Disruption:
     """Read what is noted on a workload at a moment, which runs for so many seconds.
 
-    Raises
-    ------
-    SchemaError
-        If an annotation under the prefix has an unusable value.
+    Raises ``SchemaError`` if an annotation under the prefix has an unusable value.
     """
     if remarks is None:
         return plain_disruption(running_s)
@@ -165,10 +162,7 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
 def run_seconds(remarks: Remarks | None) -> int | None:
     """Return for how many seconds a workload says that it runs, at least 1; ``None`` without it.
 
-    Raises
-    ------
-    SchemaError
-        If the annotation has an unusable value.
+    Raises ``SchemaError`` if the annotation has an unusable value.
     """
     said = None if remarks is None else _seconds(remarks, PREFIX + "run-seconds")
     return None if said is None else max(1, said)
@@ -219,13 +213,7 @@ _COST = re.compile(r"[0-9]{1,10}")
 
 
 def parse_milestones(text: str) -> Milestones:
-    """Read milestones; where there is no point at 0 s, the cost there is 0.
-
-    Raises
-    ------
-    ValueError
-        If the text cannot be used.
-    """
+    """Read milestones, at 0 s of cost 0 by default; raise ``ValueError`` on any other text."""
     points: list[tuple[int, int]] = []
     for point in text.split(","):
         time, colon, cost = point.strip().partition(":")
@@ -250,10 +238,7 @@ def milestone_cost(points: Milestones, running_s: int) -> int:
 def parse_seconds(text: str) -> int:
     """Read a duration as Go writes it, such as ``1h30m``, in whole seconds.
 
-    Raises
-    ------
-    ValueError
-        If it is none, or negative, or has a fraction of a second.
+    Raises ``ValueError`` if it is none, or negative, or has a fraction of a second.
     """
     nanoseconds = parse_duration(text)
     if nanoseconds is None or nanoseconds < 0 or nanoseconds % SECOND:

@@ -102,15 +102,10 @@ def apply_profile(
     ``known`` is asked only if the objective names groups, and ``own`` only if it caps the victims
     of each priority: how many the scheduler's own plan has, or ``None`` if that has no victims.
 
-    Raises
-    ------
-    LookupFailed
-        If it names a group that the state does not know.
-    SchemaError
-        If it protects run time softly, or has rates, and minimises no term that counts them; or
-        if it does anything with the victims of each priority but minimise them.
-    UnsupportedError
-        If it rates what the state cannot tell.
+    Raises ``LookupFailed`` if it names a group that the state does not know. Raises ``SchemaError``
+    if it protects run time softly, or has rates, and minimises no term that counts them; or if it
+    does anything with the victims of each priority but minimise them. Raises ``UnsupportedError``
+    if it rates what the state cannot tell.
     """
     wishes = profile.wishes
     where = f"objective {profile.name}"

@@ -40,14 +40,9 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     - ``ranked``: (W,) among whose priorities ranks are counted; the candidates when absent.
     - ``asking``: The nodes that the preemptors are in; those of the one preemptor when absent.
 
-    Raises
-    ------
-    LookupFailed
-        If a cost is given for a workload that holds no quota.
-    SchemaError
-        If an annotation has an unusable value.
-    UnsupportedError
-        If a workload is too large to add its cost up exactly.
+    Raises ``LookupFailed`` if a cost is given for a workload that holds no quota. Raises
+    ``SchemaError`` if an annotation has an unusable value. Raises ``UnsupportedError`` if a
+    workload is too large to add its cost up exactly.
     """
     if costs is not None:
         held = {workload.key for group in snapshot.admitted.values() for workload in group}

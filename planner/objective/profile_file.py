@@ -62,14 +62,8 @@ _GROUPS: Final = ("queue", "cohort", "namespace")
 def read_profile(path: str | Path) -> Profile:
     """Read a profile from a TOML file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    ParseError
-        If it is no TOML, or too large.
-    SchemaError
-        If a key is missing, unknown or unusable.
+    Raises ``InputError`` if the file cannot be read. Raises ``ParseError`` if it is no TOML, or too
+    large. Raises ``SchemaError`` if a key is missing, unknown or unusable.
     """
     path = Path(path)
     try:
@@ -109,10 +103,7 @@ def read_profile(path: str | Path) -> Profile:
 def find_profile(name: str) -> Profile:
     """Return the profile of a name; one that ends in ``.toml`` is a file.
 
-    Raises
-    ------
-    InputError
-        If there is no such profile, or its file cannot be used.
+    Raises ``InputError`` if there is no such profile, or its file cannot be used.
     """
     if name.endswith(SUFFIX):
         return read_profile(name)
@@ -132,10 +123,7 @@ def find_profile(name: str) -> Profile:
 def parse_front(text: str) -> tuple[Measure, Measure]:
     """Read the two measures of a Pareto front, such as ``pareto:D2,D4``.
 
-    Raises
-    ------
-    SchemaError
-        If they are not two, or one cannot be used.
+    Raises ``SchemaError`` if they are not two, or one cannot be used.
     """
     parts = text.removeprefix(FRONT).split(",")
     if not text.startswith(FRONT) or len(parts) != 2 or parts[0].strip() == parts[1].strip():  # noqa: PLR2004 - a pair
@@ -300,10 +288,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     What Python itself makes of it takes memory by the square of the length of a dotted key, and of
     long numbers it makes what cannot be printed: both are refused before.
 
-    Raises
-    ------
-    ValueError
-        If it is no TOML, or more than a table of settings needs.
+    Raises ``ValueError`` if it is no TOML, or more than a table of settings needs.
     """
     import tomllib  # noqa: PLC0415 - hardly any plan has an objective from a file
 

@@ -111,10 +111,7 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
 def separable_terms(losses: Losses) -> dict[str, IntArray]:
     """Return what each workload adds to every separable term: (W,) each.
 
-    Raises
-    ------
-    UnsupportedError
-        If a workload is too large to add its cost up exactly.
+    Raises ``UnsupportedError`` if a workload is too large to add its cost up exactly.
     """
     return {term: of_each(losses) for term, of_each in SUMS.items()}
 
@@ -124,10 +121,7 @@ def exact_sizes(names: Sequence[str], sizes: Sequence[int], kind: IntArray) -> I
 
     ``sizes`` are those of the kinds of workloads that there are, ``kind`` is (W,).
 
-    Raises
-    ------
-    UnsupportedError
-        If a workload is too large to calculate with.
+    Raises ``UnsupportedError`` if a workload is too large to calculate with.
     """
     if max(sizes, default=0) > _LARGEST_SIZE:
         _array(names, [sizes[one] for one in kind.tolist()], _LARGEST_SIZE)

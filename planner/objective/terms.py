@@ -134,13 +134,7 @@ class TermTable(Struct, frozen=True):
     cascades: Cascades | None = None
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
-        """Refuse an objective with terms that this state has no source for.
-
-        Raises
-        ------
-        UnsupportedError
-            If there is such a term.
-        """
+        """Raise ``UnsupportedError`` if the state has no source for a term of an objective."""
         # The terms of nobody are the terms there are.
         known = self.evaluate(())
         for term in terms:
@@ -180,10 +174,7 @@ class TermTable(Struct, frozen=True):
     def in_sum(self, terms: Iterable[str], of: IntArray | slice = slice(None)) -> IntArray:
         """Return what each workload adds to separable terms together: all, or those at positions.
 
-        Raises
-        ------
-        KeyError
-            If one of the terms is not separable.
+        Raises ``KeyError`` if one of the terms is not separable.
         """
         total = np.zeros_like(self.rank[of])
         for term in terms:
@@ -195,18 +186,14 @@ class TermTable(Struct, frozen=True):
 
         Where all that is rated are sums over victims, so is that.
 
-        Raises
-        ------
-        UnsupportedError
-            If the state cannot tell a rated term, or their sum is beyond exact numbers.
+        Raises ``UnsupportedError`` if the state cannot tell a rated term, or their sum is beyond
+        exact numbers.
         """
         self.refuse_missing(objective, rates)
         known = self.separable.keys() & rates.keys()
-        if (
-            sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known)
-            # Before it is added up: the sum itself could already wrap around.
-            > LARGEST_COST
-        ):
+        # Before it is added up: the sum itself could already wrap around.
+        most = sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known)
+        if most > LARGEST_COST:
             raise UnsupportedError(
                 f"objective {objective}",
                 "at its rates one eviction costs more than can be added up exactly",
@@ -236,15 +223,6 @@ class TermTable(Struct, frozen=True):
         """Return how many of some victims have each priority, those being evicted left out."""
         going = (position for position in chosen if not self.evicted[position])
         return Counter(int(self.priority[position]) for position in going)
-
-    @staticmethod
-    def _is_more(counts: Mapping[int, int], others: Mapping[int, int]) -> bool:
-        """Compare numbers of victims, at the highest priority in which they differ."""
-        for priority in sorted({*counts, *others}, reverse=True):
-            ours, theirs = counts.get(priority, 0), others.get(priority, 0)
-            if ours != theirs:
-                return ours > theirs
-        return False
 
     def costs_of(self, position: int) -> dict[str, int]:
         """Return what a workload adds to every separable term; its priority is told elsewhere."""
@@ -293,7 +271,10 @@ class TermTable(Struct, frozen=True):
                 max(0, sum(budget.pods[going].tolist()) - budget.allowed) for budget in self.budgets
             )
         if self.own is not None:
-            totals[MORE] = int(self._is_more(self.of_priorities(listed), self.own))
+            ours, own = self.of_priorities(listed), self.own
+            # At the highest priority in which they differ, if they do.
+            at = max((each for each in {*ours, *own} if ours[each] != own.get(each, 0)), default=0)
+            totals[MORE] = int(ours[at] > own.get(at, 0))
         if self.cascades is not None:
             totals["D11"] = self.cascades.count(listed)
         if self.rates:

@@ -58,12 +58,8 @@ def yunikorn_term_table(
       with the queues' offsets.
     - ``costs``: Cost per allocation key for the term ``cost``; an allocation not named costs 1.
 
-    Raises
-    ------
-    LookupFailed
-        If a cost is given for an allocation that is not there.
-    UnsupportedError
-        If an allocation is too large to add its cost up exactly.
+    Raises ``LookupFailed`` if a cost is given for an allocation that is not there. Raises
+    ``UnsupportedError`` if an allocation is too large to add its cost up exactly.
     """
     keys = [one.allocation_key for one in problem.allocations]
     for name in sorted({*(costs or {})}.difference(keys)):
@@ -127,13 +123,7 @@ def known_yunikorn_groups(state: YuniKornState) -> KnownGroups:
 
 
 def refuse_annotated(profile: Profile) -> None:
-    """Refuse an objective that heeds what workloads say: a dump of YuniKorn cannot tell.
-
-    Raises
-    ------
-    UnsupportedError
-        If it does.
-    """
+    """Raise ``UnsupportedError`` if an objective heeds what workloads say: a dump cannot tell."""
     runtime = "it protects the run time that workloads ask for"
     instead = "protect queues or namespaces instead"
     checkpoints, saving = "it goes by published checkpoints", "it counts the time of saving"

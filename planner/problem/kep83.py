@@ -49,10 +49,7 @@ def build_kep83(
     ``cost`` is what evicting a workload costs now, by ``namespace/name``, for the criterion
     ByLowestDisruptionCost; a workload that is not named costs nothing.
 
-    Raises
-    ------
-    UnsupportedError
-        If usage has saturated 64 bits: removals would no longer lower it.
+    Raises ``UnsupportedError`` if usage has saturated 64 bits: removals would no longer lower it.
     """
     base = build_problem(snapshot, preemptor, assignment, pods=False)
     policy = snapshot.queues[preemptor.queue].spec.preemption

@@ -216,11 +216,8 @@ def build_problem(
     looks at topologies they need a place on nodes, too: where Kueue itself would put them, or
     ``at_will`` any.
 
-    Raises
-    ------
-    UnsupportedError
-        If usage has saturated 64 bits: removals would no longer lower it. Or if a slice of an
-        elastic workload gives back quota of its cohort under fair sharing.
+    Raises ``UnsupportedError`` if usage has saturated 64 bits: removals would no longer lower it.
+    Or if a slice of an elastic workload gives back quota of its cohort under fair sharing.
     """
     tree, usage = snapshot.tree, snapshot.usage
     searched = total_request(assignment, preemptor, snapshot)

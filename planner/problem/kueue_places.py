@@ -250,24 +250,20 @@ def eligible_leaves(tree: FlavorTree, pods: Pods) -> Iterable[int]:
     """
     if not tree.ends_in_host:
         return range(len(tree.nodes))
+    selector, affinity = pods.pod.node_selector.items(), pods.pod.affinity
+    required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
     seen: dict[int, bool] = {}
-    return [leaf for leaf, node in enumerate(tree.nodes) if _may_take(node, pods, seen)]
 
-
-def _may_take(node: Node, pods: Pods, seen: dict[int, bool]) -> bool:
-    taints = node.spec.taints
-    if taints:
-        if id(taints) not in seen:
+    def may_take(node: Node) -> bool:
+        taints, labels = node.spec.taints, node.metadata.labels
+        if taints and id(taints) not in seen:
             seen[id(taints)] = all(_is_tolerated(one, pods.tolerations) for one in taints)
-        if not seen[id(taints)]:
+        if (taints and not seen[id(taints)]) or any(labels.get(k) != v for k, v in selector):
             return False
-    labels = node.metadata.labels
-    if any(labels.get(key) != value for key, value in pods.pod.node_selector.items()):
-        return False
-    affinity = pods.pod.affinity.node_affinity if pods.pod.affinity else None
-    if affinity is None or affinity.required is None:
-        return True
-    return any(_meets(term, labels, node.metadata.name) for term in affinity.required.terms)
+        name = node.metadata.name
+        return required is None or any(_meets(term, labels, name) for term in required.terms)
+
+    return [leaf for leaf, node in enumerate(tree.nodes) if may_take(node)]
 
 
 def _is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
@@ -294,7 +290,7 @@ def _meets(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool
     rows, fields = term.match_expressions, term.match_fields
     if not rows and not fields:
         return False
-    return all(_is_valid(row) and _holds(row, labels.get(row.key)) for row in rows) and all(
+    return all(_holds(row, labels.get(row.key)) for row in rows) and all(
         one.key == "metadata.name"
         and len(one.values) == 1
         and one.operator in {"In", "NotIn"}
@@ -303,24 +299,18 @@ def _meets(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool
     )
 
 
-def _is_valid(row: SelectorRequirement) -> bool:
-    number = len(row.values)
-    if not all(_LABEL.fullmatch(value) for value in row.values):
-        return False
-    if row.operator in {"In", "NotIn"}:
-        return number > 0
-    if row.operator in {"Exists", "DoesNotExist"}:
-        return number == 0
-    compares = row.operator in {"Gt", "Lt"}
-    return compares and number == 1 and bool(_INTEGER.fullmatch(row.values[0]))
-
-
 def _holds(row: SelectorRequirement, value: str | None) -> bool:
-    if row.operator in {"In", "NotIn"}:
-        return (value in row.values) == (row.operator == "In")
-    if row.operator in {"Exists", "DoesNotExist"}:
-        return (value is not None) == (row.operator == "Exists")
-    if value is None or not _INTEGER.fullmatch(value):
+    """Say whether a row is valid, and holds for the value of a label."""
+    given, operator = row.values, row.operator
+    if not all(_LABEL.fullmatch(one) for one in given):
         return False
-    bound = int(row.values[0])
-    return int(value) > bound if row.operator == "Gt" else int(value) < bound
+    if operator in {"In", "NotIn"}:
+        return bool(given) and (value in given) == (operator == "In")
+    if operator in {"Exists", "DoesNotExist"}:
+        return not given and (value is not None) == (operator == "Exists")
+    if operator not in {"Gt", "Lt"} or len(given) != 1 or value is None:
+        return False
+    if not all(map(_INTEGER.fullmatch, (value, *given))):
+        return False
+    ours, bound = int(value), int(given[0])
+    return ours > bound if operator == "Gt" else ours < bound

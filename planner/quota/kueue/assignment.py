@@ -68,10 +68,7 @@ def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # no
     ``{"mode", "podSets": [{"name", "count", "flavors": {...}}]}`` as a plan shows it, or, shorter,
     ``{podset: {resource: {"flavor", "mode"}}}``.
 
-    Raises
-    ------
-    SchemaError
-        If the form is neither.
+    Raises ``SchemaError`` if the form is neither.
     """
     if isinstance(value, Assignment):
         return value
@@ -90,10 +87,8 @@ def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # no
 def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
     """Read flavors fixed by the user, and bring them into the order of the preemptor's podsets.
 
-    Raises
-    ------
-    SchemaError
-        If the form is not known, a podset is unknown, or a non-zero request has no flavor.
+    Raises ``SchemaError`` if the form is not known, a podset is unknown, or a non-zero request has
+    no flavor.
     """
     assignment = parse_assignment(value, where)
     given = {pods.name: pods for pods in assignment.pod_sets}

@@ -20,12 +20,8 @@ from planner.state.kueue import State, Workload
 def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     """Look up the pending workload ``namespace/name`` and the queue it waits for.
 
-    Raises
-    ------
-    LookupFailed
-        If the workload, its LocalQueue or its ClusterQueue is not in the dump.
-    InputError
-        If the workload does not wait: it holds quota, is finished or deactivated.
+    Raises ``LookupFailed`` if the workload, its LocalQueue or its ClusterQueue is not in the dump.
+    Raises ``InputError`` if the workload does not wait: it holds quota, is finished or deactivated.
     """
     workload = snapshot.waiting.get(key) or find_workload(state, key)
     if not workload.is_pending:
@@ -43,10 +39,7 @@ def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
     namespace, or for the job of this name: Kueue calls the workload of a job KIND-JOB-HASH
     (pkg/controller/jobframework/workload_names.go).
 
-    Raises
-    ------
-    LookupFailed
-        If several may be meant.
+    Raises ``LookupFailed`` if several may be meant.
     """
     if state.workloads.find(name) is not None:
         return name
@@ -66,10 +59,7 @@ def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
 def find_workload(state: State, key: str) -> Workload:
     """Look up a workload ``namespace/name``.
 
-    Raises
-    ------
-    LookupFailed
-        If it is not in the dump.
+    Raises ``LookupFailed`` if it is not in the dump.
     """
     workload = state.workloads.find(key)
     if workload is not None:
@@ -85,13 +75,9 @@ def find_workload(state: State, key: str) -> Workload:
 def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:
     """Return a workload as what waits in its LocalQueue and wants in.
 
-    Raises
-    ------
-    LookupFailed
-        If its LocalQueue or its ClusterQueue is not in the dump.
-    UnsupportedError
-        If it asks for less than no pods, as older releases have it where more are reclaimable than
-        there are: the API server takes no admission like that.
+    Raises ``LookupFailed`` if its LocalQueue or its ClusterQueue is not in the dump. Raises
+    ``UnsupportedError`` if it asks for less than no pods, as older releases have it where more are
+    reclaimable than there are: the API server takes no admission like that.
     """
     defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
     charges = snapshot.devices.charges(workload)

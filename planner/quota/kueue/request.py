@@ -220,14 +220,14 @@ def _transform(
         if rules.multiplies_transformed:
             factor = requests.get(transformation.multiply_by, NANO)
         if not rules.transforms_exactly:
-            factor = _rounded_up(factor)
-        multiplied = _nano(amount * factor * NANO)
+            factor = _from_zero(factor, NANO) * NANO
+        multiplied = _from_zero(amount * factor, NANO)
         for output, per_unit in transformation.outputs.items():
             # Three exact nano amounts multiplied; finer than a nano-unit rounds away from zero.
             product = amount * factor * per_unit
             if not rules.transforms_exactly:
-                product = _rounded_up(multiplied) * NANO * per_unit
-            generated[output] = generated.get(output, 0) + _nano(product)
+                product = _from_zero(multiplied, NANO) * NANO**2 * per_unit
+            generated[output] = generated.get(output, 0) + _from_zero(product, NANO**2)
         kept = amount if rules.transforms_apart else multiplied
         if transformation.strategy == "Retain":
             retained[name] = kept
@@ -254,14 +254,9 @@ def ambiguous_resources(workload: Workload, configuration: Configuration) -> fro
     return frozenset(found)
 
 
-def _nano(product: int) -> int:
-    """Divide a product of three nano amounts; finer than a nano-unit rounds away from zero."""
-    return -(-product // NANO**2) if product >= 0 else product // NANO**2
-
-
-def _rounded_up(amount: int) -> int:
-    """Round nano-units away from zero to whole units."""
-    return -(-amount // NANO) * NANO if amount >= 0 else amount // NANO * NANO
+def _from_zero(amount: int, unit: int) -> int:
+    """Divide, and round away from zero."""
+    return -(-amount // unit) if amount >= 0 else amount // unit
 
 
 def _first_of(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -47,10 +47,7 @@ class Replaced(NamedTuple):
     def at(self, place: int) -> PodSetHolding:
         """Return what the podset at a place of the spec holds: podsets go by place, not by name.
 
-        Raises
-        ------
-        UnsupportedError
-            If the old slice has fewer podsets.
+        Raises ``UnsupportedError`` if the old slice has fewer podsets.
         """
         if place < len(self.pod_sets):
             return self.pod_sets[place]

@@ -189,10 +189,8 @@ class Snapshot(Struct, frozen=True):
     def fr(self, flavor: str, resource: str) -> int:
         """Return the index of a flavor-resource.
 
-        Raises
-        ------
-        LookupFailed
-            If neither a quota nor a workload nor the given assignment knows the pair.
+        Raises ``LookupFailed`` if neither a quota nor a workload nor the given assignment knows the
+        pair.
         """
         index = self.fr_or_none(flavor, resource)
         if index is None:
