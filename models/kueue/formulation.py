@@ -109,7 +109,6 @@ class TreeUsage:
         self.local_free = cache(self._local_free)
 
     def _after(self, node: int, fr: int) -> Linear:
-        """Return the usage of a node after all removals."""
         before = self._problem.usage[node][fr]
         if node == self._problem.own_queue:
             before += self._request[fr]

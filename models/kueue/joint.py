@@ -227,7 +227,6 @@ class Step:
         return formulation
 
     def _suppositions(self) -> None:
-        """State what the way supposes of the usage before the step."""
         problem, before, queue = self.problem, self.before, self.problem.own_queue
         if self.way.advantage_at is not None:
             self._fits_in_quota(self.way.advantage_at)
@@ -389,7 +388,6 @@ def _serve_each_once(joint: JointFormulation) -> None:
 
 
 def _take_in_steps(joint: JointFormulation) -> None:
-    """Divide the victims of each class among the steps whose way may take them."""
     builder = joint.builder
     for k in range(len(joint.classes)):
         position, count = int(joint.classes.first[k]), joint.classes.count(k)
@@ -434,7 +432,8 @@ def _heed(joint: JointFormulation, cut: Cut) -> None:
             different += [
                 (_sum([joint.taken.get((step, k))]), len(cut.taken & members[k])) for k in inside
             ]
-        others = joint.builder.witnesses(_unequal(joint.builder, different))
+        conditions = (one for pair in different for one in joint.builder.unequal(*pair))
+        others = joint.builder.witnesses(conditions)
         for literal in met:
             joint.builder.any_of([negation(literal), *others])
 
@@ -460,14 +459,3 @@ def _served_before(
             )
             found.append((_sum(literals), int((e, flavors) in cut.before)))
     return found
-
-
-def _unequal(builder: Builder, pairs: Iterable[tuple[Linear, int]]) -> Iterable[tuple[Linear, int]]:
-    """Yield conditions of which one holds where some expression differs from its value."""
-    for linear, value in pairs:
-        low, high = builder.bounds(linear)
-        # A condition that its bounds exclude would only be a literal that is always false.
-        if high > value:
-            yield linear, value + 1
-        if low < value:
-            yield -linear, 1 - value

@@ -115,8 +115,14 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
         allowed &= ~forbids(problem)
     # Only what these laws imply; a model without them must admit what breaks them.
     if not {kueue.KQ_OVER_QUOTA.id, kueue.FS_BORROWING.id}.intersection(without):
-        over = np.array(_over_quota_up_to_lca(problem))
-        allowed &= over[problem.queue] | problem.from_own_queue
+        # Of each node whether it and all nodes up to its LCA exceed their quota. Classical
+        # preemption looks at contested flavor-resources, fair sharing at all it knows.
+        fair, over = problem.fair, list[bool]()
+        for node, above in enumerate(problem.parent):  # parents come before their children
+            watched = problem.contested if fair is None else fair.known[node]
+            own = _is_over(problem, node, watched)
+            over.append(node in problem.path or (own and over[above]))
+        allowed &= np.array(over)[problem.queue] | problem.from_own_queue
     return allowed
 
 
@@ -178,22 +184,8 @@ def reasons(problem: Problem) -> list[str]:
 
 
 def _is_over(problem: Problem, node: int, frs: Iterable[int]) -> bool:
-    """Say whether a node uses more than its (subtree) quota in some fr."""
     used, quota = problem.usage[node], problem.quota[node]
     return any(used[fr] > quota[fr] for fr in frs)
-
-
-def _over_quota_up_to_lca(problem: Problem) -> list[bool]:
-    """Say for each node whether it and all nodes up to its LCA exceed their quota.
-
-    Classical preemption looks at contested flavor-resources, fair sharing at all it knows.
-    """
-    fair, whole_way = problem.fair, list[bool]()
-    for node, above in enumerate(problem.parent):  # parents come before their children
-        watched = problem.contested if fair is None else fair.known[node]
-        over = _is_over(problem, node, watched)
-        whole_way.append(node in problem.path or (over and whole_way[above]))
-    return whole_way
 
 
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()

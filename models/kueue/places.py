@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.laws import Register
@@ -244,34 +245,27 @@ class _Rooms:
                 if not self.places.kueue or other.flavor <= leaf.flavor
             }
             for name, left in self.places.left[leaf].items():
-                mine = _added(one.terms(leaf.leaf, name) for one in own)
+                mine = dict(chain(*(one.terms(leaf.leaf, name).items() for one in own)))
                 if not mine:
                     continue
-                all_of = _added(
-                    one.terms(seen[one.room.flavor], name)
-                    for one in standing
-                    if one.room.flavor in seen
-                )
+                beside = (one for one in standing if one.room.flavor in seen)
+                terms = (one.terms(seen[one.room.flavor], name).items() for one in beside)
+                all_of = dict(chain(*terms))
                 given = self.given.get(leaf, {}).get(name, ZERO)
                 fits = Linear(all_of) - given <= left
                 # Over-committed, or with others on it that do not count what is left here, a leaf
                 # must not make the model infeasible: the row binds only where something is placed.
                 if left >= 0 and len(all_of) == len(mine):
                     self.builder.add(fits)
-                else:
-                    self.builder.add(fits, when=[self._taken(mine)])
-
-    def _taken(self, variables: Iterable[int]) -> int:
-        """Return a literal that is true where anything stands."""
-        builder = self.builder
-        taken = builder.new_bool()
-        for index in variables:
-            builder.add(variable(index) <= builder.upper[index] * variable(taken))
-        return taken
+                    continue
+                taken = self.builder.new_bool()
+                for index in mine:
+                    most = self.builder.upper[index] * variable(taken)
+                    self.builder.add(variable(index) <= most)
+                self.builder.add(fits, when=[taken])
 
 
 def _sums(parts: Mapping[int, Linear], above: Sequence[int]) -> dict[int, Linear]:
-    """Add up what is in domains by the domains above them."""
     terms: dict[int, dict[int, int]] = {}
     constants: dict[int, int] = {}
     for domain, each in parts.items():
@@ -279,10 +273,3 @@ def _sums(parts: Mapping[int, Linear], above: Sequence[int]) -> dict[int, Linear
         terms.setdefault(over, {}).update(each.terms)
         constants[over] = constants.get(over, 0) + each.constant
     return {over: Linear(each, constants[over]) for over, each in terms.items()}
-
-
-def _added(parts: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for part in parts:
-        found.update(part)
-    return found

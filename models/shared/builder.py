@@ -231,6 +231,14 @@ class Builder:
             row.exprs.add().offset = 0
         return Linear({result: unit})
 
+    def unequal(self, linear: Linear, value: int) -> list[tuple[Linear, int]]:
+        """Return conditions of which one holds where an expression differs from a value.
+
+        A condition that its bounds exclude would only be a literal that is always false.
+        """
+        low, high = self.bounds(linear)
+        return [(linear, value + 1)] * (high > value) + [(-linear, 1 - value)] * (low < value)
+
     def witnesses(self, conditions: Iterable[tuple[Linear, int]]) -> list[int]:
         """Return a literal per different condition ``linear >= bound``; true only if it holds.
 

@@ -136,7 +136,6 @@ def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
 
 
 def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
-    """Return how many of some groups of classes have a victim."""
     touched, certain = [], 0
     for members in groups:
         if formulation.builder.is_positive(formulation.take[k] for k in members):
@@ -227,8 +226,7 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
         for amounts, total in cut.sums:
             sum_ = Linear({take[j]: amount for j, amount in amounts.items() if j in take})
             low, high = builder.bounds(sum_)
-            differs += [(sum_, total + 1)] * (high > total)
-            differs += [(-sum_, 1 - total)] * (low < total)
+            differs += builder.unequal(sum_, total)
             if not low <= total <= high:
                 break
         else:

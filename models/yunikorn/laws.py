@@ -125,7 +125,6 @@ class _Turns:
         builder.any_of([*builder.witnesses(exceeded), negation(touched)])
 
     def _over(self, leaf: int, g: Guarantee) -> Linear:
-        """Return what is used above a guarantee at the turn of a leaf."""
         over = constant(-g.left) - self._gone(leaf, g.type) + self._last(leaf, g.type)
         below = self._formulation.columns.within[g.queue]
         for other in self.leaves:
@@ -176,7 +175,6 @@ class _Turns:
         return still
 
     def _order(self, first: int, second: int) -> int:
-        """Return the literal that says that one leaf is back before another."""
         literal = self._builder.new_bool()
         later = variable(self._rank(second)) - variable(self._rank(first))
         # Ranks leave no circles; leaves that nobody compares may share one.

@@ -97,7 +97,6 @@ class Disruptions(Sequence[Disruption]):
         return cls(running_s, dict(enumerate(each)))
 
     def __len__(self) -> int:
-        """Return of how many they are."""
         return len(self.running_s)
 
     @overload
@@ -107,7 +106,6 @@ class Disruptions(Sequence[Disruption]):
     def __getitem__(self, place: slice) -> Sequence[Disruption]: ...
 
     def __getitem__(self, place: int | slice) -> Disruption | Sequence[Disruption]:
-        """Return one of them, or some."""
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
         running_s = int(self.running_s[place])  # first: behind the last this says so

@@ -140,7 +140,6 @@ def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budge
 
 
 def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> int:
-    """Return how many running pods of a workload a budget covers."""
     selector = budget.spec.selector
     if selector is None or one.namespace != budget.metadata.namespace:
         return 0
@@ -155,7 +154,6 @@ def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> 
 
 
 def _allowed(budget: PodDisruptionBudget, pods: int) -> int:
-    """Return how many of the pods that a budget covers may go."""
 
     def share(number: int | str) -> int:
         if isinstance(number, int):

@@ -6,7 +6,7 @@ Source: docs/semantics/kueue-topology.md §2.4, §4.1 and §7.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -151,8 +151,12 @@ def places_of(
         )
         for group in groups
     ]
-    flavors = dict.fromkeys(room.flavor for room in rooms)
-    wanted = {flavor: _wanted(rooms, flavor) for flavor in flavors}
+    # What is asked for on the nodes of each flavor, as the podsets ask for it and never in the
+    # order of a set: so come the rows of the model, and of equal answers an engine gives one or
+    # another by the order of rows.
+    wanted: dict[str, dict[str, int]] = {}
+    for room in rooms:
+        wanted.setdefault(room.flavor, {}).update((*room.workers, *(room.leader or ())))
     occupancy = snapshot.topologies.occupancy if snapshot.placed is None else snapshot.placed
     leaves = {Leaf(room.flavor, leaf) for room in rooms for leaf in room.leaves}
     kind, gives = _given_back(snapshot, workloads, wanted, leaves)
@@ -169,22 +173,6 @@ def places_of(
         kind=kind,
         gives=gives,
         kueue=kueue,
-    )
-
-
-def _wanted(rooms: Iterable[Room], flavor: str) -> Sequence[str]:
-    """Return the resources that are asked for on the nodes of a flavor, each once.
-
-    They come as the podsets ask for them, never in the order of a set: so come the rows of the
-    model, and of equal answers an engine gives one or another by the order of rows.
-    """
-    return tuple(
-        dict.fromkeys(
-            name
-            for room in rooms
-            if room.flavor == flavor
-            for name, _ in (*room.workers, *(room.leader or ()))
-        )
     )
 
 
@@ -206,7 +194,7 @@ def _sharing(snapshot: Snapshot, leaves: Iterable[Leaf]) -> dict[Leaf, int]:
 def _given_back(
     snapshot: Snapshot,
     workloads: Sequence[Admitted],
-    wanted: Mapping[str, Sequence[str]],
+    wanted: Mapping[str, Collection[str]],
     leaves: AbstractSet[Leaf],
 ) -> tuple[IntArray, Sequence[Mapping[Leaf, Amounts]]]:
     """Return (W,) a number for what each workload gives back of what is asked for, and that."""

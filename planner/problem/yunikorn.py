@@ -114,6 +114,10 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         named.update(allocation.resource)
     types = sorted(named)
     holding = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
+    # As the core would order all of them as candidates (docs/semantics/yunikorn.md §7).
+    keys = [(one.opted_out, one.originator, -one.allocation_time) for one in allocations]
+    order = np.empty(len(keys), dtype=np.int64)
+    order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     # With a required node only an earlier attempt forbids it.
     permitted = cluster.partition.preemption.enabled and ask.x.allow_preempt_other
     return YuniKornProblem(
@@ -133,7 +137,7 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         priority=np.array([a.priority for a in allocations], dtype=np.int64),
         originator=np.array([a.originator for a in allocations], dtype=np.bool_),
         opted_out=np.array([a.opted_out for a in allocations], dtype=np.bool_),
-        order=_core_order(allocations),
+        order=order,
     )
 
 
@@ -159,14 +163,3 @@ def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
         preemption_fence=properties.preemption_fence,
         disabled=properties.disabled,
     )
-
-
-def _core_order(allocations: Sequence[Allocation]) -> IntArray:
-    """Rank all allocations as the core would order them as candidates.
-
-    Source: docs/semantics/yunikorn.md §7.
-    """
-    keys = [(one.opted_out, one.originator, -one.allocation_time) for one in allocations]
-    ranks = np.empty(len(keys), dtype=np.int64)
-    ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
-    return ranks

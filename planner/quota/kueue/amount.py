@@ -52,7 +52,6 @@ def divide(a: int, count: int) -> int:
 
 
 def _wrapped(value: int) -> int:
-    """Return what is left of a number in the 64 bits of a signed integer."""
     return (value - MIN_INT64) % 2**64 + MIN_INT64
 
 

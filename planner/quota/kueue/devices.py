@@ -380,7 +380,6 @@ def _extended(container: Container, defaults: Defaults) -> dict[str, int]:
 
 
 def _devices_per_class(path: str, template: str, spec: ResourceClaimSpec) -> dict[str, int]:
-    """Count the devices that a claim asks for, by class."""
     counts: dict[str, int] = {}
     of = f"ResourceClaimTemplate {template}"
     for number, request in enumerate(spec.devices.requests):

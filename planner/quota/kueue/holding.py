@@ -304,7 +304,6 @@ class Shapes:
         self._seen: dict[tuple[int, int], Shape] = {}
 
     def __iter__(self) -> Iterator[Unsettled]:
-        """Yield every shape that is not settled, the first seen first."""
         return iter(self._known.values())
 
     @property
