@@ -1,4 +1,4 @@
-"""The model of one Kueue problem while it is being built: its variables, and what they mean.
+"""The model of one Kueue problem: its variables, what they mean, and a flat list of laws.
 
 The decision variables say how many victims there are of each class: workloads of the same queue,
 usage, variant and cost are one integer variable.
@@ -22,10 +22,10 @@ from math import gcd
 
 import numpy as np
 
-from planner.models.kueue.places import Standing
+from planner.models.kueue import fair_sharing, laws, places
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
-from planner.models.shared.classes import Classes, group, new_takes
+from planner.models.shared.classes import Classes, group, in_force, new_takes
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
@@ -261,7 +261,7 @@ class Formulation:
     builder: Builder
     take: list[int]
     borrowing: int
-    standing: Sequence[Standing] = ()
+    standing: Sequence[places.Standing] = ()
     _touched: dict[int, int] = field(default_factory=dict)
 
     @classmethod
@@ -330,3 +330,25 @@ class Formulation:
                     count = self.classes.count(k)
                     self.builder.add(variable(index) <= count * variable(literal))
         return self._touched[queue]
+
+
+def assemble(
+    problem: Problem, columns: Columns, attempts: Sequence[bool], without: Collection[str] = ()
+) -> Formulation:
+    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
+
+    ``attempts`` are those that law KQ-08 permits.
+    """
+    formulation = Formulation.begun(problem, columns, attempts)
+    state_laws(formulation, without)
+    return formulation
+
+
+def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
+    """State the laws in force that tie victims together, in the order of their rule set."""
+    problem = formulation.problem
+    stated = laws.STATED if problem.fair is None else fair_sharing.STATED
+    # A rule set of its own: placement is asked for on top of either set of quota rules.
+    placing = in_force(places.STATED, "topology", without)
+    for state in [*in_force(stated, problem.rules, without), *placing]:
+        state(formulation)

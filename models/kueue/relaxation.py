@@ -209,8 +209,7 @@ def _used(
     problem = entrant.ways[0].problem
     position = problem.frs.index(fr)
     usage = [row[position] for row in problem.usage]
-    for e in admitted:
-        other = entrants[e]
+    for other in (entrants[e] for e in admitted):
         if other.tree == entrant.tree:
             # Any way will do: all problems of a tree number its nodes alike.
             usage[other.ways[0].problem.own_queue] += _least(other).get(fr, 0)

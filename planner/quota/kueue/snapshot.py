@@ -287,7 +287,10 @@ def build_snapshot(
             at = workloads, place, node
             admitted[node].append(_admitted(configuration, clock, at, entry, shape))
     queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
-    _note_past_use(admitted, queues, past_use)
+    for node, queue in queues.items():
+        for number, one in enumerate(admitted[node] if past_use.orders(queue) else ()):
+            past = past_use.of(one.namespace, one.local_queue)
+            admitted[node][number] = one._replace(past=past)
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
@@ -330,16 +333,6 @@ def _add_up(
     for entry in state.workloads.entries:
         if entry.holds_quota and entry.admitted_by in node_of:
             usage.add(node_of[entry.admitted_by], shapes.of(entry).usage)
-
-
-def _note_past_use(
-    admitted: dict[int, list[Admitted]], queues: Mapping[int, ClusterQueue], past_use: PastUse
-) -> None:
-    """Write down what LocalQueues used for those whose ClusterQueue orders by that."""
-    for node, queue in queues.items():
-        for place, one in enumerate(admitted[node] if past_use.orders(queue) else ()):
-            past = past_use.of(one.namespace, one.local_queue)
-            admitted[node][place] = one._replace(past=past)
 
 
 def as_admitted(

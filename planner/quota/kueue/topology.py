@@ -6,8 +6,8 @@ pkg/cache/scheduler/tas_flavor.go, clusterqueue_snapshot.go ``updateTASUsage``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct, field
@@ -177,10 +177,7 @@ class Topologies(Struct, frozen=True, dict=True):
 
     def per_pod(self, pod: PodSpec, namespace: str) -> dict[str, int]:
         """Return what one pod takes on its node in Kueue's units, without the one of ``pods``."""
-        if namespace not in self._known_defaults:
-            found = Defaults.of(namespace, self.limit_ranges, self.runtime_classes)
-            self._known_defaults[namespace] = found
-        return units_of(pod_request(pod, self._known_defaults[namespace]))
+        return units_of(pod_request(pod, self._defaults(namespace)))
 
     def taken_by(self, workload: Workload) -> list[Taken]:
         """Return what a workload that holds quota takes, by its assignment (§2.4).
@@ -239,8 +236,8 @@ class Topologies(Struct, frozen=True, dict=True):
         return {}
 
     @cached_property
-    def _known_defaults(self) -> dict[str, Defaults]:
-        return {}
+    def _defaults(self) -> Callable[[str], Defaults]:
+        return cache(lambda name: Defaults.of(name, self.limit_ranges, self.runtime_classes))
 
     def missing(self, queue: ClusterQueue) -> list[str]:
         """Return the topologies of flavors of a queue that are not there, sorted by name."""

@@ -16,8 +16,7 @@ from planner.commands.explain.record import Change, LawInWords
 from planner.commands.whatif.edit import edit
 from planner.laws import Law, Register, in_drop_order
 from planner.laws import kueue as laws
-from planner.models.kueue.build import assemble
-from planner.models.kueue.formulation import Columns, build_classes
+from planner.models.kueue.formulation import Columns, assemble, build_classes
 from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
