@@ -19,13 +19,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import gcd
+from typing import ClassVar
 
 import numpy as np
 
 from planner.models.kueue import fair_sharing, laws, places
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
-from planner.models.shared.classes import Classes, group, in_force, new_takes
+from planner.models.shared.classes import Classes, group_alike, in_force, new_takes
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
@@ -66,21 +67,11 @@ def build_classes(
     - ``costs``: Each (W,): what must be equal within a class besides queue, usage and places on
       nodes.
     """
-    positions = np.flatnonzero(eligible)
-    # In the scheduler's order, so that the first members of a class are its canonical victims.
-    positions = positions[np.argsort(problem.order[positions], kind="stable")]
-    key = np.column_stack(
-        [
-            problem.queue[positions],
-            restricted[positions].astype(np.int64),
-            # Whoever is being evicted already costs nothing new, and comes first in the order.
-            problem.evicted[positions].astype(np.int64),
-            *(cost[positions] for cost in costs),
-            *([] if problem.places is None else [problem.places.kind[positions]]),
-            problem.holding[positions],
-        ]
-    )
-    return group(positions, key)
+    kinds = [] if problem.places is None else [problem.places.kind]
+    # Whoever is being evicted already costs nothing new, and comes first in the order.
+    flags = [restricted.astype(np.int64), problem.evicted.astype(np.int64)]
+    columns = [problem.queue, *flags, *costs, *kinds, problem.holding]
+    return group_alike(problem.order, eligible, columns)
 
 
 class TreeUsage:
@@ -262,6 +253,8 @@ class Formulation:
     take: list[int]
     borrowing: int
     standing: Sequence[places.Standing] = ()
+    # Nothing is chosen besides the victims that the disruption terms depend on.
+    alternatives: ClassVar[Sequence[int]] = ()
     _touched: dict[int, int] = field(default_factory=dict)
 
     @classmethod
@@ -281,11 +274,6 @@ class Formulation:
     def classes(self) -> Classes:
         """The classes of candidates."""
         return self.columns.classes
-
-    @property
-    def alternatives(self) -> Sequence[int]:
-        """Nothing is chosen besides the victims that the disruption terms depend on."""
-        return ()
 
     @cached_property
     def classes_of(self) -> dict[int, tuple[int, ...]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from msgspec import Struct
@@ -140,11 +140,8 @@ class JointFormulation:
     admitted: list[int] = field(default_factory=list)
     taken: dict[tuple[int, int], int] = field(default_factory=dict)
     serve: dict[tuple[int, int, int], int] = field(default_factory=dict)
-
-    @property
-    def alternatives(self) -> Sequence[int]:
-        """Nothing that the disruption terms depend on is chosen besides the victims."""
-        return ()
+    # Nothing that the disruption terms depend on is chosen besides the victims.
+    alternatives: ClassVar[Sequence[int]] = ()
 
     @property
     def steps(self) -> range:

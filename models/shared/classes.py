@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from planner.laws import RULE_SETS, Register
 from planner.models.shared.builder import Builder
-from planner.problem.array import IntArray
+from planner.problem.array import BoolArray, IntArray
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -130,6 +130,17 @@ class Columns(Struct, Generic[ProblemT], frozen=True, dict=True):
 def new_takes(builder: Builder, classes: Classes) -> list[int]:
     """Return a new variable per class: how many of its members go."""
     return [builder.new(classes.least.get(k, 0), classes.count(k)) for k in range(len(classes))]
+
+
+def group_alike(order: IntArray, eligible: BoolArray, columns: Sequence[IntArray]) -> Classes:
+    """Group the eligible workloads, (W,), that agree in all columns: (W,) or (W, X) each.
+
+    They come in the scheduler's ``order``, (W,), so that the first members of a class are its
+    canonical victims.
+    """
+    positions = np.flatnonzero(eligible)
+    positions = positions[np.argsort(order[positions], kind="stable")]
+    return group(positions, np.column_stack([column[positions] for column in columns]))
 
 
 def group(positions: IntArray, key: IntArray) -> Classes:

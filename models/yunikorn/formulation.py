@@ -17,7 +17,7 @@ from planner.errors import UnsupportedError
 from planner.laws.yunikorn import Spared
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, group
+from planner.models.shared.classes import Classes, group_alike
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 
@@ -110,17 +110,8 @@ def build_classes(
     - ``eligible``: (A,) allocations that no law excludes.
     - ``costs``: Each (A,): what must be equal within a class besides queue, node and holding.
     """
-    positions = np.flatnonzero(eligible)
-    positions = positions[np.argsort(problem.order[positions], kind="stable")]
-    key = np.column_stack(
-        [
-            problem.queue[positions],
-            problem.node[positions],
-            *(cost[positions] for cost in costs),
-            problem.holding[positions],
-        ]
-    )
-    return group(positions, key)
+    columns = [problem.queue, problem.node, *costs, problem.holding]
+    return group_alike(problem.order, eligible, columns)
 
 
 @dataclass

@@ -135,7 +135,7 @@ def parse_front(text: str) -> tuple[Measure, Measure]:
 def _text(path: Path, document: Mapping[str, object], key: str, default: str) -> str:
     value = document.get(key, default)
     if not isinstance(value, str) or (key == "name" and not value):
-        raise SchemaError(f"{path}: {key}", f"{_cut(value)} cannot be used", "a text")
+        raise _unusable(f"{path}: {key}", value, "a text")
     return value
 
 
@@ -143,7 +143,7 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     value = document.get(key, [])
     where = f"{path}: {key}"
     if not isinstance(value, list):
-        raise SchemaError(where, f"{_cut(value)} cannot be used", 'a list such as ["D0"]')
+        raise _unusable(where, value, 'a list such as ["D0"]')
     return tuple(_measure(f"{where}[{i}]", text, in_list=True) for i, text in enumerate(value))
 
 
@@ -163,7 +163,7 @@ def _is_second(path: Path, document: Mapping[str, object], key: str) -> bool:
     value = document.get(key, usual)
     if value not in (usual, other):
         expected = ", or ".join(f'"{one}", {meaning}' for one, meaning in values.items())
-        raise SchemaError(f"{path}: {key}", f"{_cut(value)} cannot be used", expected)
+        raise _unusable(f"{path}: {key}", value, expected)
     return value == other
 
 
@@ -176,7 +176,7 @@ def _rates(where: str, value: object) -> dict[str, int]:
             raise SchemaError(at, f'there is no term "{_brief(term)}" to rate', known)
         if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
             expected = f"a whole number from 1 to {_HIGHEST_RATE}"
-            raise SchemaError(at, f"{_cut(rate)} cannot be used", expected)
+            raise _unusable(at, rate, expected)
         rates[term] = rate
     return rates
 
@@ -186,8 +186,7 @@ def _wishes(path: Path, document: Mapping[str, object]) -> Wishes:
     protect = _table(where, document.get("protect", {}))
     annotated = protect.get("annotated", False)
     if not isinstance(annotated, bool):
-        found = f"{_cut(annotated)} cannot be used"
-        raise SchemaError(f"{where}.annotated", found, "true or false")
+        raise _unusable(f"{where}.annotated", annotated, "true or false")
     soft = protect.get("soft", {})
     return Wishes(
         min_runtime_s=_by_group(where, protect, "min_runtime", _runtime, ("soft", "annotated")),
@@ -225,7 +224,7 @@ def _by_group(
 
 def _table(where: str, value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
-        raise SchemaError(where, f"{_cut(value)} cannot be used", "a table")
+        raise _unusable(where, value, "a table")
     return value
 
 
@@ -233,12 +232,12 @@ def _runtime(where: str, value: object) -> int:
     try:
         return parse_seconds(value if isinstance(value, str) else "")
     except ValueError as error:
-        raise SchemaError(where, f"{_cut(value)} cannot be used", str(error)) from None
+        raise _unusable(where, value, str(error)) from None
 
 
 def _evictions(where: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
-        raise SchemaError(where, f"{_cut(value)} cannot be used", "a whole number, 0 or more")
+        raise _unusable(where, value, "a whole number, 0 or more")
     return value
 
 
@@ -248,7 +247,7 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     All priorities at once only as a level or a cap alone.
     """
     if not isinstance(text, str):
-        raise SchemaError(where, f"{_cut(text)} cannot be used", 'a text such as "D4+D5"')
+        raise _unusable(where, text, 'a text such as "D4+D5"')
     measure = tuple(part.strip() for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
@@ -265,8 +264,8 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     return measure
 
 
-def _cut(value: object) -> str:
-    return _brief(repr(value))
+def _unusable(where: str, value: object, expected: str) -> SchemaError:
+    return SchemaError(where, f"{_brief(repr(value))} cannot be used", expected)
 
 
 def _brief(text: str) -> str:

@@ -160,35 +160,27 @@ def places_of(
     occupancy = snapshot.topologies.occupancy if snapshot.placed is None else snapshot.placed
     leaves = {Leaf(room.flavor, leaf) for room in rooms for leaf in room.leaves}
     kind, gives = _given_back(snapshot, workloads, wanted, leaves)
-    left = {}
+    left, sharing = {}, {}
+    # Numbers of nodes, so that leaves of different flavors that are one have one number.
+    numbers: dict[object, int] = {}
     for one in sorted(leaves):
-        row, columns = occupancy.left[one.flavor][one.leaf], trees[one.flavor].column_of
+        tree = trees[one.flavor]
+        # Only hosts have a name that means the same in another flavor's tree.
+        is_shared = snapshot.configuration.gate(OVERLAPPING) and tree.ends_in_host
+        key = tree.leaf_id(one.leaf) if is_shared else one
+        sharing[one] = numbers.setdefault(key, len(numbers))
+        row, columns = occupancy.left[one.flavor][one.leaf], tree.column_of
         # Of what no node has nothing is left.
         left[one] = {n: row[columns[n]] if n in columns else 0 for n in wanted[one.flavor]}
     return Places(
         rooms=rooms,
         domains={name: Domains(trees[name].parents()) for name in wanted},
         left=left,
-        sharing=_sharing(snapshot, leaves),
+        sharing=sharing,
         kind=kind,
         gives=gives,
         kueue=kueue,
     )
-
-
-def _sharing(snapshot: Snapshot, leaves: Iterable[Leaf]) -> dict[Leaf, int]:
-    """Number the nodes, so that leaves of different flavors that are one have one number."""
-    trees = snapshot.topologies.trees
-    overlapping = snapshot.configuration.gate(OVERLAPPING)
-    numbers: dict[object, int] = {}
-    found = {}
-    for one in sorted(leaves):
-        tree = trees[one.flavor]
-        # Only hosts have a name that means the same in another flavor's tree.
-        shared = overlapping and tree.ends_in_host
-        key = tree.leaf_id(one.leaf) if shared else one
-        found[one] = numbers.setdefault(key, len(numbers))
-    return found
 
 
 def _given_back(
