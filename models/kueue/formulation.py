@@ -27,6 +27,7 @@ from planner.models.kueue import fair_sharing, laws, places
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
 from planner.models.shared.classes import Classes, group_alike, in_force, new_takes
+from planner.models.shared.measure import hit_where_taken
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
@@ -307,16 +308,12 @@ class Formulation:
     def touched(self, queue: int) -> int:
         """Return the literal that says whether a queue has a victim, made when first asked for."""
         if queue not in self._touched:
-            taken = {k: self.take[k] for k in self.classes_of[queue]}
-            certain = self.builder.is_positive(taken.values())
-            literal = self.builder.new(int(certain), 1)
-            self._touched[queue] = literal
+            taken = [self.take[k] for k in self.classes_of[queue]]
+            certain = self.builder.is_positive(taken)
+            literal = self._touched[queue] = self.builder.new(int(certain), 1)
             if not certain:
-                some = Linear(dict.fromkeys(taken.values(), 1))
-                self.builder.add(some >= variable(literal))
-                for k, index in taken.items():
-                    count = self.classes.count(k)
-                    self.builder.add(variable(index) <= count * variable(literal))
+                self.builder.add(Linear(dict.fromkeys(taken, 1)) >= variable(literal))
+                hit_where_taken(self, self.classes_of[queue], literal)
         return self._touched[queue]
 
 

@@ -48,10 +48,7 @@ def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear
 
     Terms that are no sums get auxiliary variables bounded from below only.
     """
-    total = ZERO
-    for term in measure:
-        total = total + _term(formulation, table, term)
-    return total
+    return sum((_term(formulation, table, term) for term in measure), start=ZERO)
 
 
 def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
@@ -66,7 +63,7 @@ def _times(formulation: Measured, amounts: IntArray) -> Linear:
     return Linear({v: amount for v, amount in pairs if amount})
 
 
-def _hit_where_taken(formulation: Measured, members: Iterable[int], literal: int) -> None:
+def hit_where_taken(formulation: Measured, members: Iterable[int], literal: int) -> None:
     """State that a literal is true where one of some classes has a victim."""
     for k in members:
         take = variable(formulation.take[k])
@@ -90,7 +87,7 @@ def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
         # One literal per rank and not per class: ranks are few, and the row is shared.
         builder.add(variable(highest) >= rank, when=[literal])
     for k in going:
-        _hit_where_taken(formulation, [k], hit[ranks[k]])
+        hit_where_taken(formulation, [k], hit[ranks[k]])
     return variable(highest)
 
 
@@ -117,11 +114,11 @@ def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
     """pdb: pods beyond what each PodDisruptionBudget permits, added up over the budgets."""
     first = formulation.classes.first
     going = ~table.evicted[first]
-    total = ZERO
-    for budget in table.budgets or ():
-        covered = _times(formulation, budget.pods[first] * going)
-        total = total + formulation.builder.positive_part(covered - budget.allowed)
-    return total
+    over = (
+        _times(formulation, budget.pods[first] * going) - budget.allowed
+        for budget in table.budgets or ()
+    )
+    return sum(map(formulation.builder.positive_part, over), start=ZERO)
 
 
 def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
@@ -142,7 +139,7 @@ def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
             certain += 1
             continue
         touched.append(formulation.builder.new_bool())
-        _hit_where_taken(formulation, members, touched[-1])
+        hit_where_taken(formulation, members, touched[-1])
     return Linear(dict.fromkeys(touched, 1), certain)
 
 

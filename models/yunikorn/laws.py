@@ -36,6 +36,7 @@ from planner.laws import Register, yunikorn
 from planner.laws.yunikorn import Spared
 from planner.models.shared.builder import ZERO, Builder, Linear, constant, negation, variable
 from planner.models.shared.classes import Classes, in_force, new_takes
+from planner.models.shared.measure import hit_where_taken
 from planner.models.yunikorn.candidates import (
     Counting,
     Guarantee,
@@ -117,9 +118,7 @@ class _Turns:
         """Require touched => the last victim of a leaf finds some guarantee exceeded."""
         builder, formulation = self._builder, self._formulation
         touched = builder.new_bool()
-        for k in self._classes[leaf].tolist():
-            going = variable(formulation.take[k])
-            builder.add(going <= formulation.classes.count(k) * variable(touched))
+        hit_where_taken(formulation, self._classes[leaf].tolist(), touched)
         # What is not exceeded now never is: removals only lower usage.
         exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
         builder.any_of([*builder.witnesses(exceeded), negation(touched)])

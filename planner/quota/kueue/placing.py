@@ -132,12 +132,11 @@ def groups_of(
 def _updated(workload: Workload, spec: PodSet) -> PodSpec:
     """Return the pods of a podset with what ready admission checks add to them (§4.1)."""
     pod = spec.template.spec
-    for check in workload.status.admission_checks:
-        for update in check.updates if check.state == "Ready" else ():
-            if update.name == spec.name:
-                selector = {**pod.node_selector, **update.node_selector}
-                tolerations = (*pod.tolerations, *update.tolerations)
-                pod = pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})
+    checks = (check for check in workload.status.admission_checks if check.state == "Ready")
+    for update in (one for check in checks for one in check.updates if one.name == spec.name):
+        selector = {**pod.node_selector, **update.node_selector}
+        tolerations = (*pod.tolerations, *update.tolerations)
+        pod = pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})
     return pod
 
 
