@@ -36,7 +36,6 @@ class Linear(Struct, frozen=True):
     constant: int = 0
 
     def __add__(self, other: Linear | int) -> Linear:
-        """Return self + other."""
         if isinstance(other, int):
             return Linear(self.terms, self.constant + other)
         if not other.terms:  # often so, and expressions have thousands of terms
@@ -47,7 +46,6 @@ class Linear(Struct, frozen=True):
         return Linear(terms, self.constant + other.constant)
 
     def __sub__(self, other: Linear | int) -> Linear:
-        """Return self - other."""
         if isinstance(other, int):
             return Linear(self.terms, self.constant - other)
         if not other.terms:  # often so, and expressions have thousands of terms
@@ -58,19 +56,15 @@ class Linear(Struct, frozen=True):
         return Linear(terms, self.constant - other.constant)
 
     def __rmul__(self, factor: int) -> Linear:
-        """Return factor * self."""
         return Linear({v: factor * c for v, c in self.terms.items()}, factor * self.constant)
 
     def __neg__(self) -> Linear:
-        """Return -self."""
         return -1 * self
 
     def __le__(self, other: Linear | int) -> Constraint:
-        """State self <= other."""
         return Constraint(self - other, None, 0)
 
     def __ge__(self, other: Linear | int) -> Constraint:
-        """State self >= other."""
         return Constraint(self - other, 0, None)
 
     def equals(self, other: Linear | int) -> Constraint:

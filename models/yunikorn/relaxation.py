@@ -58,10 +58,10 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
     for node, on_node in columns.of_node.items():
         caps = []
         for allowance in allowances:
-            held = _held_below(columns, on_node, allowance)
+            name, held = _held_below(columns, on_node, allowance)
             # A cap that all candidates together keep binds nobody.
             if (held * columns.counts[on_node]).sum() > allowance.amount:
-                caps.append(Row.of(_name(problem, allowance), -held, -allowance.amount))
+                caps.append(Row.of(name, -held, -allowance.amount))
         found[node] = NodeRows(on_node, _cover(columns, node, on_node, needs), caps)
     return found
 
@@ -78,18 +78,11 @@ def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] |
             Row.of(f"{problem.types[t]} on {problem.nodes[node]}", holding[:, t], missing)
             for t, missing in missing_on(problem, node).items()
         ]
-    rows += [
-        Row.of(_name(problem, need), _held_below(columns, classes, need), need.amount)
-        for need in needs
-    ]
-    return rows
+    return rows + [Row.of(*_held_below(columns, classes, need), need.amount) for need in needs]
 
 
-def _held_below(columns: Columns, classes: IntArray, at: At) -> IntArray:
-    """Return what a member of each class holds where it counts for a queue: (C,)."""
-    below = columns.within[at.queue][columns.queue[classes]]
-    return np.where(below, columns.holding[classes, at.type], 0)
-
-
-def _name(problem: YuniKornProblem, at: At) -> str:
-    return f"{problem.types[at.type]} below {problem.queues[at.queue].path}"
+def _held_below(columns: Columns, classes: IntArray, at: At) -> tuple[str, IntArray]:
+    """Return what a member of each class holds where it counts for a queue, (C,), and its name."""
+    problem, below = columns.problem, columns.within[at.queue][columns.queue[classes]]
+    name = f"{problem.types[at.type]} below {problem.queues[at.queue].path}"
+    return name, np.where(below, columns.holding[classes, at.type], 0)

@@ -31,7 +31,6 @@ from planner.errors import LookupFailed, SchemaError
 from planner.objective.annotation import Disruption
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable, work
-from planner.problem.array import IntArray
 from planner.term import EACH, MORE, RATED, TERMS, priority_of, victims_of
 
 
@@ -48,8 +47,7 @@ def by_median(table: TermTable) -> TermTable:
         one._replace(lost_s=min(one.lost_s, median)) if one.silent else one
         for one in table.disruptions
     ]
-    lost = _lost_work(table, disruptions)
-    return replace(table, disruptions=disruptions, separable={**table.separable, "D4": lost})
+    return _with_lost_work(replace(table, disruptions=disruptions), disruptions)
 
 
 def with_saving(table: TermTable) -> TermTable:
@@ -58,7 +56,7 @@ def with_saving(table: TermTable) -> TermTable:
     Saving takes as long as is told, and never more than what would be lost without it.
     """
     disruptions = [told._replace(lost_s=told.unproductive_s) for told in table.disruptions]
-    return replace(table, separable={**table.separable, "D4": _lost_work(table, disruptions)})
+    return _with_lost_work(table, disruptions)
 
 
 def median_age(ages: Iterable[int | None]) -> int | None:
@@ -73,14 +71,11 @@ def median_age(ages: Iterable[int | None]) -> int | None:
     return -(-(below + above) // 2)
 
 
-def _lost_work(table: TermTable, disruptions: Sequence[Disruption]) -> IntArray:
-    lost = [
-        0 if evicted else work(size, told.lost_s)
-        for size, evicted, told in zip(
-            table.size.tolist(), table.evicted.tolist(), disruptions, strict=True
-        )
-    ]
-    return np.array(lost, dtype=np.int64)
+def _with_lost_work(table: TermTable, disruptions: Sequence[Disruption]) -> TermTable:
+    each = zip(table.size.tolist(), table.evicted.tolist(), disruptions, strict=True)
+    lost = [0 if evicted else work(size, told.lost_s) for size, evicted, told in each]
+    costs = np.array(lost, dtype=np.int64)
+    return replace(table, separable={**table.separable, "D4": costs})
 
 
 KnownGroups = Mapping[str, Collection[str]]

@@ -53,9 +53,15 @@ MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
-_KEYS: Final = (
-    *("name", "summary", "levels", "caps", "unpublished", "saving", "rates", "protect", "budget"),
-)
+_EITHER: Final[Mapping[str, Mapping[str, str]]] = {
+    "unpublished": {
+        "start": "all since it started is lost",
+        "median": "what published ones lose",
+    },
+    "saving": {"free": "who saves when told to stop loses nothing", "counts": "that time"},
+}
+"""Keys with two values, the first where nothing is said; each with its meaning."""
+_KEYS: Final = ("name", "summary", "levels", "caps", *_EITHER, "rates", "protect", "budget")
 _GROUPS: Final = ("queue", "cohort", "namespace")
 
 
@@ -145,16 +151,6 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     if not isinstance(value, list):
         raise _unusable(where, value, 'a list such as ["D0"]')
     return tuple(_measure(f"{where}[{i}]", text, in_list=True) for i, text in enumerate(value))
-
-
-_EITHER: Final[Mapping[str, Mapping[str, str]]] = {
-    "unpublished": {
-        "start": "all since it started is lost",
-        "median": "what published ones lose",
-    },
-    "saving": {"free": "who saves when told to stop loses nothing", "counts": "that time"},
-}
-"""Keys with two values, the first where nothing is said; each with its meaning."""
 
 
 def _is_second(path: Path, document: Mapping[str, object], key: str) -> bool:

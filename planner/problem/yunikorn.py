@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from planner.problem.array import BoolArray, IntArray
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, is_usable
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import Amount, Resource, fits
 from planner.state.yunikorn import Allocation, Ask
@@ -114,6 +114,14 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         named.update(allocation.resource)
     types = sorted(named)
     holding = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
+    # Recorded states may name nodes that the shim always refuses: no law, but no room either.
+    veto = cluster.x.veto_nodes
+    usable = [
+        room.node_id == ask.required_node
+        if ask.required_node
+        else room.node_id not in veto and is_usable(cluster, room, ask)
+        for room in cluster.nodes
+    ]
     # As the core would order all of them as candidates (docs/semantics/yunikorn.md §7).
     keys = [(one.opted_out, one.originator, -one.allocation_time) for one in allocations]
     order = np.empty(len(keys), dtype=np.int64)
@@ -127,7 +135,7 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         queues=[_facts(queue, position) for queue in queues],
         path=[position[queue.path] for queue in reversed(asking.leaf.lineage)],
         nodes=list(nodes),
-        usable=np.array([_usable(cluster, room, ask) for room in cluster.nodes], dtype=np.bool_),
+        usable=np.array(usable, dtype=np.bool_),
         available=[room.available for room in cluster.nodes],
         allocations=allocations,
         applications=[application for _, application, _ in rows],
@@ -139,13 +147,6 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         opted_out=np.array([a.opted_out for a in allocations], dtype=np.bool_),
         order=order,
     )
-
-
-def _usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
-    if ask.required_node:
-        return room.node_id == ask.required_node
-    # Recorded states may name nodes that the shim always refuses: no law, but no room either.
-    return room.node_id not in cluster.x.veto_nodes and is_usable(cluster, room, ask)
 
 
 def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
