@@ -138,12 +138,11 @@ def restricted_while_borrowing(problem: Problem) -> BoolArray:
     borrow = problem.policy.borrow_within_cohort
     if problem.fair is not None:
         return np.zeros(len(problem.workloads), dtype=bool)
+    forbidden = problem.priority >= problem.preemptor_priority
     if borrow.policy == "Never":
-        forbidden = np.ones(len(problem.workloads), dtype=bool)
-    else:
-        forbidden = problem.priority >= problem.preemptor_priority
-        if borrow.max_priority_threshold is not None:
-            forbidden |= problem.priority > borrow.max_priority_threshold
+        forbidden = np.ones_like(forbidden)
+    elif borrow.max_priority_threshold is not None:
+        forbidden |= problem.priority > borrow.max_priority_threshold
     return forbidden & ~problem.from_own_queue & ~problem.has_advantage
 
 

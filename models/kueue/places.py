@@ -205,9 +205,6 @@ class _Rooms:
             return
         above = self.places.domains[room.flavor].above
         here = {leaf: variable(index) for leaf, index in standing.pods.items()}
-        if not here and not room.slices:
-            yield from ((domain, ZERO) for domain in range(len(above[level])))
-            return
         for at in range(len(above) - 1, level - 1, -1):
             if at > aim.slice_level:
                 here = {d: self._whole(each, aim.layers.get(at, 1)) for d, each in here.items()}

@@ -174,10 +174,7 @@ def _without_topology(
     checks: Mapping[str, AdmissionCheck],
     topologies: set[str],
 ) -> Iterator[Hindrance]:
-    """Yield what is wrong with the topologies of the flavors of a ClusterQueue.
-
-    One that Kueue calls active has them: they are missing from the dump only.
-    """
+    """Yield topologies that are missing, but not if Kueue calls the queue active: it has them."""
     said = cq.status.condition("Active")
     if leaves_it_to_workers(cq, checks) or (said is not None and said.is_true):
         return

@@ -90,21 +90,14 @@ class Devices(Struct, frozen=True):
     configuration: Configuration
     limit_ranges: Sequence[LimitRange] = ()
     runtime_classes: Sequence[RuntimeClass] = ()
-    classes: Sequence[DeviceClass] = ()
-    templates: Sequence[ResourceClaimTemplate] = ()
-    slices: Sequence[ResourceSlice] = ()
+    device_classes: Sequence[DeviceClass] = ()
+    resource_claim_templates: Sequence[ResourceClaimTemplate] = ()
+    resource_slices: Sequence[ResourceSlice] = ()
 
     @classmethod
     def of(cls, state: State) -> Devices:
         """Take the parts of a state that matter."""
-        return cls(
-            state.configuration,
-            state.limit_ranges,
-            state.runtime_classes,
-            state.device_classes,
-            state.resource_claim_templates,
-            state.resource_slices,
-        )
+        return cls(*(getattr(state, name) for name in cls.__struct_fields__))
 
     def rejection(self, workload: Workload) -> str:
         """Say in Kueue's words why it does not queue a workload; empty if it does."""
@@ -153,7 +146,7 @@ class Devices(Struct, frozen=True):
     def _asks_extended(self, workload: Workload) -> bool:
         if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):
             return False
-        backed = {one.spec.extended_resource_name for one in self.classes} - {""}
+        backed = {one.spec.extended_resource_name for one in self.device_classes} - {""}
         return bool(backed) and any(
             amount != 0 and name in backed and is_extended(name)
             for pods in workload.spec.pod_sets
@@ -218,11 +211,11 @@ class _Known:
                         self.by_capacity.add(name)
         self.templates: Final = {
             one.metadata.name: one.spec.spec
-            for one in devices.templates
+            for one in devices.resource_claim_templates
             if one.metadata.namespace == namespace
         }
-        self.classes: Final = {one.metadata.name: one for one in devices.classes}
-        self.slices: Final = devices.slices
+        self.classes: Final = {one.metadata.name: one for one in devices.device_classes}
+        self.slices: Final = devices.resource_slices
         self.is_recorded: Final = bool(_recorded(workload))
         self.doubts: Final[list[str]] = []
 
@@ -306,10 +299,10 @@ class _Known:
             one for one in self.classes.values() if one.spec.extended_resource_name == resource
         ]
         newest = max(map(_created, classes), default=_LONG_AGO)
-        names = [one.metadata.name for one in classes if _created(one) == newest]
-        if not names:
+        names = (one.metadata.name for one in classes if _created(one) == newest)
+        name = min(names, default=None)
+        if name is None:
             return None
-        name = min(names)
         for what, charged in (("counters", self.counters), ("capacity sources", self.by_capacity)):
             if name in charged:
                 resolves = f"extended resource {resource} resolves to DeviceClass {name}"
@@ -330,9 +323,8 @@ class _Known:
                     if known is None:
                         words = f"{where}: Internal error: failed to get DeviceClass {name}"
                         raise self.missing(words, f"DeviceClass {name} is not in the dump")
-                    if _has_cel(
-                        (*known.spec.selectors, *exactly.selectors, counter.device_selector)
-                    ):
+                    selectors = *known.spec.selectors, *exactly.selectors, counter.device_selector
+                    if _has_cel(selectors):
                         raise _LackingError(
                             f"which devices are counted for ResourceClaimTemplate {template} "
                             "depends on CEL selectors, which are not evaluated here"

@@ -57,10 +57,7 @@ def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
 
 
 def find_workload(state: State, key: str) -> Workload:
-    """Look up a workload ``namespace/name``.
-
-    Raises ``LookupFailed`` if it is not in the dump.
-    """
+    """Look up a workload ``namespace/name``; raises ``LookupFailed`` if it is not in the dump."""
     workload = state.workloads.find(key)
     if workload is not None:
         return workload

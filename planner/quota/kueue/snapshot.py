@@ -397,13 +397,14 @@ def _admitted(
 def _index_quotas(state: State) -> dict[FlavorResource, int]:
     """Number the flavor-resources that any ClusterQueue or Cohort has quota for."""
     owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in state.cohorts]
-    index: dict[FlavorResource, int] = {}
-    for owner in owners:
-        for group in owner.resource_groups:
-            for flavor in group.flavors:
-                frs = [FlavorResource(flavor.name, quota.name) for quota in flavor.resources]
-                _index_more(index, [frs])
-    return index
+    frs = dict.fromkeys(
+        FlavorResource(flavor.name, quota.name)
+        for owner in owners
+        for group in owner.resource_groups
+        for flavor in group.flavors
+        for quota in flavor.resources
+    )
+    return {fr: number for number, fr in enumerate(frs)}
 
 
 def _index_more(
