@@ -111,15 +111,12 @@ class _Comparison:
         """Return a literal that implies share(mine) <= share(theirs), or < if strict."""
         builder = self.builder
         option = builder.new_bool()
-        witnesses = []
-        if not strict:
-            # Both shares 0; also the only way where only the preemptor's side has weight 0.
-            witnesses.append(self._nothing_borrowed(mine))
+        # Both shares 0; also the only way where only the preemptor's side has weight 0.
+        witnesses = [] if strict else [self._nothing_borrowed(mine)]
         if self.my_weight == 0 and self.their_weight > 0:
             if strict:
-                witness = self._nothing_borrowed(mine)
-                builder.any_of(self._borrowed(theirs), when=[witness])
-                witnesses.append(witness)
+                witnesses.append(self._nothing_borrowed(mine))
+                builder.any_of(self._borrowed(theirs), when=witnesses)
         elif self.my_weight > 0 and self.their_weight == 0:
             witnesses += self._borrowed(theirs)  # infinite, above anything finite
         else:

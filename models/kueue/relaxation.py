@@ -164,10 +164,19 @@ def joint_cover_rows(
         for fr, amount in _least(entrant).items():
             position = problem.frs.index(fr)
             for node, most in _limits(problem, position) if amount else ():
-                if (entrant.tree, node, fr) not in rows:
-                    used = _used(entrants, admitted, entrant, node, fr)
-                    row = _row(entrant, classes, node, position, used - most)
-                    rows[entrant.tree, node, fr] = row
+                if (entrant.tree, node, fr) in rows:
+                    continue
+                below = {node}
+                for at, above in enumerate(problem.parent):  # parents come before their children
+                    if above in below:
+                        below.add(at)
+                held = np.zeros(len(classes), dtype=np.int64)
+                for k, place in enumerate(map(entrant.place, classes.first.tolist())):
+                    if place is not None and int(problem.queue[place]) in below:
+                        held[k] = problem.holding[place, position]
+                missing = _used(entrants, admitted, entrant, node, fr) - most
+                name = f"{fr} at {problem.names[node]}"
+                rows[entrant.tree, node, fr] = Row.of(name, held, missing)
     return [row for row in rows.values() if row.bound > 0]
 
 
@@ -219,16 +228,3 @@ def _used(
             before = max(0, problem.usage[at][position] - kept)
             usage[above] += max(0, usage[at] - kept) - before
     return usage[node]
-
-
-def _row(entrant: Entrant, classes: Classes, node: int, fr: int, missing: int) -> Row:
-    problem = entrant.ways[0].problem
-    below = {node}
-    for at, above in enumerate(problem.parent):
-        if above in below:
-            below.add(at)
-    coefficients = np.zeros(len(classes), dtype=np.int64)
-    for k, place in enumerate(map(entrant.place, classes.first.tolist())):
-        if place is not None and int(problem.queue[place]) in below:
-            coefficients[k] = problem.holding[place, fr]
-    return Row.of(f"{problem.frs[fr]} at {problem.names[node]}", coefficients, missing)

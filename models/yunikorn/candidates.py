@@ -205,13 +205,11 @@ def fence(problem: YuniKornProblem) -> BoolArray:
     ``findPreemptionFenceRoot``.
     """
     root = fence_root(problem)
-    inside: list[bool] = []
+    inside, forbidden = list[bool](), list[bool]()
     for queue, facts in enumerate(problem.queues):
         inside.append(queue == root or (facts.parent != NOWHERE and inside[facts.parent]))
-    forbidden = [
-        not inside[queue] or (queue != problem.own_queue and (facts.disabled or not facts.is_leaf))
-        for queue, facts in enumerate(problem.queues)
-    ]
+        closed = queue != problem.own_queue and (facts.disabled or not facts.is_leaf)
+        forbidden.append(closed or not inside[queue])
     return np.array(forbidden, dtype=np.bool_)[problem.queue]
 
 

@@ -147,8 +147,5 @@ def _groups(problem: YuniKornProblem, position: int) -> tuple[str, ...]:
 
 def _borrowed(queue: QueueFacts) -> int:
     """Return what a queue uses above its own guaranteed, of which it may have none."""
-    guaranteed = queue.guaranteed or {}
-    return sum(
-        unit_weight(t) * max(0, amount - guaranteed.get(t, 0))
-        for t, amount in queue.allocated.items()
-    )
+    own, used = queue.guaranteed or {}, queue.allocated.items()
+    return sum(unit_weight(t) * max(0, amount - own.get(t, 0)) for t, amount in used)

@@ -374,10 +374,11 @@ def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]
     itself is no common ancestor of others; its entry only completes the list. Fair sharing
     knows no such advantage.
     """
+    path = snapshot.tree.path(preemptor.queue)
     if snapshot.configuration.fair_sharing_on:
-        return [False for _ in snapshot.tree.path(preemptor.queue)]
+        return [False] * len(path)
     advantage, seen, remaining = False, [], dict(request)
-    for node in snapshot.tree.path(preemptor.queue):
+    for node in path:
         # Before this node's own test: that the request fits at a cohort helps above it only.
         seen.append(advantage)
         fits, remaining = snapshot.usage.fits_in_quota(node, remaining)
@@ -418,12 +419,8 @@ def _candidate_order(
 
 
 def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
-    columns = (
-        ~workloads.evicted,
-        kind,
-        workloads.priority,
-        -np.array(workloads.column("reserved_s"), dtype=np.float64),
-    )
+    newest_first = -np.array(workloads.column("reserved_s"), dtype=np.float64)
+    columns = (~workloads.evicted, kind, workloads.priority, newest_first)
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
     # What is equal in all columns goes by UID.

@@ -233,9 +233,8 @@ def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool 
         settings = configuration.wait_for_pods_ready
         by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
         # Of evictions only these two kinds move it in its queue: who was preempted keeps its place.
-        if evicted.reason == "PodsReadyTimeout" and not by_creation:
-            return evicted.last_transition_time or NEVER
-        if evicted.reason == "AdmissionCheck":
+        moving = {"AdmissionCheck"} if by_creation else {"AdmissionCheck", "PodsReadyTimeout"}
+        if evicted.reason in moving:
             return evicted.last_transition_time or NEVER
     if not configuration.gate("PrioritySortingWithinCohort"):
         preempted = entry.condition("Preempted")
