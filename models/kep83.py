@@ -15,22 +15,11 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import RULE_SETS, Register
-from planner.laws.kep83 import (
-    K83_AT_MIN,
-    K83_BORROWS,
-    K83_FITS,
-    K83_HOLDS_CONTESTED,
-    K83_WAITED,
-    K83_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_COHORT,
-    K83_WITHOUT_BORROWING,
-)
-from planner.models.kueue.formulation import Columns, Formulation, LastVictims
-from planner.models.kueue.laws import fits
+from planner.laws import Register, kep83
+from planner.models.kueue.formulation import Columns, Formulation
+from planner.models.kueue.laws import borrows_contested_quota, fits, keep_nominal
 from planner.models.kueue.relaxation import cover_rows, with_excess
-from planner.models.shared.builder import Builder, negation
-from planner.models.shared.classes import Relaxation, Row, new_takes
+from planner.models.shared.classes import Relaxation, Row, in_force
 from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem
 from planner.quantity import UNLIMITED
@@ -39,7 +28,7 @@ EXCLUSIONS: Final[Register[Callable[[Kep83Problem], BoolArray]]] = Register()
 """Whom a law forbids by itself, by the law's id."""
 
 
-@EXCLUSIONS.of(K83_HOLDS_CONTESTED)
+@EXCLUSIONS.of(kep83.K83_HOLDS_CONTESTED)
 def holds_contested_quota(problem: Kep83Problem) -> BoolArray:
     """K83-03: forbid workloads that name no flavor-resource whose assigned mode is Preempt.
 
@@ -50,7 +39,7 @@ def holds_contested_quota(problem: Kep83Problem) -> BoolArray:
     return ~problem.base.names_contested
 
 
-@EXCLUSIONS.of(K83_WITHIN_CLUSTER_QUEUE)
+@EXCLUSIONS.of(kep83.K83_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
     """K83-04: forbid workloads of the own queue with priority >= the preemptor's; Never: all.
 
@@ -62,7 +51,7 @@ def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
     return base.from_own_queue & (base.priority >= base.preemptor_priority)
 
 
-@EXCLUSIONS.of(K83_WITHIN_COHORT)
+@EXCLUSIONS.of(kep83.K83_WITHIN_COHORT)
 def within_cohort(problem: Kep83Problem) -> BoolArray:
     """K83-05: forbid workloads of other queues that ``withinCohort`` does not permit.
 
@@ -81,25 +70,17 @@ def within_cohort(problem: Kep83Problem) -> BoolArray:
             return ~base.from_own_queue & (base.priority >= base.preemptor_priority)
 
 
-@EXCLUSIONS.of(K83_BORROWS)
+@EXCLUSIONS.of(kep83.K83_BORROWS)
 def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
     """K83-06: forbid workloads of other queues that borrow nothing involved to begin with.
 
     Source: KEP-83, Preemption, step 2.1.
     """
-    base = problem.base
-    borrows = np.array(
-        # Usage as it is: the KEP looks once, before any removal.
-        [
-            any(used[fr] > quota[fr] for fr in base.contested)
-            for used, quota in zip(base.usage, base.quota, strict=True)
-        ],
-        dtype=np.bool_,
-    )
-    return ~borrows[base.queue] & ~base.from_own_queue
+    # Usage as it is: the KEP looks once, before any removal.
+    return borrows_contested_quota(problem.base)
 
 
-@EXCLUSIONS.of(K83_WAITED)
+@EXCLUSIONS.of(kep83.K83_WAITED)
 def waited(problem: Kep83Problem) -> BoolArray:
     """K83-08: forbid everything while the preemptor has not waited long enough.
 
@@ -111,26 +92,24 @@ def waited(problem: Kep83Problem) -> BoolArray:
 def eligible(problem: Kep83Problem, without: Collection[str] = ()) -> BoolArray:
     """Return the workloads no law excludes: (W,); laws whose id is in ``without`` are dropped."""
     allowed = np.ones(len(problem.base.workloads), dtype=np.bool_)
-    for law in RULE_SETS["kep83"]:
-        if law.id in EXCLUSIONS and law.id not in without:
-            allowed &= ~EXCLUSIONS[law.id](problem)
+    for forbids in in_force(EXCLUSIONS, "kep83", without):
+        allowed &= ~forbids(problem)
     return allowed
 
 
 def reasons(problem: Kep83Problem) -> list[str]:
     """Return the reason code of each workload as a victim: (W,); Kueue's own of today."""
     other = "InCohortReclaimWhileBorrowing" if problem.borrows else "InCohortReclamation"
-    own = problem.base.from_own_queue.tolist()
-    return ["InClusterQueue" if mine else other for mine in own]
+    return ["InClusterQueue" if mine else other for mine in problem.base.from_own_queue.tolist()]
 
 
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()
 """How a law is stated over a formulation, by the law's id."""
 
-STATED.of(K83_FITS)(fits)
+STATED.of(kep83.K83_FITS)(fits)
 
 
-@STATED.of(K83_WITHOUT_BORROWING)
+@STATED.of(kep83.K83_WITHOUT_BORROWING)
 def without_borrowing(formulation: Formulation) -> None:
     """K83-02: where preemption is needed, usage + request <= min of the queue, unless it borrows.
 
@@ -139,17 +118,11 @@ def without_borrowing(formulation: Formulation) -> None:
 
     Source: KEP-83, Detecting Workloads that might benefit from preemption.
     """
-    problem, usage = formulation.problem, formulation.usage
-    queue = problem.own_queue
-    for fr in problem.contested:
-        asked, nominal = problem.request[fr], problem.quota[queue][fr]
-        if asked and nominal != UNLIMITED:
-            formulation.builder.add(
-                usage.after(queue, fr) + asked <= nominal, when=[negation(formulation.borrowing)]
-            )
+    problem = formulation.problem
+    keep_nominal(formulation, {fr: problem.request[fr] for fr in problem.contested})
 
 
-@STATED.of(K83_AT_MIN)
+@STATED.of(kep83.K83_AT_MIN)
 def at_min_until_last_victim(formulation: Formulation) -> None:
     """K83-07: the last victim of another queue finds it at its min or above in some involved fr.
 
@@ -162,22 +135,10 @@ def at_min_until_last_victim(formulation: Formulation) -> None:
 
     Source: KEP-83, Preemption, step 4; docs/design/theory.md §2.2 for the last victim.
     """
-    problem, builder = formulation.problem, formulation.builder
-    last = formulation.last_victims
+    problem = formulation.problem
     for queue in formulation.classes_of:
-        if queue == problem.own_queue:
-            continue
-        quota = problem.quota[queue]
-        bounded = [fr for fr in problem.contested if quota[fr] != UNLIMITED]
-        least = {fr: builder.bounds(formulation.usage.after(queue, fr))[0] for fr in bounded}
-        # At its min or above whatever goes.
-        if any(least[fr] >= quota[fr] for fr in bounded):
-            continue
-        possible = [(last.with_last(queue, fr), quota[fr]) for fr in bounded]
-        literals = builder.witnesses(
-            (then, bound) for then, bound in possible if builder.bounds(then)[1] >= bound
-        )
-        builder.any_of([*literals, negation(last.touched(queue))])
+        if queue != problem.own_queue:
+            formulation.last_victims.require_over_quota(queue, problem.contested, beyond=0)
 
 
 def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] = ()) -> Formulation:
@@ -185,14 +146,9 @@ def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] =
 
     There is one attempt: whether it borrows is an option.
     """
-    builder = Builder()
-    take = new_takes(builder, columns.classes)
-    borrowing = builder.new(int(problem.borrows), int(problem.borrows))
-    formulation = Formulation(problem.base, columns, builder, take, borrowing)
-    formulation.last_victims = LastVictims(formulation)
-    for law in RULE_SETS["kep83"]:
-        if law.id in STATED and law.id not in without:
-            STATED[law.id](formulation)
+    formulation = Formulation.begun(problem.base, columns, [problem.borrows])
+    for state in in_force(STATED, "kep83", without):
+        state(formulation)
     return formulation
 
 

@@ -7,7 +7,7 @@ by the verifier, and a set that fails there is cut off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
@@ -111,15 +111,12 @@ class _Comparison:
         """Return a literal that implies share(mine) <= share(theirs), or < if strict."""
         builder = self.builder
         option = builder.new_bool()
-        witnesses = []
-        if not strict:
-            # Both shares 0; also the only way where only the preemptor's side has weight 0.
-            witnesses.append(self._nothing_borrowed(mine))
+        # Both shares 0; also the only way where only the preemptor's side has weight 0.
+        witnesses = [] if strict else [self._nothing_borrowed(mine)]
         if self.my_weight == 0 and self.their_weight > 0:
             if strict:
-                witness = self._nothing_borrowed(mine)
-                builder.any_of(self._borrowed(theirs), when=[witness])
-                witnesses.append(witness)
+                witnesses.append(self._nothing_borrowed(mine))
+                builder.any_of(self._borrowed(theirs), when=witnesses)
         elif self.my_weight > 0 and self.their_weight == 0:
             witnesses += self._borrowed(theirs)  # infinite, above anything finite
         else:
@@ -137,47 +134,31 @@ class _Comparison:
         return witness
 
     def _borrowed(self, excess: Excess) -> list[int]:
-        witnesses = []
-        for part in excess.values():
-            witness = self.builder.new_bool()
+        witnesses = [self.builder.new_bool() for _ in excess]
+        for part, witness in zip(excess.values(), witnesses, strict=True):
             self.builder.add(part >= 1, when=[witness])
-            witnesses.append(witness)
         return witnesses
 
     def _dominated(self, mine: Excess, resource: str, theirs: Linear, *, strict: bool) -> int:
         """Return a literal that implies: no resource of mine is above this one of theirs."""
-        witness = self.builder.new_bool()
+        builder, witness = self.builder, self.builder.new_bool()
         # Otherwise 0 < 0 would pass where the preemptor's side can borrow nothing.
         if strict:
-            self.builder.add(theirs >= 1, when=[witness])
-        for own, excess in mine.items():
-            self._at_most(own, excess, resource, theirs, strict=strict, when=[witness])
-        return witness
-
-    def _at_most(  # noqa: PLR0913 - two amounts, their resources, and how
-        self,
-        own: str,
-        mine: Linear,
-        resource: str,
-        theirs: Linear,
-        *,
-        strict: bool,
-        when: Iterable[int],
-    ) -> None:
-        """State mine / (lendable * weight) <= theirs / (lendable * weight), cross-multiplied."""
+            builder.add(theirs >= 1, when=[witness])
         # Two sides of weight 0 that both borrow are compared before the weight.
         both_zero = self.my_weight == 0 and self.their_weight == 0
-        left = self.lendable[resource] * (1 if both_zero else self.their_weight)
-        right = self.lendable[own] * (1 if both_zero else self.my_weight)
-        unit = gcd(left, right)
-        left, right = left // unit, right // unit
-        largest = max(left * self.builder.bounds(mine)[1], right * self.builder.bounds(theirs)[1])
-        same_weight = self.my_weight == self.their_weight
-        exact = same_weight and largest < _EXACT_IN_DOUBLES
-        shift = max(0, largest.bit_length() - _LARGEST.bit_length())
-        # Ours is rounded down and theirs up: the row only becomes easier, as promised above.
-        left, right = left >> shift, -(-right >> shift)
-        slack = 0 if exact else (largest >> shift) // _EXACT_IN_DOUBLES + 1
-        difference = Linear({v: left * c for v, c in mine.terms.items()}, left * mine.constant)
-        difference = difference - right * theirs
-        self.builder.add(difference <= (-1 if strict and exact else slack), when=when)
+        for own, excess in mine.items():
+            # excess / (lendable * weight) <= theirs / (lendable * weight), cross-multiplied.
+            left = self.lendable[resource] * (1 if both_zero else self.their_weight)
+            right = self.lendable[own] * (1 if both_zero else self.my_weight)
+            unit = gcd(left, right)
+            left, right = left // unit, right // unit
+            largest = max(left * builder.bounds(excess)[1], right * builder.bounds(theirs)[1])
+            exact = self.my_weight == self.their_weight and largest < _EXACT_IN_DOUBLES
+            shift = max(0, largest.bit_length() - _LARGEST.bit_length())
+            # Ours is rounded down and theirs up: the row only becomes easier, as promised above.
+            left, right = left >> shift, -(-right >> shift)
+            slack = 0 if exact else (largest >> shift) // _EXACT_IN_DOUBLES + 1
+            most = -1 if strict and exact else slack
+            builder.add(left * excess - right * theirs <= most, when=[witness])
+        return witness

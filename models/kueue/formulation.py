@@ -1,4 +1,4 @@
-"""The model of one Kueue problem while it is being built: its variables, and what they mean.
+"""The model of one Kueue problem: its variables, what they mean, and a flat list of laws.
 
 The decision variables say how many victims there are of each class: workloads of the same queue,
 usage, variant and cost are one integer variable.
@@ -15,40 +15,29 @@ of the model: of a queue one of its classes, of a cohort the last victim of one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import gcd
+from typing import ClassVar
 
 import numpy as np
-from msgspec import Struct
 
-from planner.models.kueue.places import Standing
+from planner.models.kueue import fair_sharing, laws, places
+from planner.models.shared import classes as shared
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
-from planner.models.shared.classes import Classes, group
+from planner.models.shared.classes import Classes, group_alike, in_force, new_takes
+from planner.models.shared.measure import hit_where_taken
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.tree import NO_PARENT
 
 
-class Columns(Struct, frozen=True, dict=True):
-    """K classes with what the laws ask of them.
+class Columns(shared.Columns[Problem], frozen=True):
+    """``restricted_workloads`` is (W,): what no attempt with borrowing may take."""
 
-    ``restricted_workloads`` is (W,): what no attempt with borrowing may take.
-    """
-
-    problem: Problem
-    classes: Classes
     restricted_workloads: BoolArray
-
-    def __len__(self) -> int:
-        return len(self.classes)
-
-    @cached_property
-    def counts(self) -> IntArray:
-        """(K,) how many candidates each class has."""
-        return self.classes.sizes
 
     @cached_property
     def below(self) -> Mapping[int, IntArray]:
@@ -64,16 +53,6 @@ class Columns(Struct, frozen=True, dict=True):
         return {node: np.sort(np.concatenate(parts)) for node, parts in found.items()}
 
     @cached_property
-    def queue(self) -> IntArray:
-        """(K,) the queue of each class."""
-        return self.problem.queue[self.classes.first]
-
-    @cached_property
-    def holding(self) -> IntArray:
-        """(K, F) what one member of each class holds."""
-        return self.problem.holding[self.classes.first]
-
-    @cached_property
     def restricted(self) -> BoolArray:
         """(K,) whether a class is out of bounds while borrowing."""
         return self.restricted_workloads[self.classes.first]
@@ -84,39 +63,22 @@ def build_classes(
 ) -> Classes:
     """Group the eligible workloads into classes.
 
-    Parameters
-    ----------
-    eligible
-        (W,) workloads that no law excludes.
-    restricted
-        (W,) workloads that no attempt with borrowing may take.
-    costs
-        Each (W,): what must be equal within a class besides queue, usage and places on nodes.
+    - ``eligible``: (W,) workloads that no law excludes.
+    - ``restricted``: (W,) workloads that no attempt with borrowing may take.
+    - ``costs``: Each (W,): what must be equal within a class besides queue, usage and places on
+      nodes.
     """
-    positions = np.flatnonzero(eligible)
-    # In the scheduler's order, so that the first members of a class are its canonical victims.
-    positions = positions[np.argsort(problem.order[positions], kind="stable")]
-    key = np.column_stack(
-        [
-            problem.queue[positions],
-            restricted[positions].astype(np.int64),
-            # Whoever is being evicted already costs nothing new, and comes first in the order.
-            problem.evicted[positions].astype(np.int64),
-            *(cost[positions] for cost in costs),
-            *([] if problem.places is None else [problem.places.kind[positions]]),
-            problem.holding[positions],
-        ]
-    )
-    return group(positions, key)
+    kinds = [] if problem.places is None else [problem.places.kind]
+    # Whoever is being evicted already costs nothing new, and comes first in the order.
+    flags = [restricted.astype(np.int64), problem.evicted.astype(np.int64)]
+    columns = [problem.queue, *flags, *costs, *kinds, problem.holding]
+    return group_alike(problem.order, eligible, columns)
 
 
 class TreeUsage:
     """The usage expressions of one model, made when first asked for.
 
-    Parameters
-    ----------
-    request
-        (F,) what to count at the preemptor's queue besides, nothing by default.
+    - ``request``: (F,) what to count at the preemptor's queue besides, nothing by default.
     """
 
     def __init__(
@@ -131,7 +93,6 @@ class TreeUsage:
         self._problem = problem
         self._columns = columns
         self._request = request or [0] * len(problem.frs)
-        self._children = problem.children
         self._by_queue: dict[int, list[tuple[int, int]]] = {}
         for k, taken in enumerate(take):
             self._by_queue.setdefault(int(columns.queue[k]), []).append((k, taken))
@@ -140,7 +101,6 @@ class TreeUsage:
         self.local_free = cache(self._local_free)
 
     def _after(self, node: int, fr: int) -> Linear:
-        """Return the usage of a node after all removals."""
         before = self._problem.usage[node][fr]
         if node == self._problem.own_queue:
             before += self._request[fr]
@@ -150,7 +110,7 @@ class TreeUsage:
             return Linear(removed, before)
         changes = []
         # Only what changes is added to the usage of now: all other children cost no terms.
-        for child in self._children[node]:
+        for child in self._problem.children[node]:
             if self._may_change(child):
                 used, kept = self._problem.usage[child][fr], self._problem.kept[child][fr]
                 changes.append(self.stored(child, fr) - max(0, used - kept))
@@ -163,9 +123,7 @@ class TreeUsage:
     def _local_free(self, node: int, fr: int) -> Linear:
         """Return what the node keeps and does not use: max(0, kept - usage)."""
         kept = self._problem.kept[node][fr]
-        if kept == 0:
-            return ZERO
-        return self._builder.positive_part(-self.after(node, fr) + kept)
+        return self._builder.positive_part(-self.after(node, fr) + kept) if kept else ZERO
 
     def stored(self, node: int, fr: int) -> Linear:
         """Return what the node uses of its parent: max(0, usage - kept).
@@ -187,9 +145,8 @@ class LastVictims:
         self._problem = formulation.problem
         self._below = formulation.columns.below
         self.touched = cache(self._touched)
-        self.back = cache(self._back)
-        self._last_of_queue = cache(self._choose_class)
-        self._last_of_cohort = cache(self._choose_child)
+        self._back = cache(self._put_back)
+        self._last_of = cache(self._choose_last)
 
     def side_nodes(self) -> Iterator[int]:
         """Yield the nodes off the preemptor's path that have candidates, parents first."""
@@ -199,24 +156,20 @@ class LastVictims:
 
     def with_last(self, node: int, fr: int) -> Linear:
         """Return the usage of a node after all removals but that of its last victim."""
-        return self._formulation.usage.after(node, fr) + self.back(node, fr)
+        return self._formulation.usage.after(node, fr) + self._back(node, fr)
 
-    def require_over_quota(self, node: int, frs: Iterable[int]) -> None:
-        """Require touched => the last victim finds the node over its quota in some fr.
+    def require_over_quota(self, node: int, frs: Iterable[int], *, beyond: int = 1) -> None:
+        """Require touched => the last victim finds the node so far over its quota in some fr.
 
         Nothing is added where some fr stays over quota whatever is removed.
         """
         builder, usage = self._builder, self._formulation.usage
-        quota = self._problem.quota[node]
-        bounded = [fr for fr in frs if quota[fr] != UNLIMITED]
-        if any(builder.bounds(usage.after(node, fr))[0] > quota[fr] for fr in bounded):
+        quotas = self._problem.quota[node]
+        least = {fr: quotas[fr] + beyond for fr in frs if quotas[fr] != UNLIMITED}
+        if any(builder.bounds(usage.after(node, fr))[0] >= least[fr] for fr in least):
             return
-        with_last = {fr: self.with_last(node, fr) for fr in bounded}
-        possible = (
-            (usage_then, quota[fr] + 1)
-            for fr, usage_then in with_last.items()
-            if builder.bounds(usage_then)[1] > quota[fr]
-        )
+        then = [(self.with_last(node, fr), bound) for fr, bound in least.items()]
+        possible = (each for each in then if builder.bounds(each[0])[1] >= each[1])
         builder.any_of([*builder.witnesses(possible), negation(self.touched(node))])
 
     def _touched(self, node: int) -> int:
@@ -236,20 +189,20 @@ class LastVictims:
     def _children(self, node: int) -> list[int]:
         return [c for c in self._problem.children[node] if c in self._below]
 
-    def _back(self, node: int, fr: int) -> Linear:
+    def _put_back(self, node: int, fr: int) -> Linear:
         """Return what putting the last victim back adds to the usage of a node."""
+        builder = self._builder
         if node in self._formulation.classes_of:
             holding = self._formulation.columns.holding[:, fr]
-            last = self._last_of_queue(node)
+            last = self._last_of(node)
             return Linear({v: int(holding[k]) for k, v in last.items() if holding[k]})
-        builder = self._builder
         passed = {child: self._passed_up(child, fr) for child in self._children(node)}
         highest = max(builder.bounds(up)[1] for up in passed.values())
         if highest == 0:
             return ZERO
         unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
         added = Linear({builder.new(0, highest // unit): unit})
-        for child, literal in self._last_of_cohort(node).items():
+        for child, literal in self._last_of(node).items():
             # One literal is true where the cohort is touched, so these rows define the variable.
             builder.add(added.equals(passed[child]), when=[literal])
         builder.add(added.equals(0), when=[negation(self.touched(node))])
@@ -266,33 +219,25 @@ class LastVictims:
             return ZERO
         # Nothing is kept, so all that comes back counts at the parent: no new variable.
         if kept == 0:
-            return self.back(child, fr)
+            return self._back(child, fr)
         with_last = self._builder.positive_part(self.with_last(child, fr) - kept)
         return with_last - usage.stored(child, fr)
 
-    def _choose_class(self, queue: int) -> dict[int, int]:
-        """Return a literal per class of a queue: it holds the last victim there."""
-        formulation, builder = self._formulation, self._builder
-        last = {k: builder.new_bool() for k in formulation.classes_of[queue]}
-        for k, literal in last.items():
-            builder.add(variable(formulation.take[k]) >= variable(literal))
-        self._exactly_one_if_touched(queue, last)
-        return last
+    def _choose_last(self, node: int) -> dict[int, int]:
+        """Return a literal per class of a queue, or child of a cohort: it holds the last victim.
 
-    def _choose_child(self, cohort: int) -> dict[int, int]:
-        """Return a literal per child of a cohort: it holds the last victim below there."""
-        builder = self._builder
-        last = {child: builder.new_bool() for child in self._children(cohort)}
-        for child, literal in last.items():
-            touched = variable(self.touched(child))
-            # A touched one: its own last victim is then the cohort's, and the choices nest.
-            builder.add(touched >= variable(literal))
-        self._exactly_one_if_touched(cohort, last)
-        return last
-
-    def _exactly_one_if_touched(self, node: int, last: dict[int, int]) -> None:
+        Exactly one is true where the node is touched.
+        """
+        builder, take, classes = self._builder, self._formulation.take, self._formulation.classes_of
+        parts = classes[node] if node in classes else self._children(node)
+        last = {part: builder.new_bool() for part in parts}
+        for part, literal in last.items():
+            # A touched child: its own last victim is then the cohort's, and the choices nest.
+            any_there = take[part] if node in classes else self.touched(part)
+            builder.add(variable(any_there) >= variable(literal))
         chosen = Linear(dict.fromkeys(last.values(), 1))
-        self._builder.add(chosen.equals(variable(self.touched(node))))
+        builder.add(chosen.equals(variable(self.touched(node))))
+        return last
 
 
 @dataclass
@@ -300,8 +245,7 @@ class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``borrowing`` the literal of the attempt;
-    ``last_victims`` the last victims of every node; ``standing`` has the pods on the nodes, group
-    by group.
+    ``standing`` has the pods on the nodes, group by group.
     """
 
     problem: Problem
@@ -309,19 +253,28 @@ class Formulation:
     builder: Builder
     take: list[int]
     borrowing: int
-    last_victims: LastVictims = field(init=False)
-    standing: Sequence[Standing] = ()
+    standing: Sequence[places.Standing] = ()
+    # Nothing is chosen besides the victims that the disruption terms depend on.
+    alternatives: ClassVar[Sequence[int]] = ()
     _touched: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def begun(cls, problem: Problem, columns: Columns, attempts: Collection[bool]) -> Formulation:
+        """Return a model of these attempts without any laws yet."""
+        builder = Builder()
+        take = new_takes(builder, columns.classes)
+        borrowing = builder.new(int(min(attempts)), int(max(attempts)))
+        return cls(problem, columns, builder, take, borrowing)
+
+    @cached_property
+    def last_victims(self) -> LastVictims:
+        """The last victims of every node."""
+        return LastVictims(self)
 
     @property
     def classes(self) -> Classes:
         """The classes of candidates."""
         return self.columns.classes
-
-    @property
-    def alternatives(self) -> Sequence[int]:
-        """Nothing is chosen besides the victims that the disruption terms depend on."""
-        return ()
 
     @cached_property
     def classes_of(self) -> dict[int, tuple[int, ...]]:
@@ -346,27 +299,41 @@ class Formulation:
     def fair(self) -> FairRules:
         """The rules of fair sharing.
 
-        Raises
-        ------
-        ValueError
-            If the problem is one of classical preemption.
+        Raises ``ValueError`` if the problem is one of classical preemption.
         """
         if self.problem.fair is None:
-            message = "a law of fair sharing on a problem without it"
-            raise ValueError(message)
+            raise ValueError("a law of fair sharing on a problem without it")
         return self.problem.fair
 
     def touched(self, queue: int) -> int:
         """Return the literal that says whether a queue has a victim, made when first asked for."""
         if queue not in self._touched:
-            taken = {k: self.take[k] for k in self.classes_of[queue]}
-            certain = self.builder.is_positive(taken.values())
-            literal = self.builder.new(int(certain), 1)
-            self._touched[queue] = literal
+            taken = [self.take[k] for k in self.classes_of[queue]]
+            certain = self.builder.is_positive(taken)
+            literal = self._touched[queue] = self.builder.new(int(certain), 1)
             if not certain:
-                some = Linear(dict.fromkeys(taken.values(), 1))
-                self.builder.add(some >= variable(literal))
-                for k, index in taken.items():
-                    count = self.classes.count(k)
-                    self.builder.add(variable(index) <= count * variable(literal))
+                self.builder.add(Linear(dict.fromkeys(taken, 1)) >= variable(literal))
+                hit_where_taken(self, self.classes_of[queue], literal)
         return self._touched[queue]
+
+
+def assemble(
+    problem: Problem, columns: Columns, attempts: Sequence[bool], without: Collection[str] = ()
+) -> Formulation:
+    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
+
+    ``attempts`` are those that law KQ-08 permits.
+    """
+    formulation = Formulation.begun(problem, columns, attempts)
+    state_laws(formulation, without)
+    return formulation
+
+
+def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
+    """State the laws in force that tie victims together, in the order of their rule set."""
+    problem = formulation.problem
+    stated = laws.STATED if problem.fair is None else fair_sharing.STATED
+    # A rule set of its own: placement is asked for on top of either set of quota rules.
+    placing = in_force(places.STATED, "topology", without)
+    for state in [*in_force(stated, problem.rules, without), *placing]:
+        state(formulation)

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from msgspec import Struct
 
 from planner.laws.kueue import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
-from planner.models.kueue.build import state_laws
-from planner.models.kueue.formulation import Columns, Formulation, LastVictims, TreeUsage
+from planner.models.kueue.formulation import Columns, Formulation, TreeUsage, state_laws
 from planner.models.kueue.laws import eligible, fit_rows, restricted_while_borrowing
 from planner.models.shared.builder import (
     ZERO,
@@ -46,25 +45,17 @@ _LATER: Final = frozenset({KQ_OVER_QUOTA.id, FS_BORROWS_CONTESTED.id, FS_BORROWI
 class Way(Struct, frozen=True, dict=True):
     """One way to serve a preemptor: its flavors, and what it supposes of the usage it finds.
 
-    Attributes
-    ----------
-    problem
-        The decision as it would be at the start, with what is supposed in it: exactly the
-        ``contested`` are short, hierarchical advantage as ``advantage_at`` says, and under fair
-        sharing whether the request stays within nominal quota.
-    flavors
-        The number of the flavors among those that this preemptor may get.
-    asked
-        Per fr of the problem, what flavor assignment compares with what is available: the
-        request and, where covered, the pods.
-    reserved
-        What the preemptor holds once it is admitted.
-    advantage_at
-        The position in the path of a node in whose quota the request fits, so that there is
-        advantage above it; ``None`` supposes nothing.
-    by_reclaim
-        The contested fr in which it may preempt only if some cohort below the root could give
-        the amount back (docs/semantics/kueue.md §4.3).
+    - ``problem``: The decision as it would be at the start, with what is supposed in it: exactly
+      the ``contested`` are short, hierarchical advantage as ``advantage_at`` says, and under fair
+      sharing whether the request stays within nominal quota.
+    - ``flavors``: The number of the flavors among those that this preemptor may get.
+    - ``asked``: Per fr of the problem, what flavor assignment compares with what is available: the
+      request and, where covered, the pods.
+    - ``reserved``: What the preemptor holds once it is admitted.
+    - ``advantage_at``: The position in the path of a node in whose quota the request fits, so that
+      there is advantage above it; ``None`` supposes nothing.
+    - ``by_reclaim``: The contested fr in which it may preempt only if some cohort below the root
+      could give the amount back (docs/semantics/kueue.md §4.3).
     """
 
     problem: Problem
@@ -85,6 +76,13 @@ class Way(Struct, frozen=True, dict=True):
     def restricted(self) -> BoolArray:
         """(W,) what no attempt with borrowing may take."""
         return restricted_while_borrowing(self.problem)
+
+    @property
+    def may_come_first(self) -> bool:
+        """Whether just the contested are short at the start."""
+        available, asked = self.problem.available, self.asked.items()
+        short = {fr for fr, amount in asked if amount > max(0, available[fr])}
+        return short == set(self.problem.contested)
 
 
 class Entrant(Struct, frozen=True):
@@ -142,22 +140,13 @@ class JointFormulation:
     admitted: list[int] = field(default_factory=list)
     taken: dict[tuple[int, int], int] = field(default_factory=dict)
     serve: dict[tuple[int, int, int], int] = field(default_factory=dict)
-
-    @property
-    def alternatives(self) -> Sequence[int]:
-        """Nothing that the disruption terms depend on is chosen besides the victims."""
-        return ()
+    # Nothing that the disruption terms depend on is chosen besides the victims.
+    alternatives: ClassVar[Sequence[int]] = ()
 
     @property
     def steps(self) -> range:
         """One step for each entrant; some may serve nobody."""
         return range(len(self.entrants))
-
-    @cached_property
-    def tree_of(self) -> list[int]:
-        """(K,) the tree of each class."""
-        found = {k: tree for (tree, _), there in self.classes_at.items() for k, _ in there}
-        return [found[k] for k in range(len(self.classes))]
 
     @cached_property
     def classes_at(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
@@ -172,11 +161,12 @@ class JointFormulation:
                     found.setdefault((tree, node), []).append((k, place))
         return found
 
-    def served(self, step: int, entrant: int) -> Linear:
-        """Return whether an entrant is served in a step, 0 or 1."""
-        ways = range(len(self.entrants[entrant].ways))
-        return Linear(
-            {self.serve[step, entrant, w]: 1 for w in ways if (step, entrant, w) in self.serve}
+    def served(self, step: int, entrant: int | None = None) -> Linear:
+        """Return whether an entrant, or any, is served in a step, 0 or 1."""
+        return _sum(
+            literal
+            for (at, e, _), literal in self.serve.items()
+            if at == step and entrant in {None, e}
         )
 
 
@@ -210,7 +200,7 @@ class Step:
             formulation = self._formulation()
             state_laws(formulation)
             if problem.fair is None:
-                self._under_nominal_without_borrowing(formulation)
+                self._under_nominal_without_borrowing(formulation.borrowing)
             else:
                 self._victims_from_borrowers(formulation)
 
@@ -230,19 +220,15 @@ class Step:
         formulation = Formulation(self.problem, columns, self.builder, take, borrowing)
         formulation.usage = StateUsage(self, after=True)
         formulation.usage_with_request = StateUsage(self, after=True, with_request=True)
-        formulation.last_victims = LastVictims(formulation)
         return formulation
 
     def _suppositions(self) -> None:
-        """State what the way supposes of the usage before the step."""
         problem, before, queue = self.problem, self.before, self.problem.own_queue
         if self.way.advantage_at is not None:
             self._fits_in_quota(self.way.advantage_at)
         if problem.fair is not None and problem.fair.within_nominal:
             for fr in problem.contested:
-                if problem.quota[queue][fr] != UNLIMITED:
-                    used = before.after(queue, fr) + problem.searched[fr]
-                    self.builder.add(used <= problem.quota[queue][fr])
+                self._keep_quota(queue, fr, before.after(queue, fr) + problem.searched[fr])
         for fr in self.way.by_reclaim:
             rest, some = constant(self.way.asked[fr]), []
             # Without the root: what fits there only does not count as reclaimed (§4.3).
@@ -269,11 +255,14 @@ class Step:
                 else:
                     less = rest - before.local_free(below, fr)
                     rest = self.builder.positive_part(less)
-            if problem.quota[node][fr] != UNLIMITED:
-                used = before.after(node, fr) + rest
-                self.builder.add(used <= problem.quota[node][fr])
+            self._keep_quota(node, fr, before.after(node, fr) + rest)
 
-    def _under_nominal_without_borrowing(self, formulation: Formulation) -> None:
+    def _keep_quota(self, node: int, fr: int, used: Linear, when: Iterable[int] = ()) -> None:
+        quota = self.problem.quota[node][fr]
+        if quota != UNLIMITED:
+            self.builder.add(used <= quota, when)
+
+    def _under_nominal_without_borrowing(self, borrowing: int) -> None:
         """KQ-08: an attempt that may not borrow starts below nominal, or may borrow elsewhere.
 
         Where ``borrowWithinCohort`` is Never, it is not made by a queue at its nominal quota.
@@ -286,12 +275,9 @@ class Step:
         problem = self.problem
         if problem.policy.borrow_within_cohort.policy != "Never":
             return
-        without = [negation(formulation.borrowing)]
         for fr in problem.contested:
-            nominal = problem.quota[problem.own_queue][fr]
-            if nominal != UNLIMITED:
-                used = self.before.after(problem.own_queue, fr)
-                self.builder.add(used <= nominal - 1, when=without)
+            used = self.before.after(problem.own_queue, fr)
+            self._keep_quota(problem.own_queue, fr, used + 1, [negation(borrowing)])
 
     def _victims_from_borrowers(self, formulation: Formulation) -> None:
         """FS-05: a touched queue borrows something contested before the step, except the own."""
@@ -325,35 +311,28 @@ class StateUsage(TreeUsage):
         problem = self._problem
         if problem.children[node]:
             return super()._after(node, fr)
-        total = constant(problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue))
-        return total + self._entered(node, problem.frs[fr]) + self._left(node, fr)
+        joint, tree = self._step.joint, self._step.entrant.tree
+        usage = problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue)
+        # What preemptors of the queue hold who were served in steps before.
+        changes: dict[int, int] = {}
+        for (at, e, w), literal in joint.serve.items():
+            way = joint.entrants[e].ways[w]
+            in_queue = (joint.entrants[e].tree, way.problem.own_queue) == (tree, node)
+            amount = way.reserved.get(problem.frs[fr], 0)
+            if at < self._step.step and in_queue and amount:
+                changes[literal] = amount
+        # What victims of the queue give back.
+        for k, place in joint.classes_at.get((tree, node), ()):
+            amount = int(problem.holding[place, fr])
+            for at in range(self._last) if amount else ():
+                if (at, k) in joint.taken:
+                    changes[joint.taken[at, k]] = -amount
+        return Linear(changes, usage)
 
     def _may_change(self, node: int) -> bool:
         """Return True: victims and preemptors of earlier steps may be anywhere."""
         del node
         return True
-
-    def _entered(self, node: int, fr: FlavorResource) -> Linear:
-        """Return what preemptors of a queue hold who were served in steps before."""
-        joint, tree = self._step.joint, self._step.entrant.tree
-        held: dict[int, int] = {}
-        for (at, e, w), literal in joint.serve.items():
-            entrant = joint.entrants[e]
-            way = entrant.ways[w]
-            if at < self._step.step and entrant.tree == tree and way.problem.own_queue == node:
-                held[literal] = way.reserved.get(fr, 0)
-        return Linear({literal: amount for literal, amount in held.items() if amount})
-
-    def _left(self, node: int, fr: int) -> Linear:
-        """Return what victims of a queue give back, as a negative amount."""
-        joint, holding = self._step.joint, self._problem.holding
-        given: dict[int, int] = {}
-        for k, place in joint.classes_at.get((self._step.entrant.tree, node), ()):
-            amount = int(holding[place, fr])
-            for at in range(self._last) if amount else ():
-                if (at, k) in joint.taken:
-                    given[joint.taken[at, k]] = -amount
-        return Linear(given)
 
 
 def assemble_joint(
@@ -365,21 +344,14 @@ def assemble_joint(
 ) -> JointFormulation:
     """Build the model of a joint plan.
 
-    Parameters
-    ----------
-    entrants
-        Who may be served, in order of precedence.
-    classes
-        Classes of candidates, by their positions among the workloads of all trees.
-    cuts
-        What was learned of the scheduler's own decisions.
-    in_order
-        Whether they are served in the order given; otherwise any order will do.
+    - ``entrants``: Who may be served, in order of precedence.
+    - ``classes``: Classes of candidates, by their positions among the workloads of all trees.
+    - ``cuts``: What was learned of the scheduler's own decisions.
+    - ``in_order``: Whether they are served in the order given; otherwise any order will do.
     """
     joint = JointFormulation(entrants, classes, in_order)
-    builder = joint.builder
-    joint.take = new_takes(builder, classes)
-    joint.admitted = [builder.new_bool() for _ in entrants]
+    joint.take = new_takes(joint.builder, classes)
+    joint.admitted = [joint.builder.new_bool() for _ in entrants]
     _serve_each_once(joint)
     _take_in_steps(joint)
     for (step, entrant, way), literal in joint.serve.items():
@@ -398,17 +370,12 @@ def _serve_each_once(joint: JointFormulation) -> None:
                 continue
             for w, way in enumerate(entrant.ways):
                 # What is short before the first step is known, so most ways need no variable there.
-                if step or _may_come_first(way):
+                if step or way.may_come_first:
                     joint.serve[step, e, w] = builder.new_bool()
     for e, literal in enumerate(joint.admitted):
-        total = -variable(literal)
-        for step in joint.steps:
-            total = total + joint.served(step, e)
-        builder.add(total.equals(0))
-    busy = [
-        sum((joint.served(step, e) for e in range(len(joint.entrants))), start=ZERO)
-        for step in joint.steps
-    ]
+        served = (joint.served(step, e) for step in joint.steps)
+        builder.add(sum(served, start=-variable(literal)).equals(0))
+    busy = [joint.served(step) for step in joint.steps]
     for step in joint.steps:
         builder.add(busy[step] <= 1)
         # Steps that serve nobody come last, or each plan would stand in the model many times.
@@ -416,15 +383,7 @@ def _serve_each_once(joint: JointFormulation) -> None:
             builder.add(busy[step - 1] >= busy[step])
 
 
-def _may_come_first(way: Way) -> bool:
-    """Say whether just the contested are short at the start."""
-    problem = way.problem
-    short = {fr for fr, amount in way.asked.items() if amount > max(0, problem.available[fr])}
-    return short == set(problem.contested)
-
-
 def _take_in_steps(joint: JointFormulation) -> None:
-    """Divide the victims of each class among the steps whose way may take them."""
     builder = joint.builder
     for k in range(len(joint.classes)):
         position, count = int(joint.classes.first[k]), joint.classes.count(k)
@@ -440,7 +399,7 @@ def _take_in_steps(joint: JointFormulation) -> None:
             joint.taken[step, k] = builder.new(0, count)
             taken = variable(joint.taken[step, k])
             # At most one of these literals is true, so this is count or 0.
-            builder.add(taken <= count * Linear(dict.fromkeys(may, 1)))
+            builder.add(taken <= count * _sum(may))
             total = total + taken
         builder.add(total.equals(0))
 
@@ -453,26 +412,24 @@ def _heed(joint: JointFormulation, cut: Cut) -> None:
     if not cut.gone | (cut.taken or frozenset()) <= known:
         return
     tree = joint.entrants[cut.entrant].tree
-    inside = [k for k in range(len(members)) if joint.tree_of[k] == tree]
+    queues = (there for (at, _), there in joint.classes_at.items() if at == tree)
+    inside = sorted(k for there in queues for k, _ in there)
     for step in joint.steps:
-        met = [
-            joint.serve[step, cut.entrant, w]
-            for w in cut.forbidden
-            if (step, cut.entrant, w) in joint.serve
-        ]
+        ways = (joint.serve.get((step, cut.entrant, w)) for w in cut.forbidden)
+        met = [literal for literal in ways if literal is not None]
         if not met:
             continue
         different = [
-            (sum_, len(cut.gone & members[k]))
+            (_sum(joint.taken.get((at, k)) for at in range(step)), len(cut.gone & members[k]))
             for k in inside
-            for sum_ in [_sum(joint.taken.get((at, k)) for at in range(step))]
         ]
         different += _served_before(joint, cut, step, tree)
         if cut.taken is not None:
             different += [
                 (_sum([joint.taken.get((step, k))]), len(cut.taken & members[k])) for k in inside
             ]
-        others = joint.builder.witnesses(_unequal(joint.builder, different))
+        conditions = (one for pair in different for one in joint.builder.unequal(*pair))
+        others = joint.builder.witnesses(conditions)
         for literal in met:
             joint.builder.any_of([negation(literal), *others])
 
@@ -498,14 +455,3 @@ def _served_before(
             )
             found.append((_sum(literals), int((e, flavors) in cut.before)))
     return found
-
-
-def _unequal(builder: Builder, pairs: Iterable[tuple[Linear, int]]) -> Iterable[tuple[Linear, int]]:
-    """Yield conditions of which one holds where some expression differs from its value."""
-    for linear, value in pairs:
-        low, high = builder.bounds(linear)
-        # A condition that its bounds exclude would only be a literal that is always false.
-        if high > value:
-            yield linear, value + 1
-        if low < value:
-            yield -linear, 1 - value

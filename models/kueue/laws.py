@@ -8,28 +8,15 @@ All ids and sources are in planner/laws/kueue.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.laws import RULE_SETS, Law, Register
-from planner.laws.kueue import (
-    FS_BORROWING,
-    FS_BORROWS_CONTESTED,
-    FS_HOLDS_CONTESTED,
-    FS_RECLAIM,
-    FS_WITHIN_CLUSTER_QUEUE,
-    KQ_ATTEMPT,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_FITS,
-    KQ_HOLDS_CONTESTED,
-    KQ_OVER_QUOTA,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    KQ_WITHOUT_BORROWING,
-)
+from planner.laws import RULE_SETS, Law, Register, kueue
 from planner.models.shared.builder import Linear, constant, negation
+from planner.models.shared.classes import in_force
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
@@ -48,7 +35,7 @@ ATTEMPTS: Final[Register[Callable[[Problem, BoolArray], tuple[bool, ...]]]] = Re
 """Which attempts a law permits, given whom no law excludes."""
 
 
-@EXCLUSIONS.of(KQ_HOLDS_CONTESTED, FS_HOLDS_CONTESTED)
+@EXCLUSIONS.of(kueue.KQ_HOLDS_CONTESTED, kueue.FS_HOLDS_CONTESTED)
 def holds_contested_quota(problem: Problem) -> BoolArray:
     """KQ-03, FS-02: forbid workloads that name no contested flavor-resource.
 
@@ -59,7 +46,7 @@ def holds_contested_quota(problem: Problem) -> BoolArray:
     return ~problem.names_contested
 
 
-@EXCLUSIONS.of(KQ_WITHIN_CLUSTER_QUEUE, FS_WITHIN_CLUSTER_QUEUE)
+@EXCLUSIONS.of(kueue.KQ_WITHIN_CLUSTER_QUEUE, kueue.FS_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(problem: Problem) -> BoolArray:
     """KQ-04, FS-03: forbid workloads of the own queue that ``withinClusterQueue`` does not permit.
 
@@ -81,7 +68,7 @@ def within_cluster_queue(problem: Problem) -> BoolArray:
     return forbidden & problem.from_own_queue
 
 
-@EXCLUSIONS.of(KQ_RECLAIM, FS_RECLAIM)
+@EXCLUSIONS.of(kueue.KQ_RECLAIM, kueue.FS_RECLAIM)
 def reclaim_within_cohort(problem: Problem) -> BoolArray:
     """KQ-05, FS-04: forbid workloads of other queues that ``reclaimWithinCohort`` does not permit.
 
@@ -99,13 +86,14 @@ def reclaim_within_cohort(problem: Problem) -> BoolArray:
     return forbidden & ~problem.from_own_queue
 
 
-@EXCLUSIONS.of(FS_BORROWS_CONTESTED)
+@EXCLUSIONS.of(kueue.FS_BORROWS_CONTESTED)
 def borrows_contested_quota(problem: Problem) -> BoolArray:
     """FS-05: forbid workloads of other queues that borrow nothing contested to begin with.
 
     Source: kueue ff69552e preemption.go ``findCandidates``.
     """
-    borrows = np.array([_is_over(problem, n, problem.contested) for n in _nodes(problem)])
+    nodes = range(len(problem.parent))
+    borrows = np.array([_is_over(problem, n, problem.contested) for n in nodes])
     return ~borrows[problem.queue] & ~problem.from_own_queue
 
 
@@ -123,13 +111,18 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
     them.
     """
     allowed = np.ones(len(problem.workloads), dtype=bool)
-    for law, forbids in exclusions(problem):
-        if law.id not in without:
-            allowed &= ~forbids(problem)
+    for forbids in in_force(EXCLUSIONS, problem.rules, without):
+        allowed &= ~forbids(problem)
     # Only what these laws imply; a model without them must admit what breaks them.
-    if not {KQ_OVER_QUOTA.id, FS_BORROWING.id}.intersection(without):
-        over = np.array(_over_quota_up_to_lca(problem), dtype=bool)
-        allowed &= over[problem.queue] | problem.from_own_queue
+    if not {kueue.KQ_OVER_QUOTA.id, kueue.FS_BORROWING.id}.intersection(without):
+        # Of each node whether it and all nodes up to its LCA exceed their quota. Classical
+        # preemption looks at contested flavor-resources, fair sharing at all it knows.
+        fair, over = problem.fair, list[bool]()
+        for node, above in enumerate(problem.parent):  # parents come before their children
+            watched = problem.contested if fair is None else fair.known[node]
+            own = _is_over(problem, node, watched)
+            over.append(node in problem.path or (own and over[above]))
+        allowed &= np.array(over)[problem.queue] | problem.from_own_queue
     return allowed
 
 
@@ -145,16 +138,15 @@ def restricted_while_borrowing(problem: Problem) -> BoolArray:
     borrow = problem.policy.borrow_within_cohort
     if problem.fair is not None:
         return np.zeros(len(problem.workloads), dtype=bool)
+    forbidden = problem.priority >= problem.preemptor_priority
     if borrow.policy == "Never":
-        forbidden = np.ones(len(problem.workloads), dtype=bool)
-    else:
-        forbidden = problem.priority >= problem.preemptor_priority
-        if borrow.max_priority_threshold is not None:
-            forbidden |= problem.priority > borrow.max_priority_threshold
+        forbidden = np.ones_like(forbidden)
+    elif borrow.max_priority_threshold is not None:
+        forbidden |= problem.priority > borrow.max_priority_threshold
     return forbidden & ~problem.from_own_queue & ~problem.has_advantage
 
 
-@ATTEMPTS.of(KQ_ATTEMPT)
+@ATTEMPTS.of(kueue.KQ_ATTEMPT)
 def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
     """KQ-08: return the attempts Kueue would make; an attempt is whether it may borrow.
 
@@ -185,51 +177,21 @@ def reasons(problem: Problem) -> list[str]:
         other = "InCohortReclamation" if problem.fair.within_nominal else "InCohortFairSharing"
         return ["InClusterQueue" if mine else other for mine in own]
     reclaimed = (problem.has_advantage | restricted_while_borrowing(problem)).tolist()
-    return [
-        "InClusterQueue"
-        if mine
-        else "InCohortReclamation"
-        if plainly
-        else "InCohortReclaimWhileBorrowing"
-        for mine, plainly in zip(own, reclaimed, strict=True)
-    ]
-
-
-def _nodes(problem: Problem) -> range:
-    return range(len(problem.parent))
+    others = ("InCohortReclaimWhileBorrowing", "InCohortReclamation")
+    pairs = zip(own, reclaimed, strict=True)
+    return ["InClusterQueue" if mine else others[plainly] for mine, plainly in pairs]
 
 
 def _is_over(problem: Problem, node: int, frs: Iterable[int]) -> bool:
-    """Say whether a node uses more than its (subtree) quota in some fr."""
     used, quota = problem.usage[node], problem.quota[node]
     return any(used[fr] > quota[fr] for fr in frs)
-
-
-def _over_quota_up_to_lca(problem: Problem) -> list[bool]:
-    """Say for each node whether it and all nodes up to its LCA exceed their quota.
-
-    Classical preemption looks at contested flavor-resources, fair sharing at all it knows.
-    """
-    fair = problem.fair
-    over = [
-        _is_over(problem, node, problem.contested if fair is None else fair.known[node])
-        for node in _nodes(problem)
-    ]
-    whole_way = []
-    for node in _nodes(problem):
-        at, holds = node, True
-        while at != problem.lca[node]:
-            holds = holds and over[at]
-            at = problem.parent[at]
-        whole_way.append(holds)
-    return whole_way
 
 
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()
 """How a law of classical preemption is stated over a formulation, by the law's id."""
 
 
-@STATED.of(KQ_FITS)
+@STATED.of(kueue.KQ_FITS)
 def fits(formulation: Formulation) -> None:
     """KQ-01, FS-01, K83-01: every requested flavor-resource is available after the removals.
 
@@ -273,38 +235,40 @@ def fit_rows(
         yield need + usage.after(root, fr), problem.quota[root][fr]
 
 
-@STATED.of(KQ_WITHOUT_BORROWING)
+@STATED.of(kueue.KQ_WITHOUT_BORROWING)
 def without_borrowing(formulation: Formulation) -> None:
     """KQ-02: an attempt without borrowing ends with usage + request <= nominal of the queue.
 
     Source: kueue ff69552e preemption.go ``workloadFits``.
     """
-    problem, usage = formulation.problem, formulation.usage
-    queue = problem.own_queue
-    for fr in problem.within_nominal:
-        nominal = problem.quota[queue][fr]
+    problem = formulation.problem
+    keep_nominal(formulation, {fr: problem.searched[fr] for fr in problem.within_nominal})
+
+
+def keep_nominal(formulation: Formulation, asked: Mapping[int, int]) -> None:
+    """State that the own queue, with what is asked for, keeps its nominal quota unless it borrows.
+
+    ``asked`` has the amounts by fr.
+    """
+    queue, without = formulation.problem.own_queue, [negation(formulation.borrowing)]
+    for fr, amount in asked.items():
+        nominal = formulation.problem.quota[queue][fr]
         if nominal != UNLIMITED:
-            formulation.builder.add(
-                usage.after(queue, fr) + problem.searched[fr] <= nominal,
-                when=[negation(formulation.borrowing)],
-            )
+            formulation.builder.add(formulation.usage.after(queue, fr) + amount <= nominal, without)
 
 
-@STATED.of(KQ_BORROW_WITHIN_COHORT)
+@STATED.of(kueue.KQ_BORROW_WITHIN_COHORT)
 def borrow_within_cohort(formulation: Formulation) -> None:
     """KQ-06: an attempt with borrowing takes no victim that needs one without.
 
     Source: kueue ff69552e candidate_generator.go ``candidateIsValid``.
     """
-    restricted = {
-        variable: 1
-        for k, variable in enumerate(formulation.take)
-        if formulation.columns.restricted[k]
-    }
-    formulation.builder.add(Linear(restricted) <= 0, when=[formulation.borrowing])
+    restricted = compress(formulation.take, formulation.columns.restricted.tolist())
+    none = Linear(dict.fromkeys(restricted, 1)) <= 0
+    formulation.builder.add(none, when=[formulation.borrowing])
 
 
-@STATED.of(KQ_OVER_QUOTA)
+@STATED.of(kueue.KQ_OVER_QUOTA)
 def over_quota_until_last_victim(formulation: Formulation) -> None:
     """KQ-07: every touched node below its LCA has a last victim that finds it over quota.
 

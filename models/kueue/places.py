@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.laws import Register
@@ -58,15 +59,9 @@ class Standing:
 
     def terms(self, leaf: int, resource: str) -> dict[int, int]:
         """Return what stands on a leaf takes of a resource, by variable."""
-        found = {}
-        for index, amounts in (
-            (self.pods.get(leaf), self.room.workers),
-            (self.leader.get(leaf), self.room.leader or ()),
-        ):
-            asked = dict(amounts).get(resource, 0)
-            if index is not None and asked:
-                found[index] = asked
-        return found
+        parts = ((self.pods, self.room.workers), (self.leader, self.room.leader or ()))
+        asked = ((there.get(leaf), dict(amounts).get(resource, 0)) for there, amounts in parts)
+        return {index: amount for index, amount in asked if index is not None and amount}
 
 
 class _Rooms:
@@ -90,7 +85,7 @@ class _Rooms:
 
     def state(self) -> list[Standing]:
         """State the rows of all groups, and of every node that some of them may share."""
-        standing = [self._standing(room) for room in self.places.rooms]
+        standing = list(map(self._standing, self.places.rooms))
         for one in standing:
             self._state_need(one)
         # The leaves that are one node, in the order in which flavors are served.
@@ -145,13 +140,11 @@ class _Rooms:
     def _most(self, leaf: Leaf, amounts: Iterable[tuple[str, int]]) -> int:
         """Return how many times amounts fit on a leaf with everybody gone who may go."""
         left, given = self.places.left[leaf], self.given.get(leaf, {})
-        return max(
-            0,
-            min(
-                (left[name] + self.builder.bounds(given.get(name, ZERO))[1]) // amount
-                for name, amount in amounts
-            ),
+        times = (
+            (left[name] + self.builder.bounds(given.get(name, ZERO))[1]) // amount
+            for name, amount in amounts
         )
+        return max(0, min(times))
 
     def _standing(self, room: Room) -> Standing:
         found, builder = Standing(room), self.builder
@@ -181,29 +174,29 @@ class _Rooms:
         if room.aim is None or not self.places.domains[room.flavor].count(room.aim.level):
             builder.any_of([])
             return
-        if not room.aim.required:
-            slices = sum((each for _, each in self._slices(standing, 0)), start=ZERO)
-            builder.add(slices >= room.slices)
-            if room.leader is not None:
-                builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
-            return
-        chosen = []
-        leaders: dict[int, list[int]] = {}
-        domains = self.places.domains[room.flavor]
-        for leaf, index in standing.leader.items():
-            leaders.setdefault(domains.at(leaf, room.aim.level), []).append(index)
-        for domain, slices in self._slices(standing, room.aim.level):
-            if builder.bounds(slices)[1] < room.slices:
-                continue
-            here = builder.new_bool()
-            builder.add(slices >= room.slices * variable(here))
-            if room.leader is not None:
-                mine = Linear(dict.fromkeys(leaders.get(domain, ()), 1))
-                builder.add(mine >= variable(here))
-            chosen.append(here)
-        builder.any_of(chosen)
+        if room.aim.required:
+            self._state_one_domain(standing, room.aim.level)
+        else:
+            slices = (each for _, each in self._slices(standing, 0))
+            builder.add(sum(slices, start=ZERO) >= room.slices)
         if room.leader is not None:
             builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
+
+    def _state_one_domain(self, standing: Standing, level: int) -> None:
+        builder, room = self.builder, standing.room
+        chosen = []
+        leaders: dict[int, list[int]] = {}
+        for leaf, index in standing.leader.items():
+            leaders.setdefault(self.places.domains[room.flavor].at(leaf, level), []).append(index)
+        for domain, slices in self._slices(standing, level):
+            if builder.bounds(slices)[1] >= room.slices:
+                chosen.append(builder.new_bool())
+                here = variable(chosen[-1])
+                builder.add(slices >= room.slices * here)
+                if room.leader is not None:
+                    mine = leaders.get(domain, ())
+                    builder.add(Linear(dict.fromkeys(mine, 1)) >= here)
+        builder.any_of(chosen)
 
     def _slices(self, standing: Standing, level: int) -> Iterator[tuple[int, Linear]]:
         """Yield how many slices stand in each domain of a level, as far as any may."""
@@ -212,9 +205,6 @@ class _Rooms:
             return
         above = self.places.domains[room.flavor].above
         here = {leaf: variable(index) for leaf, index in standing.pods.items()}
-        if not here and not room.slices:
-            yield from ((domain, ZERO) for domain in range(len(above[level])))
-            return
         for at in range(len(above) - 1, level - 1, -1):
             if at > aim.slice_level:
                 here = {d: self._whole(each, aim.layers.get(at, 1)) for d, each in here.items()}
@@ -234,7 +224,7 @@ class _Rooms:
         number = self.builder.new(low // size, high // size)
         # From one side: fewer whole multiples than stand there may be counted, never more.
         self.builder.add(pods >= size * variable(number))
-        return (size if worth is None else worth) * variable(number)
+        return (worth or size) * variable(number)
 
     def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[Standing]) -> None:
         """State that a node holds what stands on it, as each flavor counts what it has left.
@@ -252,34 +242,27 @@ class _Rooms:
                 if not self.places.kueue or other.flavor <= leaf.flavor
             }
             for name, left in self.places.left[leaf].items():
-                mine = _added(one.terms(leaf.leaf, name) for one in own)
+                mine = dict(chain(*(one.terms(leaf.leaf, name).items() for one in own)))
                 if not mine:
                     continue
-                all_of = _added(
-                    one.terms(seen[one.room.flavor], name)
-                    for one in standing
-                    if one.room.flavor in seen
-                )
+                beside = (one for one in standing if one.room.flavor in seen)
+                terms = (one.terms(seen[one.room.flavor], name).items() for one in beside)
+                all_of = dict(chain(*terms))
                 given = self.given.get(leaf, {}).get(name, ZERO)
                 fits = Linear(all_of) - given <= left
                 # Over-committed, or with others on it that do not count what is left here, a leaf
                 # must not make the model infeasible: the row binds only where something is placed.
                 if left >= 0 and len(all_of) == len(mine):
                     self.builder.add(fits)
-                else:
-                    self.builder.add(fits, when=[self._taken(mine)])
-
-    def _taken(self, variables: Iterable[int]) -> int:
-        """Return a literal that is true where anything stands."""
-        builder = self.builder
-        taken = builder.new_bool()
-        for index in variables:
-            builder.add(variable(index) <= builder.upper[index] * variable(taken))
-        return taken
+                    continue
+                taken = self.builder.new_bool()
+                for index in mine:
+                    most = self.builder.upper[index] * variable(taken)
+                    self.builder.add(variable(index) <= most)
+                self.builder.add(fits, when=[taken])
 
 
 def _sums(parts: Mapping[int, Linear], above: Sequence[int]) -> dict[int, Linear]:
-    """Add up what is in domains by the domains above them."""
     terms: dict[int, dict[int, int]] = {}
     constants: dict[int, int] = {}
     for domain, each in parts.items():
@@ -287,10 +270,3 @@ def _sums(parts: Mapping[int, Linear], above: Sequence[int]) -> dict[int, Linear
         terms.setdefault(over, {}).update(each.terms)
         constants[over] = constants.get(over, 0) + each.constant
     return {over: Linear(each, constants[over]) for over, each in terms.items()}
-
-
-def _added(parts: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for part in parts:
-        found.update(part)
-    return found

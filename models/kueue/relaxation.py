@@ -80,22 +80,21 @@ def with_excess(
     it so much over its quota. With several contested fr, a witness variable per fr chooses one.
     The nodes must be such that have candidates.
     """
-    rows = list(given)
-    choices: list[range] = []
+    rows, choices = list(given), list[range]()
     witnesses = 0
     for node in sorted(nodes):
         node_rows = _excess_rows(problem, columns, node, witnesses, beyond)
-        if node_rows is not None:
-            rows.extend(node_rows)
+        if node_rows:
+            rows += node_rows
             choices.append(range(witnesses, witnesses + len(node_rows) - 1))
-            witnesses += len(node_rows) - 1
+            witnesses = choices[-1].stop
     return Relaxation(rows, witnesses, choices)
 
 
 def _excess_rows(
     problem: Problem, columns: Columns, node: int, first: int, beyond: int
-) -> list[Row] | None:
-    """Return the rows of one node, or ``None`` if nothing binds it, whatever is removed."""
+) -> list[Row]:
+    """Return the rows of one node; none if nothing binds it, whatever is removed."""
     bounded = []
     below = columns.below[node]
     counts = columns.counts[below]
@@ -109,7 +108,7 @@ def _excess_rows(
         room = excess - beyond + int(held.max())
         # One fr that cannot bind is witness enough for any set.
         if total <= room:
-            return None
+            return []
         bounded.append((*_held_below(columns, node, fr), room, total))
     name = problem.names[node]
     rows = [
@@ -118,14 +117,9 @@ def _excess_rows(
         for i, (classes, holding, room, total) in enumerate(bounded)
     ]
     nobody = np.zeros(0, dtype=np.int64)
-    some = Row(
-        f"{name} is over quota in some resource",
-        nobody,
-        nobody,
-        1,
-        tuple((first + i, 1) for i in range(len(bounded))),
-    )
-    return [*rows, some]
+    over = f"{name} is over quota in some resource"
+    one_of = tuple((first + i, 1) for i in range(len(bounded)))
+    return [*rows, Row(over, nobody, nobody, 1, one_of)]
 
 
 def _held_below(columns: Columns, node: int, fr: int) -> tuple[IntArray, IntArray]:
@@ -170,28 +164,35 @@ def joint_cover_rows(
         for fr, amount in _least(entrant).items():
             position = problem.frs.index(fr)
             for node, most in _limits(problem, position) if amount else ():
-                if (entrant.tree, node, fr) not in rows:
-                    used = _used(entrants, admitted, entrant, node, fr)
-                    row = _row(entrant, classes, node, position, used - most)
-                    rows[entrant.tree, node, fr] = row
+                if (entrant.tree, node, fr) in rows:
+                    continue
+                below = {node}
+                for at, above in enumerate(problem.parent):  # parents come before their children
+                    if above in below:
+                        below.add(at)
+                held = np.zeros(len(classes), dtype=np.int64)
+                for k, place in enumerate(map(entrant.place, classes.first.tolist())):
+                    if place is not None and int(problem.queue[place]) in below:
+                        held[k] = problem.holding[place, position]
+                missing = _used(entrants, admitted, entrant, node, fr) - most
+                name = f"{fr} at {problem.names[node]}"
+                rows[entrant.tree, node, fr] = Row.of(name, held, missing)
     return [row for row in rows.values() if row.bound > 0]
 
 
 def _least(entrant: Entrant) -> dict[FlavorResource, int]:
     """Return what an entrant asks for and then holds in every way, at least."""
-    found: dict[FlavorResource, int] | None = None
-    for way in entrant.ways:
-        problem = way.problem
-        # The less of what must fit when it is served, and of what it holds from then on.
-        asked = {
+    # The less of what must fit when it is served, and of what it holds from then on.
+    asked = [
+        {
             problem.frs[fr]: min(problem.request[fr], way.reserved.get(problem.frs[fr], 0))
             for fr in problem.requested
         }
-        if found is None:
-            found = asked
-        else:
-            found = {fr: min(n, asked[fr]) for fr, n in found.items() if fr in asked}
-    return found or {}
+        for way in entrant.ways
+        for problem in [way.problem]
+    ]
+    in_all = [fr for fr in asked[0] if all(fr in each for each in asked)]
+    return {fr: min(each[fr] for each in asked) for fr in in_all}
 
 
 def _limits(problem: Problem, fr: int) -> Iterator[tuple[int, int]]:
@@ -217,8 +218,7 @@ def _used(
     problem = entrant.ways[0].problem
     position = problem.frs.index(fr)
     usage = [row[position] for row in problem.usage]
-    for e in admitted:
-        other = entrants[e]
+    for other in (entrants[e] for e in admitted):
         if other.tree == entrant.tree:
             # Any way will do: all problems of a tree number its nodes alike.
             usage[other.ways[0].problem.own_queue] += _least(other).get(fr, 0)
@@ -228,17 +228,3 @@ def _used(
             before = max(0, problem.usage[at][position] - kept)
             usage[above] += max(0, usage[at] - kept) - before
     return usage[node]
-
-
-def _row(entrant: Entrant, classes: Classes, node: int, fr: int, missing: int) -> Row:
-    problem = entrant.ways[0].problem
-    below = {node}
-    for at, above in enumerate(problem.parent):
-        if above in below:
-            below.add(at)
-    coefficients = np.zeros(len(classes), dtype=np.int64)
-    for k, position in enumerate(classes.first.tolist()):
-        place = entrant.place(position)
-        if place is not None and int(problem.queue[place]) in below:
-            coefficients[k] = problem.holding[place, fr]
-    return Row.of(f"{problem.frs[fr]} at {problem.names[node]}", coefficients, missing)

@@ -36,7 +36,6 @@ class Linear(Struct, frozen=True):
     constant: int = 0
 
     def __add__(self, other: Linear | int) -> Linear:
-        """Return self + other."""
         if isinstance(other, int):
             return Linear(self.terms, self.constant + other)
         if not other.terms:  # often so, and expressions have thousands of terms
@@ -47,7 +46,6 @@ class Linear(Struct, frozen=True):
         return Linear(terms, self.constant + other.constant)
 
     def __sub__(self, other: Linear | int) -> Linear:
-        """Return self - other."""
         if isinstance(other, int):
             return Linear(self.terms, self.constant - other)
         if not other.terms:  # often so, and expressions have thousands of terms
@@ -58,29 +56,19 @@ class Linear(Struct, frozen=True):
         return Linear(terms, self.constant - other.constant)
 
     def __rmul__(self, factor: int) -> Linear:
-        """Return factor * self."""
         return Linear({v: factor * c for v, c in self.terms.items()}, factor * self.constant)
 
     def __neg__(self) -> Linear:
-        """Return -self."""
         return -1 * self
 
     def __le__(self, other: Linear | int) -> Constraint:
-        """State self <= other."""
-        if isinstance(other, int):
-            return Constraint(self, None, other)
         return Constraint(self - other, None, 0)
 
     def __ge__(self, other: Linear | int) -> Constraint:
-        """State self >= other."""
-        if isinstance(other, int):
-            return Constraint(self, other, None)
         return Constraint(self - other, 0, None)
 
     def equals(self, other: Linear | int) -> Constraint:
         """State that both are the same; ``==`` compares expressions as values."""
-        if isinstance(other, int):
-            return Constraint(self, other, other)
         return Constraint(self - other, 0, 0)
 
     @property
@@ -168,7 +156,34 @@ class Builder:
 
     def add(self, constraint: Constraint, when: Iterable[int] = ()) -> None:
         """Add a constraint such as ``a + b <= c``, enforced only if all literals are true."""
-        self._row(*constraint, when)
+        linear, least, most = constraint
+        free, literals = self._free(linear), list(when)
+        low, high, constant = free.low, free.high, free.constant
+        # The bounds of the variables imply it.
+        if (least is None or least <= low + constant) and (most is None or high + constant <= most):
+            return
+        # Scaling keeps bytes and the like within what the solver can add up.
+        unit = gcd(*free.terms.values()) or 1
+        written = free.in_units(unit)
+        # Rounded inwards: the terms are multiples of the unit, so nothing is cut off.
+        lower = None if least is None else -((constant - least) // unit)
+        upper = None if most is None else (most - constant) // unit
+        if lower is not None and upper is not None and lower > upper:
+            lower = upper = written.high + 1  # no multiple of the unit is between
+        if written.reach >= _SPLIT and written.longest >= _SPLIT:
+            if lower is not None:
+                self._split(Linear(written.terms), lower, literals)
+            if upper is not None:
+                self._split(-Linear(written.terms), -upper, literals)
+            return
+        refuse_overflow(written, written.reach // 2, 0)
+        row = self.proto.constraints.add()
+        row.linear.vars.extend(list(written.terms))
+        row.linear.coeffs.extend(list(written.terms.values()))
+        lower = _NO_LOWER if lower is None else written.clamped(lower)
+        row.linear.domain.extend([lower, _NO_UPPER if upper is None else written.clamped(upper)])
+        if literals:
+            row.enforcement_literal.extend(literals)
 
     def any_of(self, literals: Iterable[int], when: Iterable[int] = ()) -> None:
         """Require that at least one literal is true."""
@@ -195,9 +210,9 @@ class Builder:
             # As rows, which can be split, whatever guards others.
             above = -Linear(inside.terms, inside.constant) + variable(result)
             positive = self.new_bool()
-            Builder._row(self, above, 0, None, ())
-            Builder._row(self, above, None, 0, (positive,))
-            Builder._row(self, variable(result), None, 0, (negation(positive),))
+            Builder.add(self, above >= 0)
+            Builder.add(self, above <= 0, (positive,))
+            Builder.add(self, variable(result) <= 0, (negation(positive),))
         else:
             refuse_overflow(inside, inside.reach // 2, inside.constant)
             row = self.proto.constraints.add().lin_max
@@ -209,6 +224,14 @@ class Builder:
             expression.offset = inside.constant
             row.exprs.add().offset = 0
         return Linear({result: unit})
+
+    def unequal(self, linear: Linear, value: int) -> list[tuple[Linear, int]]:
+        """Return conditions of which one holds where an expression differs from a value.
+
+        A condition that its bounds exclude would only be a literal that is always false.
+        """
+        low, high = self.bounds(linear)
+        return [(linear, value + 1)] * (high > value) + [(-linear, 1 - value)] * (low < value)
 
     def witnesses(self, conditions: Iterable[tuple[Linear, int]]) -> list[int]:
         """Return a literal per different condition ``linear >= bound``; true only if it holds.
@@ -247,31 +270,6 @@ class Builder:
         self.proto.solution_hint.vars.extend(list(range(len(values))))
         self.proto.solution_hint.values.extend(list(values))
 
-    def _row(
-        self, linear: Linear, least: int | None, most: int | None, when: Iterable[int]
-    ) -> None:
-        free = self._free(linear)
-        low, high, constant = free.low, free.high, free.constant
-        # The bounds of the variables imply it.
-        if (least is None or least <= low + constant) and (most is None or high + constant <= most):
-            return
-        # Scaling keeps bytes and the like within what the solver can add up.
-        unit = gcd(*free.terms.values()) or 1
-        written = free.in_units(unit)
-        # Rounded inwards: the terms are multiples of the unit, so nothing is cut off.
-        lower = None if least is None else -((constant - least) // unit)
-        upper = None if most is None else (most - constant) // unit
-        if lower is not None and upper is not None and lower > upper:
-            lower = upper = written.high + 1  # no multiple of the unit is between
-        if written.reach < _SPLIT or written.longest < _SPLIT:
-            self._write(written, lower, upper, when)
-            return
-        literals = tuple(when)
-        if lower is not None:
-            self._split(Linear(written.terms), lower, literals)
-        if upper is not None:
-            self._split(-Linear(written.terms), -upper, literals)
-
     def _split(self, linear: Linear, least: int, when: Sequence[int]) -> None:
         """Add ``linear >= least`` as rows whose coefficients are shorter.
 
@@ -293,22 +291,8 @@ class Builder:
         h, rest = divmod(least, _BASE)
         smallest, largest = ((end - rest) // _BASE for end in self.bounds(low))
         carry = self.new(smallest, largest)
-        Builder._row(self, low - _BASE * variable(carry), rest, None, ())
-        Builder._row(self, Linear(high) + variable(carry), h, None, when)
-
-    def _write(
-        self, free: _Free, lower: int | None, upper: int | None, when: Iterable[int]
-    ) -> None:
-        refuse_overflow(free, free.reach // 2, 0)
-        row = self.proto.constraints.add()
-        row.linear.vars.extend(list(free.terms))
-        row.linear.coeffs.extend(list(free.terms.values()))
-        least = _NO_LOWER if lower is None else free.clamped(lower)
-        most = _NO_UPPER if upper is None else free.clamped(upper)
-        row.linear.domain.extend([least, most])
-        literals = list(when)
-        if literals:
-            row.enforcement_literal.extend(literals)
+        Builder.add(self, low - _BASE * variable(carry) >= rest)
+        Builder.add(self, Linear(high) + variable(carry) >= h, when)
 
     def _free(self, linear: Linear) -> _Free:
         """Return an expression in which variables that have only one value are constants.
@@ -366,13 +350,7 @@ class _Free(NamedTuple):
 
 
 def refuse_overflow(linear: Linear | _Free, low: int, high: int) -> None:
-    """Refuse an expression whose values, between two bounds, are too large to be added up.
-
-    Raises
-    ------
-    UnsupportedError
-        If they are.
-    """
+    """Raise ``UnsupportedError`` if values between two bounds are too large to be added up."""
     if max(abs(low), abs(high)) > _LARGEST:
         raise UnsupportedError(
             "the model",
@@ -389,16 +367,13 @@ class Guarded(Builder):
 
     def __init__(self, builder: Builder, literal: int) -> None:
         # The same lists, not copies: a variable made here is one of the other builder's, too.
-        self.proto = builder.proto
-        self.lower = builder.lower
-        self.upper = builder.upper
+        self.proto, self.lower, self.upper = builder.proto, builder.lower, builder.upper
         self.literal = literal
 
     def any_of(self, literals: Iterable[int], when: Iterable[int] = ()) -> None:
         """Require that at least one literal is true, where the guard holds."""
         super().any_of(literals, (*when, self.literal))
 
-    def _row(
-        self, linear: Linear, least: int | None, most: int | None, when: Iterable[int]
-    ) -> None:
-        super()._row(linear, least, most, (*when, self.literal))
+    def add(self, constraint: Constraint, when: Iterable[int] = ()) -> None:
+        """Add a constraint that is enforced only where the guard holds, too."""
+        super().add(constraint, (*when, self.literal))

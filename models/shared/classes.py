@@ -7,17 +7,28 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import compress
 from operator import mul
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from planner.laws import RULE_SETS, Register
 from planner.models.shared.builder import Builder
-from planner.problem.array import IntArray
+from planner.problem.array import BoolArray, IntArray
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def in_force(register: Register[F], rules: str, without: Collection[str] = ()) -> list[F]:
+    """Return what a register has for the laws of a rule set, in their order, but for some ids."""
+    return [
+        register[law.id] for law in RULE_SETS[rules] if law.id in register and law.id not in without
+    ]
 
 
 class Classes(Struct, frozen=True):
@@ -81,20 +92,62 @@ class Parts(NamedTuple):
     are_all: bool = False
 
 
+class _Grouped(Protocol):
+    @property
+    def queue(self) -> IntArray: ...
+    @property
+    def holding(self) -> IntArray: ...
+
+
+ProblemT = TypeVar("ProblemT", bound=_Grouped)
+
+
+class Columns(Struct, Generic[ProblemT], frozen=True, dict=True):
+    """K classes with what the laws of every scheduler ask of them."""
+
+    problem: ProblemT
+    classes: Classes
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """(K,) how many candidates each class has."""
+        return self.classes.sizes
+
+    @cached_property
+    def queue(self) -> IntArray:
+        """(K,) the queue of each class."""
+        return self.problem.queue[self.classes.first]
+
+    @cached_property
+    def holding(self) -> IntArray:
+        """(K, F) what one member of each class holds."""
+        return self.problem.holding[self.classes.first]
+
+
 def new_takes(builder: Builder, classes: Classes) -> list[int]:
     """Return a new variable per class: how many of its members go."""
     return [builder.new(classes.least.get(k, 0), classes.count(k)) for k in range(len(classes))]
 
 
+def group_alike(order: IntArray, eligible: BoolArray, columns: Sequence[IntArray]) -> Classes:
+    """Group the eligible workloads, (W,), that agree in all columns: (W,) or (W, X) each.
+
+    They come in the scheduler's ``order``, (W,), so that the first members of a class are its
+    canonical victims.
+    """
+    positions = np.flatnonzero(eligible)
+    positions = positions[np.argsort(order[positions], kind="stable")]
+    return group(positions, np.column_stack([column[positions] for column in columns]))
+
+
 def group(positions: IntArray, key: IntArray) -> Classes:
     """Group candidates that have the same key.
 
-    Parameters
-    ----------
-    positions
-        (C,) the candidates in the scheduler's order.
-    key
-        (C, X) what must be equal within a class.
+    - ``positions``: (C,) the candidates in the scheduler's order.
+    - ``key``: (C, X) what must be equal within a class.
     """
     if positions.size == 0:
         return Classes((), positions)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
+import numpy as np
+
 from planner.models.shared.builder import (
     ZERO,
     Builder,
@@ -17,6 +19,7 @@ from planner.models.shared.builder import (
 from planner.models.shared.classes import Classes
 from planner.objective.profiles import Measure
 from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed, unfairness
+from planner.problem.array import IntArray
 from planner.term import MORE, RATED
 
 
@@ -26,22 +29,18 @@ class Measured(Protocol):
     @property
     def builder(self) -> Builder:
         """The model under construction."""
-        ...
 
     @property
     def classes(self) -> Classes:
         """The classes of candidates."""
-        ...
 
     @property
     def take(self) -> Sequence[int]:
         """The variable of each class."""
-        ...
 
     @property
     def alternatives(self) -> Sequence[int]:
         """The literals of the alternatives, such as nodes, of which one holds; none if just one."""
-        ...
 
 
 def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear:
@@ -49,25 +48,37 @@ def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear
 
     Terms that are no sums get auxiliary variables bounded from below only.
     """
-    total = ZERO
-    for term in measure:
-        total = total + _term(formulation, table, term)
-    return total
+    return sum((_term(formulation, table, term) for term in measure), start=ZERO)
 
 
 def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
     if term in table.separable:
-        costs = table.separable[term][formulation.classes.first].tolist()
-        return Linear({v: cost for v, cost in zip(formulation.take, costs, strict=True) if cost})
+        return _times(formulation, table.separable[term][formulation.classes.first])
     return _NOT_SEPARABLE[term](formulation, table)
+
+
+def _times(formulation: Measured, amounts: IntArray) -> Linear:
+    """Return the sum of an amount for each victim, given for its class: (K,)."""
+    pairs = zip(formulation.take, amounts.tolist(), strict=True)
+    return Linear({v: amount for v, amount in pairs if amount})
+
+
+def hit_where_taken(formulation: Measured, members: Iterable[int], literal: int) -> None:
+    """State that a literal is true where one of some classes has a victim."""
+    for k in members:
+        take = variable(formulation.take[k])
+        formulation.builder.add(take <= formulation.classes.count(k) * variable(literal))
+
+
+def _going(formulation: Measured, table: TermTable) -> list[int]:
+    """Return the classes whose members are not being evicted already."""
+    return np.flatnonzero(~table.evicted[formulation.classes.first]).tolist()
 
 
 def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
     """D1: the largest rank among victims that are not being evicted already."""
-    builder, classes = formulation.builder, formulation.classes
-    ranks = table.rank[classes.first].tolist()
-    evicted = table.evicted[classes.first].tolist()
-    going = [k for k in range(len(classes)) if not evicted[k]]
+    builder, going = formulation.builder, _going(formulation, table)
+    ranks = table.rank[formulation.classes.first].tolist()
     if not going:
         return ZERO
     highest = builder.new(0, max(ranks[k] for k in going))
@@ -76,8 +87,7 @@ def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
         # One literal per rank and not per class: ranks are few, and the row is shared.
         builder.add(variable(highest) >= rank, when=[literal])
     for k in going:
-        take = variable(formulation.take[k])
-        builder.add(take <= classes.count(k) * variable(hit[ranks[k]]))
+        hit_where_taken(formulation, [k], hit[ranks[k]])
     return variable(highest)
 
 
@@ -89,9 +99,13 @@ def _over_freed(formulation: Measured, table: TermTable) -> Linear:
     for fr in table.contested:
         if table.weight[fr] == 0:
             continue
-        holding = (table.holding[first, fr] * going).tolist()
-        freed = Linear({v: h for v, h in zip(formulation.take, holding, strict=True) if h})
-        over = formulation.builder.positive_part(freed - _need(formulation, table, fr))
+        freed = _times(formulation, table.holding[first, fr] * going)
+        # What must be freed is by the alternative that holds.
+        need = constant(table.needs[0][fr])
+        if formulation.alternatives:
+            chosen = zip(formulation.alternatives, table.needs, strict=True)
+            need = Linear({literal: needs[fr] for literal, needs in chosen})
+        over = formulation.builder.positive_part(freed - need)
         total = total + table.weight[fr] * over
     return total
 
@@ -100,52 +114,32 @@ def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
     """pdb: pods beyond what each PodDisruptionBudget permits, added up over the budgets."""
     first = formulation.classes.first
     going = ~table.evicted[first]
-    total = ZERO
-    for budget in table.budgets or ():
-        pods = (budget.pods[first] * going).tolist()
-        covered = Linear({v: n for v, n in zip(formulation.take, pods, strict=True) if n})
-        over = formulation.builder.positive_part(covered - budget.allowed)
-        total = total + over
-    return total
-
-
-def _need(formulation: Measured, table: TermTable, fr: int) -> Linear:
-    """Return what must be freed of a resource, by the alternative that holds."""
-    if not formulation.alternatives:
-        return constant(table.needs[0][fr])
-    chosen = zip(formulation.alternatives, table.needs, strict=True)
-    return Linear({literal: need[fr] for literal, need in chosen})
-
-
-def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
-    """D8: how many queues have a victim that is not being evicted already."""
-    return _touched(formulation, _going_by_queue(formulation, table).values())
+    over = (
+        _times(formulation, budget.pods[first] * going) - budget.allowed
+        for budget in table.budgets or ()
+    )
+    return sum(map(formulation.builder.positive_part, over), start=ZERO)
 
 
 def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
     """D8t: how many namespaces have a victim that is not being evicted already."""
     first = formulation.classes.first.tolist()
     by_tenant: dict[str, list[int]] = {}
-    for k, position in enumerate(first):
-        tenant = table.tenant(position)
-        if tenant and not table.evicted[position]:
+    for k in _going(formulation, table):
+        tenant = table.tenant(first[k])
+        if tenant:
             by_tenant.setdefault(tenant, []).append(k)
     return _touched(formulation, by_tenant.values())
 
 
 def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
-    """Return how many of some groups of classes have a victim."""
-    builder, classes = formulation.builder, formulation.classes
     touched, certain = [], 0
     for members in groups:
-        if builder.is_positive(formulation.take[k] for k in members):
+        if formulation.builder.is_positive(formulation.take[k] for k in members):
             certain += 1
             continue
-        literal = builder.new_bool()
-        touched.append(literal)
-        for k in members:
-            take = variable(formulation.take[k])
-            builder.add(take <= classes.count(k) * variable(literal))
+        touched.append(formulation.builder.new_bool())
+        hit_where_taken(formulation, members, touched[-1])
     return Linear(dict.fromkeys(touched, 1), certain)
 
 
@@ -165,9 +159,7 @@ def _unfairness(formulation: Measured, table: TermTable) -> Linear:
         sharer: Linear({formulation.take[k]: sizes[k] for k in of_it if sizes[k]})
         for sharer, of_it in members.items()
     }
-    most = [
-        unfairness(builder.bounds(size)[1], table.borrowed[each]) for each, size in taken.items()
-    ]
+    most = (unfairness(builder.bounds(taken[each])[1], table.borrowed[each]) for each in taken)
     highest = builder.new(0, max(most, default=0))
     for sharer, size in taken.items():
         whole = counted_as_borrowed(table.borrowed[sharer])
@@ -186,12 +178,10 @@ def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
     """
     builder, classes = formulation.builder, formulation.classes
     given = table.own or {}
-    going = (~table.evicted[classes.first]).tolist()
     priorities = table.priority[classes.first].tolist()
     takes: dict[int, list[int]] = {priority: [] for priority in given}
-    for k in range(len(classes)):
-        if going[k]:
-            takes.setdefault(priorities[k], []).append(formulation.take[k])
+    for k in _going(formulation, table):
+        takes.setdefault(priorities[k], []).append(formulation.take[k])
     before = value = builder.new_bool()
     for priority in sorted(takes, reverse=True):
         victims, fewer = Linear(dict.fromkeys(takes[priority], 1)), builder.new_bool()
@@ -205,12 +195,10 @@ def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
 
 def _going_by_queue(formulation: Measured, table: TermTable) -> dict[int, list[int]]:
     """Return the classes of every queue whose members are not being evicted already."""
-    first = formulation.classes.first
-    evicted = table.evicted[first].tolist()
+    queues = table.queue[formulation.classes.first].tolist()
     by_queue: dict[int, list[int]] = {}
-    for k, queue in enumerate(table.queue[first].tolist()):
-        if not evicted[k]:
-            by_queue.setdefault(queue, []).append(k)
+    for k in _going(formulation, table):
+        by_queue.setdefault(queues[k], []).append(k)
     return by_queue
 
 
@@ -235,8 +223,7 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
         for amounts, total in cut.sums:
             sum_ = Linear({take[j]: amount for j, amount in amounts.items() if j in take})
             low, high = builder.bounds(sum_)
-            differs += [(sum_, total + 1)] * (high > total)
-            differs += [(-sum_, 1 - total)] * (low < total)
+            differs += builder.unequal(sum_, total)
             if not low <= total <= high:
                 break
         else:
@@ -257,7 +244,8 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D1": _highest_rank,
     "D7": _over_freed,
-    "D8": _queues_touched,
+    # How many queues have a victim that is not being evicted already.
+    "D8": lambda model, table: _touched(model, _going_by_queue(model, table).values()),
     "D8t": _tenants_touched,
     "D9": _unfairness,
     "D11": _cascades,

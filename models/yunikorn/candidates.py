@@ -20,16 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from planner.laws import RULE_SETS, Law, Register
-from planner.laws.yunikorn import (
-    YK_FENCE,
-    YK_FITS_NODE,
-    YK_MAY_PREEMPT,
-    YK_OTHER_QUEUE,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_PRIORITY,
-)
+from planner.laws import RULE_SETS, Law, Register, yunikorn
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, share_type
@@ -134,16 +125,17 @@ def over_limits(problem: YuniKornProblem) -> list[At]:
 
     A type that a maximum lacks is not limited; at the root it counts as 0.
     """
-    over = []
+    found = []
     for queue in problem.path:
         facts = problem.queues[queue]
         limit, is_root = facts.max or {}, facts.parent == NOWHERE
         for t, name in enumerate(problem.types):
+            # The root has a maximum of every type: what no node has, there is none of.
             if name in problem.ask.resource and (is_root or name in limit):
                 wanted = facts.allocated.get(name, 0) + problem.ask.resource[name]
-                # The root has a maximum of every type: what no node has, there is none of.
-                over.append(At(queue, t, wanted - max(0, limit.get(name, 0))))
-    return [each for each in over if each.amount > 0]
+                over = wanted - max(0, limit.get(name, 0))
+                found += [At(queue, t, over)] if over > 0 else []
+    return found
 
 
 def above_guaranteed(problem: YuniKornProblem) -> list[At]:
@@ -185,27 +177,25 @@ EXCLUSIONS: Final[Register[Exclusion]] = Register()
 """Whom a law forbids by itself, by the law's id."""
 
 
-@EXCLUSIONS.of(YK_OTHER_QUEUE)
+@EXCLUSIONS.of(yunikorn.YK_OTHER_QUEUE)
 def other_queue(problem: YuniKornProblem) -> BoolArray:
     """YK-03: forbid the allocations of the ask's own queue, hence of its own application.
 
     Source: docs/semantics/yunikorn.md §4.
     """
-    own: BoolArray = problem.queue == problem.own_queue
-    return own
+    return np.equal(problem.queue, problem.own_queue)
 
 
-@EXCLUSIONS.of(YK_PRIORITY)
+@EXCLUSIONS.of(yunikorn.YK_PRIORITY)
 def priority(problem: YuniKornProblem) -> BoolArray:
     """YK-06: forbid allocations whose adjusted priority is higher than that of the ask.
 
     Source: docs/semantics/yunikorn.md §4 and §11.1; see `adjusted_priorities`.
     """
-    adjusted = adjusted_priorities(problem)
-    return _mask(value > problem.ask.priority for value in adjusted)
+    return _mask(value > problem.ask.priority for value in adjusted_priorities(problem))
 
 
-@EXCLUSIONS.of(YK_FENCE)
+@EXCLUSIONS.of(yunikorn.YK_FENCE)
 def fence(problem: YuniKornProblem) -> BoolArray:
     """YK-07: forbid what is outside the fence, or in a leaf with preemption disabled.
 
@@ -215,17 +205,15 @@ def fence(problem: YuniKornProblem) -> BoolArray:
     ``findPreemptionFenceRoot``.
     """
     root = fence_root(problem)
-    inside: list[bool] = []
+    inside, forbidden = list[bool](), list[bool]()
     for queue, facts in enumerate(problem.queues):
         inside.append(queue == root or (facts.parent != NOWHERE and inside[facts.parent]))
-    forbidden = [
-        not inside[queue] or (queue != problem.own_queue and (facts.disabled or not facts.is_leaf))
-        for queue, facts in enumerate(problem.queues)
-    ]
+        closed = queue != problem.own_queue and (facts.disabled or not facts.is_leaf)
+        forbidden.append(closed or not inside[queue])
     return np.array(forbidden, dtype=np.bool_)[problem.queue]
 
 
-@EXCLUSIONS.of(YK_PREEMPTABLE)
+@EXCLUSIONS.of(yunikorn.YK_PREEMPTABLE)
 def preemptable(problem: YuniKornProblem) -> BoolArray:
     """YK-10: forbid what shares no type with the ask, must stay on its node, or is being preempted.
 
@@ -242,7 +230,7 @@ def preemptable(problem: YuniKornProblem) -> BoolArray:
     )
 
 
-@EXCLUSIONS.of(YK_MAY_PREEMPT)
+@EXCLUSIONS.of(yunikorn.YK_MAY_PREEMPT)
 def may_preempt(problem: YuniKornProblem) -> BoolArray:
     """YK-11: forbid everything if the ask may not preempt at all.
 
@@ -251,7 +239,7 @@ def may_preempt(problem: YuniKornProblem) -> BoolArray:
     return np.full(len(problem.allocations), not problem.may_preempt, dtype=np.bool_)
 
 
-@EXCLUSIONS.of(YK_FITS_NODE)
+@EXCLUSIONS.of(yunikorn.YK_FITS_NODE)
 def on_required_node(problem: YuniKornProblem) -> BoolArray:
     """YK-08 for an ask with a required node: forbid what is not on that node.
 
@@ -267,21 +255,15 @@ def on_required_node(problem: YuniKornProblem) -> BoolArray:
     )
 
 
-def takeable_now(problem: YuniKornProblem) -> BoolArray:
-    """Return which queues are over what counts as their guaranteed before any removal: (Q,).
-
-    Removals never raise usage, so no allocation of another queue can have a turn under YK-05.
-    """
-    return np.array(
-        [g is None or any(each.left < 0 for each in g) for g in counting_guarantees(problem)],
-        dtype=np.bool_,
-    )
-
-
-@EXCLUSIONS.of(YK_OVER_GUARANTEED)
+@EXCLUSIONS.of(yunikorn.YK_OVER_GUARANTEED)
 def never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
-    """YK-05, as far as it excludes single allocations: forbid what has no turn to begin with."""
-    return ~takeable_now(problem)[problem.queue]
+    """YK-05, as far as it excludes single allocations: forbid what has no turn to begin with.
+
+    Its queue is not over what counts as its guaranteed, and removals never raise usage.
+    """
+    counting = counting_guarantees(problem)
+    over = [g is None or any(each.left < 0 for each in g) for g in counting]
+    return ~np.array(over, dtype=np.bool_)[problem.queue]
 
 
 def exclusions(problem: YuniKornProblem) -> Sequence[tuple[Law, Exclusion]]:
@@ -316,7 +298,28 @@ def adjusted_priorities(problem: YuniKornProblem) -> list[int]:
     plain: list[int] = problem.priority.tolist()
     if problem.ask.required_node:
         return plain
-    shift, fixed = _adjustments(problem)
+    gained: dict[int, int] = {}
+    value = problem.ask.priority
+    for queue in problem.path:
+        facts = problem.queues[queue]
+        # Up the path offsets are added as in the core; below it the other way round, so that each
+        # allocation is on the scale of the ask, and the law is one comparison.
+        value = facts.priority_offset + (0 if facts.priority_fence else value)
+        gained[queue] = value
+    # What each queue adds to priorities, and the priorities that queues fix.
+    shift: list[int] = []
+    fixed: dict[int, int] = {}
+    for queue, facts in enumerate(problem.queues):
+        if queue in gained:
+            shift.append(problem.ask.priority - gained[queue])
+            continue
+        offset, above = facts.priority_offset, shift[facts.parent]
+        if facts.parent in fixed:
+            fixed[queue] = fixed[facts.parent]
+        if facts.priority_fence:
+            # Of nested fences the strictest counts: each is compared with the same priority.
+            fixed[queue] = max(offset + above, fixed.get(queue, offset + above))
+        shift.append(above if facts.priority_fence else above + offset)
     return [
         fixed[queue] if queue in fixed else own + shift[queue]
         for queue, own in zip(problem.queue.tolist(), plain, strict=True)
@@ -339,33 +342,6 @@ def fence_root(problem: YuniKornProblem) -> int:
         if facts.preemption_fence or over:
             return queue
     return problem.path[-1]
-
-
-def _adjustments(problem: YuniKornProblem) -> tuple[list[int], dict[int, int]]:
-    """Return what each queue adds to priorities, and the priorities that queues fix: (Q,)."""
-    on_path = set(problem.path)
-    gained = {}
-    value = problem.ask.priority
-    for queue in problem.path:
-        facts = problem.queues[queue]
-        value = facts.priority_offset + (0 if facts.priority_fence else value)
-        # Up the path offsets are added as in the core; below it the other way round, so that each
-        # allocation is on the scale of the ask, and the law is one comparison.
-        gained[queue] = value
-    shift: list[int] = []
-    fixed: dict[int, int] = {}
-    for queue, facts in enumerate(problem.queues):
-        if queue in on_path:
-            shift.append(problem.ask.priority - gained[queue])
-            continue
-        offset, above = facts.priority_offset, shift[facts.parent]
-        if facts.parent in fixed:
-            fixed[queue] = fixed[facts.parent]
-        if facts.priority_fence:
-            # Of nested fences the strictest counts: each is compared with the same priority.
-            fixed[queue] = max(offset + above, fixed.get(queue, offset + above))
-        shift.append(above if facts.priority_fence else above + offset)
-    return shift, fixed
 
 
 def _mask(forbidden: Iterable[bool]) -> BoolArray:

@@ -12,36 +12,20 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
 
 from planner.errors import UnsupportedError
 from planner.laws.yunikorn import Spared
+from planner.models.shared import classes as shared
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, group
+from planner.models.shared.classes import Classes, group_alike
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 
 _LARGEST: Final = 2**61
 
 
-class Columns(Struct, frozen=True, dict=True):
-    """K classes with what the laws ask of them."""
-
-    problem: YuniKornProblem
-    classes: Classes
-
-    def __len__(self) -> int:
-        return len(self.classes)
-
-    @cached_property
-    def counts(self) -> IntArray:
-        """(K,) how many candidates each class has."""
-        return self.classes.sizes
-
-    @cached_property
-    def queue(self) -> IntArray:
-        """(K,) the queue of each class."""
-        return self.problem.queue[self.classes.first]
+class Columns(shared.Columns[YuniKornProblem], frozen=True):
+    """What YuniKorn's laws ask of classes."""
 
     @cached_property
     def node(self) -> IntArray:
@@ -52,12 +36,10 @@ class Columns(Struct, frozen=True, dict=True):
     def holding(self) -> IntArray:
         """(K, T) what one member of each class holds.
 
-        Raises
-        ------
-        UnsupportedError
-            If all candidates hold too much together to be added up in 64 bits.
+        Raises ``UnsupportedError`` if all candidates hold too much together to be added up in 64
+        bits.
         """
-        holding = self.problem.holding[self.classes.first]
+        holding = super().holding
         # In doubles, where it cannot wrap: only its order of magnitude is asked for.
         largest = (np.abs(holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
         if largest > _LARGEST:
@@ -105,12 +87,8 @@ class Columns(Struct, frozen=True, dict=True):
     def sums(self, groups: Sequence[IntArray], leaves: BoolArray | None = None) -> IntArray:
         """Add up what all candidates of each group hold at or below each queue: (G, Q, T).
 
-        Parameters
-        ----------
-        groups
-            G groups of classes.
-        leaves
-            (G, Q) the leaves that count, all by default.
+        - ``groups``: G groups of classes.
+        - ``leaves``: (G, Q) the leaves that count, all by default.
         """
         held = self.holding * self.counts[:, None]
         size = len(self.problem.queues)
@@ -123,35 +101,17 @@ class Columns(Struct, frozen=True, dict=True):
             total[:, self.problem.queues[queue].parent] += total[:, queue]
         return total
 
-    def below(self, queue: int) -> BoolArray:
-        """(K,) which classes are in a queue or below it."""
-        below: BoolArray = self.within[queue, self.queue]
-        return below
-
 
 def build_classes(
     problem: YuniKornProblem, eligible: BoolArray, costs: Sequence[IntArray]
 ) -> Classes:
     """Group the eligible allocations into classes.
 
-    Parameters
-    ----------
-    eligible
-        (A,) allocations that no law excludes.
-    costs
-        Each (A,): what must be equal within a class besides queue, node and holding.
+    - ``eligible``: (A,) allocations that no law excludes.
+    - ``costs``: Each (A,): what must be equal within a class besides queue, node and holding.
     """
-    positions = np.flatnonzero(eligible)
-    positions = positions[np.argsort(problem.order[positions], kind="stable")]
-    key = np.column_stack(
-        [
-            problem.queue[positions],
-            problem.node[positions],
-            *(cost[positions] for cost in costs),
-            problem.holding[positions],
-        ]
-    )
-    return group(positions, key)
+    columns = [problem.queue, problem.node, *costs, problem.holding]
+    return group_alike(problem.order, eligible, columns)
 
 
 @dataclass
@@ -195,4 +155,5 @@ class Formulation:
 
     def freed_below(self, queue: int, t: int) -> Linear:
         """Return what the victims at or below a queue hold of a type."""
-        return self.freed(np.flatnonzero(self.columns.below(queue)), t)
+        columns = self.columns
+        return self.freed(np.flatnonzero(columns.within[queue, columns.queue]), t)

@@ -32,20 +32,11 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import RULE_SETS, Register
-from planner.laws.yunikorn import (
-    YK_FITS_NODE,
-    YK_LAST_TIER,
-    YK_LEAVES_GUARANTEED,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_UNDER_GUARANTEED,
-    YK_WITHIN_GUARANTEED,
-    YK_WITHIN_LIMITS,
-    Spared,
-)
+from planner.laws import Register, yunikorn
+from planner.laws.yunikorn import Spared
 from planner.models.shared.builder import ZERO, Builder, Linear, constant, negation, variable
-from planner.models.shared.classes import Classes, new_takes
+from planner.models.shared.classes import Classes, in_force, new_takes
+from planner.models.shared.measure import hit_where_taken
 from planner.models.yunikorn.candidates import (
     Counting,
     Guarantee,
@@ -127,17 +118,13 @@ class _Turns:
         """Require touched => the last victim of a leaf finds some guarantee exceeded."""
         builder, formulation = self._builder, self._formulation
         touched = builder.new_bool()
-        for k in self._classes[leaf].tolist():
-            going = variable(formulation.take[k])
-            builder.add(going <= formulation.classes.count(k) * variable(touched))
+        hit_where_taken(formulation, self._classes[leaf].tolist(), touched)
         # What is not exceeded now never is: removals only lower usage.
         exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
         builder.any_of([*builder.witnesses(exceeded), negation(touched)])
 
     def _over(self, leaf: int, g: Guarantee) -> Linear:
-        """Return what is used above a guarantee at the turn of a leaf."""
-        over = constant(-g.left) - self._gone(leaf, g.type)
-        over = over + self._last(leaf, g.type)
+        over = constant(-g.left) - self._gone(leaf, g.type) + self._last(leaf, g.type)
         below = self._formulation.columns.within[g.queue]
         for other in self.leaves:
             if other != leaf and below[other]:
@@ -187,7 +174,6 @@ class _Turns:
         return still
 
     def _order(self, first: int, second: int) -> int:
-        """Return the literal that says that one leaf is back before another."""
         literal = self._builder.new_bool()
         later = variable(self._rank(second)) - variable(self._rank(first))
         # Ranks leave no circles; leaves that nobody compares may share one.
@@ -198,10 +184,10 @@ class _Turns:
 STATED: Final[Register[Callable[[Formulation], None]]] = Register()
 """How a law is stated over a formulation, by the law's id."""
 
-STATED.of(YK_OVER_GUARANTEED)(over_guaranteed)
+STATED.of(yunikorn.YK_OVER_GUARANTEED)(over_guaranteed)
 
 
-@STATED.of(YK_LAST_TIER)
+@STATED.of(yunikorn.YK_LAST_TIER)
 def spares_last_tier(formulation: Formulation) -> None:
     """YK-01: no victim has opted out, or, where that is asked for, is an originator.
 
@@ -225,7 +211,7 @@ def spared_by(problem: YuniKornProblem, spare: Spared) -> BoolArray:
     return problem.opted_out if spare == "opted-out" else problem.opted_out | problem.originator
 
 
-@STATED.of(YK_LEAVES_GUARANTEED)
+@STATED.of(yunikorn.YK_LEAVES_GUARANTEED)
 def leaves_guaranteed(formulation: Formulation) -> None:
     """YK-02: no queue with victims ends below its guaranteed, or below where it was under it.
 
@@ -248,7 +234,7 @@ def leaves_guaranteed(formulation: Formulation) -> None:
             formulation.builder.add(formulation.freed(np.concatenate(binding), t) <= may_go)
 
 
-@STATED.of(YK_WITHIN_GUARANTEED)
+@STATED.of(yunikorn.YK_WITHIN_GUARANTEED)
 def within_guaranteed(formulation: Formulation) -> None:
     """YK-04: the ask fits into what its queue has left of its guaranteed.
 
@@ -269,7 +255,7 @@ def within_guaranteed(formulation: Formulation) -> None:
         formulation.builder.add(formulation.freed_below(queue, t) >= amount)
 
 
-@STATED.of(YK_UNDER_GUARANTEED)
+@STATED.of(yunikorn.YK_UNDER_GUARANTEED)
 def under_guaranteed(formulation: Formulation) -> None:
     """YK-12: the queue of the ask is under its guaranteed before anything is removed.
 
@@ -279,7 +265,7 @@ def under_guaranteed(formulation: Formulation) -> None:
         formulation.builder.any_of([])
 
 
-@STATED.of(YK_FITS_NODE)
+@STATED.of(yunikorn.YK_FITS_NODE)
 def fits_node(formulation: Formulation) -> None:
     """YK-08: the ask fits on the chosen node, and victims are there.
 
@@ -309,7 +295,7 @@ def fits_node(formulation: Formulation) -> None:
         builder.add(permitted + variable(take) <= 0)
 
 
-@STATED.of(YK_WITHIN_LIMITS)
+@STATED.of(yunikorn.YK_WITHIN_LIMITS)
 def within_limits(formulation: Formulation) -> None:
     """YK-09: the ask's queue and all above it are within their maximum, with the ask.
 
@@ -325,7 +311,7 @@ def within_limits(formulation: Formulation) -> None:
         formulation.builder.add(formulation.freed_below(queue, t) >= over)
 
 
-@STATED.of(YK_PREEMPTABLE)
+@STATED.of(yunikorn.YK_PREEMPTABLE)
 def preemptable(formulation: Formulation) -> None:
     """YK-10: there is at least one victim.
 
@@ -344,14 +330,9 @@ def assemble(
 ) -> Formulation:
     """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
 
-    Parameters
-    ----------
-    classes
-        Classes of allocations that no law excludes.
-    rules
-        A key of `planner.laws.RULE_SETS`, one of YuniKorn.
-    spare
-        Whom YK-01 spares.
+    - ``classes``: Classes of allocations that no law excludes.
+    - ``rules``: A key of `planner.laws.RULE_SETS`, one of YuniKorn.
+    - ``spare``: Whom YK-01 spares.
     """
     builder = Builder()
     columns = Columns(problem, classes)
@@ -362,9 +343,8 @@ def assemble(
     nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
     # Without a usable node this has no solution, and neither has the problem.
     builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
-    one_node = YK_FITS_NODE.id not in without
+    one_node = yunikorn.YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
-    for law in RULE_SETS[rules]:
-        if law.id in STATED and law.id not in without:
-            STATED[law.id](formulation)
+    for state in in_force(STATED, rules, without):
+        state(formulation)
     return formulation

@@ -11,13 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from planner.laws import RULE_SETS
-from planner.laws.yunikorn import (
-    YK_LEAVES_GUARANTEED,
-    YK_UNDER_GUARANTEED,
-    YK_WITHIN_GUARANTEED,
-    YK_WITHIN_LIMITS,
-)
+from planner.laws import RULE_SETS, yunikorn
 from planner.models.shared.classes import Classes, Row
 from planner.models.yunikorn.candidates import (
     At,
@@ -35,15 +29,10 @@ from planner.problem.yunikorn import YuniKornProblem
 class NodeRows(Struct, frozen=True):
     """What holds for the victims of a plan for one node.
 
-    Attributes
-    ----------
-    classes
-        (C,) the classes that can have victims: those on the node; all, where it has room for
-        the ask without any.
-    cover
-        Rows over these classes (their coefficients are (C,), none negative): what must go.
-    caps
-        Rows over these classes, of coefficients that are not positive: what must stay.
+    - ``classes``: (C,) the classes that can have victims: those on the node; all, where it has room
+      for the ask without any.
+    - ``cover``: Rows over these classes (their coefficients are (C,), none negative): what must go.
+    - ``caps``: Rows over these classes, of coefficients that are not positive: what must stay.
     """
 
     classes: IntArray
@@ -54,29 +43,27 @@ class NodeRows(Struct, frozen=True):
 def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[int, NodeRows]:
     """Return the rows of each usable node: that the ask fits there, and within what queues permit.
 
-    Parameters
-    ----------
-    classes
-        Classes of allocations that no law excludes.
-    rules
-        A key of `planner.laws.RULE_SETS`, one of YuniKorn.
+    - ``classes``: Classes of allocations that no law excludes.
+    - ``rules``: A key of `planner.laws.RULE_SETS`, one of YuniKorn.
     """
     columns = Columns(problem, classes)
     laws = RULE_SETS[rules]
-    short = short_of_guaranteed(problem) if YK_WITHIN_GUARANTEED in laws else []
-    if YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
+    short = short_of_guaranteed(problem) if yunikorn.YK_WITHIN_GUARANTEED in laws else []
+    if yunikorn.YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
         short = None  # no victims help
-    over = over_limits(problem) if YK_WITHIN_LIMITS in laws else []
+    over = over_limits(problem) if yunikorn.YK_WITHIN_LIMITS in laws else []
     needs = None if short is None else [*short, *over]
-    allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
-    return {
-        node: NodeRows(
-            classes=on_node,
-            cover=_cover(columns, node, on_node, needs),
-            caps=_caps(columns, on_node, allowances),
-        )
-        for node, on_node in columns.of_node.items()
-    }
+    allowances = above_guaranteed(problem) if yunikorn.YK_LEAVES_GUARANTEED in laws else []
+    found = {}
+    for node, on_node in columns.of_node.items():
+        caps = []
+        for allowance in allowances:
+            name, held = _held_below(columns, on_node, allowance)
+            # A cap that all candidates together keep binds nobody.
+            if (held * columns.counts[on_node]).sum() > allowance.amount:
+                caps.append(Row.of(name, -held, -allowance.amount))
+        found[node] = NodeRows(on_node, _cover(columns, node, on_node, needs), caps)
+    return found
 
 
 def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] | None) -> list[Row]:
@@ -91,29 +78,11 @@ def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] |
             Row.of(f"{problem.types[t]} on {problem.nodes[node]}", holding[:, t], missing)
             for t, missing in missing_on(problem, node).items()
         ]
-    rows += [
-        Row.of(_name(problem, need), _held_below(columns, classes, need), need.amount)
-        for need in needs
-    ]
-    return rows
+    return rows + [Row.of(*_held_below(columns, classes, need), need.amount) for need in needs]
 
 
-def _caps(columns: Columns, classes: IntArray, allowances: Sequence[At]) -> list[Row]:
-    """Return the rows of YK-02 that bind the candidates of a node."""
-    rows = []
-    for allowance in allowances:
-        held = _held_below(columns, classes, allowance)
-        # A cap that all candidates together keep binds nobody.
-        if (held * columns.counts[classes]).sum() > allowance.amount:
-            rows.append(Row.of(_name(columns.problem, allowance), -held, -allowance.amount))
-    return rows
-
-
-def _held_below(columns: Columns, classes: IntArray, at: At) -> IntArray:
-    """Return what a member of each class holds where it counts for a queue: (C,)."""
-    below = columns.within[at.queue][columns.queue[classes]]
-    return np.where(below, columns.holding[classes, at.type], 0)
-
-
-def _name(problem: YuniKornProblem, at: At) -> str:
-    return f"{problem.types[at.type]} below {problem.queues[at.queue].path}"
+def _held_below(columns: Columns, classes: IntArray, at: At) -> tuple[str, IntArray]:
+    """Return what a member of each class holds where it counts for a queue, (C,), and its name."""
+    problem, below = columns.problem, columns.within[at.queue][columns.queue[classes]]
+    name = f"{problem.types[at.type]} below {problem.queues[at.queue].path}"
+    return name, np.where(below, columns.holding[classes, at.type], 0)

@@ -27,7 +27,7 @@ All annotations share one prefix, ``preemption-planner.io/``:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Final, NamedTuple, overload
@@ -97,7 +97,6 @@ class Disruptions(Sequence[Disruption]):
         return cls(running_s, dict(enumerate(each)))
 
     def __len__(self) -> int:
-        """Return of how many they are."""
         return len(self.running_s)
 
     @overload
@@ -107,7 +106,6 @@ class Disruptions(Sequence[Disruption]):
     def __getitem__(self, place: slice) -> Sequence[Disruption]: ...
 
     def __getitem__(self, place: int | slice) -> Disruption | Sequence[Disruption]:
-        """Return one of them, or some."""
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
         running_s = int(self.running_s[place])  # first: behind the last this says so
@@ -123,17 +121,16 @@ def plain_disruption(running_s: int) -> Disruption:
 def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> Disruption:
     """Read what is noted on a workload at a moment, which runs for so many seconds.
 
-    Raises
-    ------
-    SchemaError
-        If an annotation under the prefix has an unusable value.
+    Raises ``SchemaError`` if an annotation under the prefix has an unusable value.
     """
     if remarks is None:
         return plain_disruption(running_s)
     # Past preemptions stand in the status, and so count without any annotation.
     if not remarks.annotations:
         return plain_disruption(running_s)._replace(preemptions=remarks.preemptions)
-    checkpoint_s = _checkpoint_s(remarks, running_s, now)
+    # At most as old as its run.
+    age = _read(remarks, _CHECKPOINT, lambda text: seconds_since(parse_time(text), now))
+    checkpoint_s = None if age is None else min(running_s, age)
     lost_s = running_s if checkpoint_s is None else checkpoint_s
     on_signal_s = _seconds(remarks, _ON_SIGNAL)
     saves = on_signal_s is not None and on_signal_s <= remarks.grace_s
@@ -141,12 +138,15 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     tier = remarks.annotations.get(_TIER, "normal")
     if tier not in {"normal", "last"}:
         raise _unusable(remarks, _TIER, tier, 'should be "normal" or "last"')
+    cost = _read(
+        remarks, _MILESTONES, lambda text: milestone_cost(parse_milestones(text), running_s)
+    )
     return Disruption(  # by position: names take as long as all the rest
         tier == "last",
         running_s,
         0 if saves else lost_s,
         DEFAULT_RESTART_S if restart_s is None else restart_s,
-        _milestone_cost(remarks, running_s),
+        cost or 0,
         remarks.preemptions,
         _seconds(remarks, _MIN_RUNTIME) or 0,
         # Saving takes no more than is lost without it: who has just made a checkpoint has little to
@@ -160,43 +160,28 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
 def run_seconds(remarks: Remarks | None) -> int | None:
     """Return for how many seconds a workload says that it runs, at least 1; ``None`` without it.
 
-    Raises
-    ------
-    SchemaError
-        If the annotation has an unusable value.
+    Raises ``SchemaError`` if the annotation has an unusable value.
     """
     said = None if remarks is None else _seconds(remarks, PREFIX + "run-seconds")
     return None if said is None else max(1, said)
 
 
-def _checkpoint_s(remarks: Remarks, running_s: int, now: datetime) -> int | None:
-    """Return how old the checkpoint is that a workload publishes, at most as old as its run."""
-    checkpoint = remarks.annotations.get(_CHECKPOINT)
-    if checkpoint is None:
-        return None
+def _read(remarks: Remarks, name: str, parse: Callable[[str], int]) -> int | None:
+    """Return what an annotation says; ``None`` without it."""
+    text = remarks.annotations.get(name)
     try:
-        return min(running_s, seconds_since(parse_time(checkpoint), now))
+        return None if text is None else parse(text)
     except ValueError as error:
-        raise _unusable(remarks, _CHECKPOINT, checkpoint, str(error)) from None
-
-
-def _milestone_cost(remarks: Remarks, running_s: int) -> int:
-    text = remarks.annotations.get(_MILESTONES)
-    if text is None:
-        return 0
-    try:
-        return milestone_cost(parse_milestones(text), running_s)
-    except ValueError as error:
-        raise _unusable(remarks, _MILESTONES, text, str(error)) from None
+        raise _unusable(remarks, name, text or "", str(error)) from None
 
 
 def _seconds(remarks: Remarks, name: str) -> int | None:
-    text = remarks.annotations.get(name)
-    if text is None:
-        return None
-    if not _SECONDS.fullmatch(text):
-        raise _unusable(remarks, name, text, "should be a whole number of seconds")
-    return int(text)
+    def parse(text: str) -> int:
+        if not _SECONDS.fullmatch(text):
+            raise ValueError("should be a whole number of seconds")
+        return int(text)
+
+    return _read(remarks, name, parse)
 
 
 def _unusable(remarks: Remarks, name: str, value: str, expected: str) -> SchemaError:
@@ -226,18 +211,16 @@ _COST = re.compile(r"[0-9]{1,10}")
 
 
 def parse_milestones(text: str) -> Milestones:
-    """Read milestones; where there is no point at 0 s, the cost there is 0.
-
-    Raises
-    ------
-    ValueError
-        If the text cannot be used.
-    """
-    points = tuple(_parse_point(point) for point in text.split(","))
-    times = [time for time, _ in points]
-    if any(later <= time for time, later in pairwise(times)):
+    """Read milestones, at 0 s of cost 0 by default; raise ``ValueError`` on any other text."""
+    points: list[tuple[int, int]] = []
+    for point in text.split(","):
+        time, colon, cost = point.strip().partition(":")
+        if not colon or not _COST.fullmatch(cost) or int(cost) > HIGHEST_COST:
+            raise ValueError(EXPECTED)
+        points.append((parse_seconds(time), int(cost)))
+    if any(later <= time for (time, _), (later, _) in pairwise(points)):
         raise ValueError(EXPECTED)
-    return points if times[0] == 0 else ((0, 0), *points)
+    return (*points,) if points[0][0] == 0 else ((0, 0), *points)
 
 
 def milestone_cost(points: Milestones, running_s: int) -> int:
@@ -253,20 +236,9 @@ def milestone_cost(points: Milestones, running_s: int) -> int:
 def parse_seconds(text: str) -> int:
     """Read a duration as Go writes it, such as ``1h30m``, in whole seconds.
 
-    Raises
-    ------
-    ValueError
-        If it is none, or negative, or has a fraction of a second.
+    Raises ``ValueError`` if it is none, or negative, or has a fraction of a second.
     """
     nanoseconds = parse_duration(text)
     if nanoseconds is None or nanoseconds < 0 or nanoseconds % SECOND:
-        message = 'a duration in whole seconds, such as "90s", "30m" or "1h30m"'
-        raise ValueError(message)
+        raise ValueError('a duration in whole seconds, such as "90s", "30m" or "1h30m"')
     return nanoseconds // SECOND
-
-
-def _parse_point(text: str) -> tuple[int, int]:
-    time, colon, cost = text.strip().partition(":")
-    if not colon or not _COST.fullmatch(cost) or int(cost) > HIGHEST_COST:
-        raise ValueError(EXPECTED)
-    return parse_seconds(time), int(cost)

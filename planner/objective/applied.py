@@ -21,6 +21,7 @@ Source: docs/design/objectives.md §6; kueue#477.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -30,7 +31,6 @@ from planner.errors import LookupFailed, SchemaError
 from planner.objective.annotation import Disruption
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable, work
-from planner.problem.array import IntArray
 from planner.term import EACH, MORE, RATED, TERMS, priority_of, victims_of
 
 
@@ -47,11 +47,7 @@ def by_median(table: TermTable) -> TermTable:
         one._replace(lost_s=min(one.lost_s, median)) if one.silent else one
         for one in table.disruptions
     ]
-    return replace(
-        table,
-        disruptions=disruptions,
-        separable={**table.separable, "D4": _lost_work(table, disruptions)},
-    )
+    return _with_lost_work(replace(table, disruptions=disruptions), disruptions)
 
 
 def with_saving(table: TermTable) -> TermTable:
@@ -60,7 +56,7 @@ def with_saving(table: TermTable) -> TermTable:
     Saving takes as long as is told, and never more than what would be lost without it.
     """
     disruptions = [told._replace(lost_s=told.unproductive_s) for told in table.disruptions]
-    return replace(table, separable={**table.separable, "D4": _lost_work(table, disruptions)})
+    return _with_lost_work(table, disruptions)
 
 
 def median_age(ages: Iterable[int | None]) -> int | None:
@@ -75,14 +71,11 @@ def median_age(ages: Iterable[int | None]) -> int | None:
     return -(-(below + above) // 2)
 
 
-def _lost_work(table: TermTable, disruptions: Sequence[Disruption]) -> IntArray:
-    lost = [
-        0 if evicted else work(size, told.lost_s)
-        for size, evicted, told in zip(
-            table.size.tolist(), table.evicted.tolist(), disruptions, strict=True
-        )
-    ]
-    return np.array(lost, dtype=np.int64)
+def _with_lost_work(table: TermTable, disruptions: Sequence[Disruption]) -> TermTable:
+    each = zip(table.size.tolist(), table.evicted.tolist(), disruptions, strict=True)
+    lost = [0 if evicted else work(size, told.lost_s) for size, evicted, told in each]
+    costs = np.array(lost, dtype=np.int64)
+    return replace(table, separable={**table.separable, "D4": costs})
 
 
 KnownGroups = Mapping[str, Collection[str]]
@@ -104,25 +97,18 @@ def apply_profile(
     ``known`` is asked only if the objective names groups, and ``own`` only if it caps the victims
     of each priority: how many the scheduler's own plan has, or ``None`` if that has no victims.
 
-    Raises
-    ------
-    LookupFailed
-        If it names a group that the state does not know.
-    SchemaError
-        If it protects run time softly, or has rates, and minimises no term that counts them; or
-        if it does anything with the victims of each priority but minimise them.
-    UnsupportedError
-        If it rates what the state cannot tell.
+    Raises ``LookupFailed`` if it names a group that the state does not know. Raises ``SchemaError``
+    if it protects run time softly, or has rates, and minimises no term that counts them; or if it
+    does anything with the victims of each priority but minimise them. Raises ``UnsupportedError``
+    if it rates what the state cannot tell.
     """
     wishes = profile.wishes
+    where = f"objective {profile.name}"
     others = [measure for measure in (*profile.levels, *profile.caps) if measure != (EACH,)]
-    others += [*profile.wishes.most, tuple(profile.rates)]
+    others += [*wishes.most, tuple(profile.rates)]
     if any(EACH in measure for measure in others):
-        raise SchemaError(
-            f"objective {profile.name}",
-            f'"{EACH}" is no number, but stands for one of each priority',
-            "it as a level or a cap of its own",
-        )
+        what = f'"{EACH}" is no number, but stands for one of each priority'
+        raise SchemaError(where, what, "it as a level or a cap of its own")
     if profile.median_checkpoint:
         table = by_median(table)
     # After the median: saving is added to what that leaves as lost, the other way round it would be
@@ -143,10 +129,9 @@ def apply_profile(
         table = replace(table, separable={**table.separable, EARLY: wishes.early(table)})
     if profile.rates:
         _refuse_uncounted(profile, RATED, "has rates")
-        table = table.rated(profile.name, profile.rates)
-    elif RATED in profile.terms:
-        expected = "rates of terms, such as D2 = 600"
-        raise SchemaError(f"objective {profile.name}", f'"{RATED}" has no rates', expected)
+        return table.rated(profile.name, profile.rates)
+    if RATED in profile.terms:
+        raise SchemaError(where, f'"{RATED}" has no rates', "rates of terms, such as D2 = 600")
     return table
 
 
@@ -159,11 +144,7 @@ def spelled_out(profile: Profile, table: TermTable) -> Profile:
     levels = [each if level == (EACH,) else [level] for level in profile.levels]
     compared = [(MORE,)] if table.own is not None else []
     caps = [compared if cap == (EACH,) else [cap] for cap in profile.caps]
-    return replace(
-        profile,
-        levels=tuple(one for several in levels for one in several),
-        caps=tuple(one for several in caps for one in several),
-    )
+    return replace(profile, levels=(*chain(*levels),), caps=(*chain(*caps),))
 
 
 def own_priorities(table: TermTable, victims: Sequence[int]) -> Mapping[int, int] | None:

@@ -13,10 +13,7 @@ _LARGEST_COST: Final = 2**40
 def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
     """Return costs that are given per key, if all of them can be used.
 
-    Raises
-    ------
-    SchemaError
-        If one is no whole number, negative or too large.
+    Raises ``SchemaError`` if one is no whole number, negative or too large.
     """
     for name, cost in (costs or {}).items():
         if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= _LARGEST_COST:

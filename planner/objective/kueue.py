@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -32,28 +33,16 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
 ) -> TermTable:
     """Compute the terms of a problem.
 
-    Parameters
-    ----------
-    problem, snapshot
-        The problem, and the snapshot it was built from (for what lies outside the problem's fr).
-    eligible
-        (W,) the candidates.
-    costs
-        Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
-    ranked
-        (W,) among whose priorities ranks are counted; the candidates when absent.
+    - ``problem``, ``snapshot``: The problem, and the snapshot it was built from (for what lies
+      outside the problem's fr).
+    - ``eligible``: (W,) the candidates.
+    - ``costs``: Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
+    - ``ranked``: (W,) among whose priorities ranks are counted; the candidates when absent.
+    - ``asking``: The nodes that the preemptors are in; those of the one preemptor when absent.
 
-    asking
-        The nodes that the preemptors are in; those of the one preemptor when absent.
-
-    Raises
-    ------
-    LookupFailed
-        If a cost is given for a workload that holds no quota.
-    SchemaError
-        If an annotation has an unusable value.
-    UnsupportedError
-        If a workload is too large to add its cost up exactly.
+    Raises ``LookupFailed`` if a cost is given for a workload that holds no quota. Raises
+    ``SchemaError`` if an annotation has an unusable value. Raises ``UnsupportedError`` if a
+    workload is too large to add its cost up exactly.
     """
     if costs is not None:
         held = {workload.key for group in snapshot.admitted.values() for workload in group}
@@ -74,29 +63,22 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     # Once for each different holding: a large state has few of these, and many workloads.
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = exact_sizes(keys, of_shape, which)
+    # They go whatever the plan: what they free is no reason to evict anybody, nor over-freed.
+    going = problem.evicted & eligible
+    needs = [0] * len(problem.frs)
+    for fr in problem.contested:
+        asked = problem.request[fr]
+        short = max(0, asked - problem.available[fr]) if asked else 0
+        needs[fr] = max(0, short - sum(problem.holding[going, fr].tolist()))
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
     # The queue, the cohorts above it and the namespace of each.
-    found: dict[tuple[int, str], tuple[str, ...]] = {}
-    groups = []
-    for place in zip(problem.queue.tolist(), column("namespace"), strict=True):
-        if place not in found:
-            node, namespace = place
-            found[place] = (*_above(problem, node), f"namespace/{namespace}")
-        groups.append(found[place])
+    groups_of = cache(lambda node, namespace: (*_above(problem, node), f"namespace/{namespace}"))
+    groups = list(map(groups_of, problem.queue.tolist(), column("namespace")))
+    place, evicted, priority = places(problem.order, eligible), problem.evicted, problem.priority
+    pods = column("pods")
+    losses = Losses(keys, sizes, pods, disruptions, rank, place, priority, evicted, costs or {})
     return TermTable(
-        separable=separable_terms(
-            Losses(
-                keys,
-                sizes,
-                column("pods"),
-                disruptions,
-                rank,
-                places(problem.order, eligible),
-                problem.priority,
-                problem.evicted,
-                costs or {},
-            )
-        ),
+        separable=separable_terms(losses),
         rank=rank,
         priority=problem.priority,
         priorities=priorities,
@@ -108,7 +90,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         sharers=sharers,
         contested=problem.contested,
         weight=[unit_weight(fr.resource) for fr in problem.frs],
-        needs=[_needs(problem, eligible)],
+        needs=[needs],
         alternative=lambda _: 0,
         disruptions=disruptions,
         groups=groups,
@@ -136,17 +118,6 @@ def _above(problem: Problem, queue: int) -> Iterator[str]:
         node = problem.parent[node]
 
 
-def _needs(problem: Problem, eligible: BoolArray) -> list[int]:
-    # They go whatever the plan: what they free is no reason to evict anybody, nor over-freed.
-    going = problem.evicted & eligible
-    needs = [0] * len(problem.frs)
-    for fr in problem.contested:
-        asked = problem.request[fr]
-        short = max(0, asked - problem.available[fr]) if asked else 0
-        needs[fr] = max(0, short - sum(problem.holding[going, fr].tolist()))
-    return needs
-
-
 def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budget]:
     """Return the budgets of a snapshot that cover any of some workloads.
 
@@ -169,7 +140,6 @@ def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budge
 
 
 def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> int:
-    """Return how many running pods of a workload a budget covers."""
     selector = budget.spec.selector
     if selector is None or one.namespace != budget.metadata.namespace:
         return 0
@@ -184,21 +154,19 @@ def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> 
 
 
 def _allowed(budget: PodDisruptionBudget, pods: int) -> int:
-    """Return how many of the pods that a budget covers may go."""
+
+    def share(number: int | str) -> int:
+        if isinstance(number, int):
+            return number
+        return -(-int(number.removesuffix("%")) * pods // 100)
+
     spec, said = budget.spec, budget.status.disruptions_allowed
     if said is not None:
         return said
     if spec.max_unavailable is not None:
-        return _share(spec.max_unavailable, pods)
-    if spec.min_available is not None:
-        return max(0, pods - _share(spec.min_available, pods))
-    return 0  # where neither is said, the disruption controller permits none
-
-
-def _share(number: int | str, pods: int) -> int:
-    if isinstance(number, int):
-        return number
-    return -(-int(number.removesuffix("%")) * pods // 100)
+        return share(spec.max_unavailable)
+    # Where neither is said, the disruption controller permits none.
+    return 0 if spec.min_available is None else max(0, pods - share(spec.min_available))
 
 
 _WHOLE_WEIGHT: Final = 10**9

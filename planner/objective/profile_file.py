@@ -53,26 +53,37 @@ MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
-_KEYS: Final = (
-    *("name", "summary", "levels", "caps", "unpublished", "saving", "rates", "protect", "budget"),
-)
+_EITHER: Final[Mapping[str, Mapping[str, str]]] = {
+    "unpublished": {
+        "start": "all since it started is lost",
+        "median": "what published ones lose",
+    },
+    "saving": {"free": "who saves when told to stop loses nothing", "counts": "that time"},
+}
+"""Keys with two values, the first where nothing is said; each with its meaning."""
+_KEYS: Final = ("name", "summary", "levels", "caps", *_EITHER, "rates", "protect", "budget")
 _GROUPS: Final = ("queue", "cohort", "namespace")
 
 
 def read_profile(path: str | Path) -> Profile:
     """Read a profile from a TOML file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    ParseError
-        If it is no TOML, or too large.
-    SchemaError
-        If a key is missing, unknown or unusable.
+    Raises ``InputError`` if the file cannot be read. Raises ``ParseError`` if it is no TOML, or too
+    large. Raises ``SchemaError`` if a key is missing, unknown or unusable.
     """
     path = Path(path)
-    document = _load(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        found = getattr(error, "strerror", None) or "cannot be read"
+        raise InputError(str(path), found, "a TOML file") from None
+    if len(data) > MAX_BYTES:
+        raise ParseError(str(path), f"more than {MAX_BYTES} bytes", "a short TOML file")
+    try:
+        document = parse_toml(data.decode("utf-8"))
+    except ValueError as error:
+        raise ParseError(str(path), f"not TOML: {error}") from None
     for key in document:
         if key not in _KEYS:
             raise SchemaError(f"{path}: {_brief(key)}", "there is no such key", ", ".join(_KEYS))
@@ -90,18 +101,15 @@ def read_profile(path: str | Path) -> Profile:
         _measures(path, document, "caps"),
         _wishes(path, document),
         _rates(f"{path}: rates", document.get("rates", {})),
-        _is_by_median(f"{path}: unpublished", document.get("unpublished", "start")),
-        _counts_saving(f"{path}: saving", document.get("saving", "free")),
+        _is_second(path, document, "unpublished"),
+        _is_second(path, document, "saving"),
     )
 
 
 def find_profile(name: str) -> Profile:
     """Return the profile of a name; one that ends in ``.toml`` is a file.
 
-    Raises
-    ------
-    InputError
-        If there is no such profile, or its file cannot be used.
+    Raises ``InputError`` if there is no such profile, or its file cannot be used.
     """
     if name.endswith(SUFFIX):
         return read_profile(name)
@@ -121,10 +129,7 @@ def find_profile(name: str) -> Profile:
 def parse_front(text: str) -> tuple[Measure, Measure]:
     """Read the two measures of a Pareto front, such as ``pareto:D2,D4``.
 
-    Raises
-    ------
-    SchemaError
-        If they are not two, or one cannot be used.
+    Raises ``SchemaError`` if they are not two, or one cannot be used.
     """
     parts = text.removeprefix(FRONT).split(",")
     if not text.startswith(FRONT) or len(parts) != 2 or parts[0].strip() == parts[1].strip():  # noqa: PLR2004 - a pair
@@ -133,51 +138,29 @@ def parse_front(text: str) -> tuple[Measure, Measure]:
     return first, second
 
 
-def _load(path: Path) -> Mapping[str, object]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        found = getattr(error, "strerror", None) or "cannot be read"
-        raise InputError(str(path), found, "a TOML file") from None
-    if len(data) > MAX_BYTES:
-        raise ParseError(str(path), f"more than {MAX_BYTES} bytes", "a short TOML file")
-    try:
-        return parse_toml(data.decode("utf-8"))
-    except ValueError as error:
-        raise ParseError(str(path), f"not TOML: {error}") from None
-
-
 def _text(path: Path, document: Mapping[str, object], key: str, default: str) -> str:
     value = document.get(key, default)
     if not isinstance(value, str) or (key == "name" and not value):
-        raise SchemaError(f"{path}: {key}", f"{_cut(value)} cannot be used", "a text")
+        raise _unusable(f"{path}: {key}", value, "a text")
     return value
 
 
 def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Measure, ...]:
     value = document.get(key, [])
+    where = f"{path}: {key}"
     if not isinstance(value, list):
-        raise SchemaError(
-            f"{path}: {key}", f"{_cut(value)} cannot be used", 'a list such as ["D0"]'
-        )
-    return tuple(
-        _measure(f"{path}: {key}[{i}]", text, in_list=True) for i, text in enumerate(value)
-    )
+        raise _unusable(where, value, 'a list such as ["D0"]')
+    return tuple(_measure(f"{where}[{i}]", text, in_list=True) for i, text in enumerate(value))
 
 
-def _is_by_median(where: str, value: object) -> bool:
-    if value not in ("start", "median"):
-        expected = '"start", all since it started is lost, or "median", what published ones lose'
-        raise SchemaError(where, f"{_cut(value)} cannot be used", expected)
-    return value == "median"
-
-
-def _counts_saving(where: str, value: object) -> bool:
-    if value not in ("free", "counts"):
-        expected = '"free", who saves when told to stop loses nothing, or "counts", that time'
-        raise SchemaError(where, f"{_cut(value)} cannot be used", expected)
-    return value == "counts"
+def _is_second(path: Path, document: Mapping[str, object], key: str) -> bool:
+    values = _EITHER[key]
+    usual, other = values
+    value = document.get(key, usual)
+    if value not in (usual, other):
+        expected = ", or ".join(f'"{one}", {meaning}' for one, meaning in values.items())
+        raise _unusable(f"{path}: {key}", value, expected)
+    return value == other
 
 
 def _rates(where: str, value: object) -> dict[str, int]:
@@ -186,10 +169,10 @@ def _rates(where: str, value: object) -> dict[str, int]:
         at = f"{where}.{_brief(term)}"
         if term not in TERMS or term in {RATED, EACH}:
             known = ", ".join(one for one in TERMS if one not in {RATED, EACH})
-            raise SchemaError(at, f"there is no term {_quoted(term)} to rate", known)
+            raise SchemaError(at, f'there is no term "{_brief(term)}" to rate', known)
         if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
             expected = f"a whole number from 1 to {_HIGHEST_RATE}"
-            raise SchemaError(at, f"{_cut(rate)} cannot be used", expected)
+            raise _unusable(at, rate, expected)
         rates[term] = rate
     return rates
 
@@ -199,9 +182,7 @@ def _wishes(path: Path, document: Mapping[str, object]) -> Wishes:
     protect = _table(where, document.get("protect", {}))
     annotated = protect.get("annotated", False)
     if not isinstance(annotated, bool):
-        raise SchemaError(
-            f"{where}.annotated", f"{_cut(annotated)} cannot be used", "true or false"
-        )
+        raise _unusable(f"{where}.annotated", annotated, "true or false")
     soft = protect.get("soft", {})
     return Wishes(
         min_runtime_s=_by_group(where, protect, "min_runtime", _runtime, ("soft", "annotated")),
@@ -239,7 +220,7 @@ def _by_group(
 
 def _table(where: str, value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
-        raise SchemaError(where, f"{_cut(value)} cannot be used", "a table")
+        raise _unusable(where, value, "a table")
     return value
 
 
@@ -247,12 +228,12 @@ def _runtime(where: str, value: object) -> int:
     try:
         return parse_seconds(value if isinstance(value, str) else "")
     except ValueError as error:
-        raise SchemaError(where, f"{_cut(value)} cannot be used", str(error)) from None
+        raise _unusable(where, value, str(error)) from None
 
 
 def _evictions(where: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
-        raise SchemaError(where, f"{_cut(value)} cannot be used", "a whole number, 0 or more")
+        raise _unusable(where, value, "a whole number, 0 or more")
     return value
 
 
@@ -262,11 +243,11 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     All priorities at once only as a level or a cap alone.
     """
     if not isinstance(text, str):
-        raise SchemaError(where, f"{_cut(text)} cannot be used", 'a text such as "D4+D5"')
+        raise _unusable(where, text, 'a text such as "D4+D5"')
     measure = tuple(part.strip() for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
-            raise SchemaError(where, f"there is no term {_quoted(term)}", ", ".join(TERMS))
+            raise SchemaError(where, f'there is no term "{_brief(term)}"', ", ".join(TERMS))
     if EACH in measure and not (in_list and len(measure) == 1):
         what = f'"{EACH}" is no number, but stands for one of each priority'
         alone = "it as a level or a cap of its own" if in_list else "it as a level of its own"
@@ -275,16 +256,12 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     if len(units) > 1:
         raise SchemaError(where, f"{' and '.join(units)} do not add up", "terms of one unit")
     if len(set(measure)) < len(measure):
-        raise SchemaError(where, f"{_quoted(text)} names a term twice", "each term once")
+        raise SchemaError(where, f'"{_brief(text)}" names a term twice', "each term once")
     return measure
 
 
-def _cut(value: object) -> str:
-    return _brief(repr(value))
-
-
-def _quoted(text: str) -> str:
-    return f'"{_brief(text)}"'
+def _unusable(where: str, value: object, expected: str) -> SchemaError:
+    return SchemaError(where, f"{_brief(repr(value))} cannot be used", expected)
 
 
 def _brief(text: str) -> str:
@@ -306,23 +283,17 @@ def parse_toml(text: str) -> dict[str, Any]:
     What Python itself makes of it takes memory by the square of the length of a dotted key, and of
     long numbers it makes what cannot be printed: both are refused before.
 
-    Raises
-    ------
-    ValueError
-        If it is no TOML, or more than a table of settings needs.
+    Raises ``ValueError`` if it is no TOML, or more than a table of settings needs.
     """
     import tomllib  # noqa: PLC0415 - hardly any plan has an objective from a file
 
     # Strings and comments may hold whatever they like: only keys and numbers are looked at.
     bare = _STRING_OR_COMMENT.sub("k", text)
     if _DEEP.search(bare):
-        message = "a key has more than 20 parts"
-        raise ValueError(message)
+        raise ValueError("a key has more than 20 parts")
     if _LONG.search(bare):
-        message = "a number has more than 100 digits"
-        raise ValueError(message)
+        raise ValueError("a number has more than 100 digits")
     try:
         return tomllib.loads(text)
     except RecursionError:
-        message = "lists and tables are nested too deeply"
-        raise ValueError(message) from None
+        raise ValueError("lists and tables are nested too deeply") from None

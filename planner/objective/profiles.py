@@ -72,88 +72,69 @@ def measure_unit(measure: Measure) -> str:
     return find_term(measure[0]).unit
 
 
-_DEFAULT_LEVELS: Final[tuple[Measure, ...]] = (
-    ("D0",),
-    ("D1",),
-    ("D2",),
-    ("D3",),
-    ("D4", "D5"),
-    ("D7",),
-    ("D8",),
-)
+def _measures(text: str) -> tuple[Measure, ...]:
+    return tuple(tuple(measure.split("+")) for measure in text.split())
+
+
+def _profile(name: str, levels: str, summary: str, caps: str = "") -> Profile:
+    return Profile(name, summary, _measures(levels), _measures(caps))
+
+
+_DEFAULT_LEVELS: Final = "D0 D1 D2 D3 D4+D5 D7 D8"
+_SETTLED: Final = "once tier and priority are settled"
 
 PROFILES: Final[Mapping[str, Profile]] = {
     profile.name: profile
     for profile in (
-        Profile(
+        _profile(
             "no-regret",
+            _DEFAULT_LEVELS,
             "never worse than the scheduler's own plan on four measures, and the least "
             "disruptive among all such plans",
-            levels=_DEFAULT_LEVELS,
-            caps=(("D0",), ("D1",), ("D2",), ("D4", "D5")),
+            caps="D0 D1 D2 D4+D5",
         ),
-        Profile("least-disruption", "the default order without caps", levels=_DEFAULT_LEVELS),
-        Profile(
+        _profile("least-disruption", _DEFAULT_LEVELS, "the default order without caps"),
+        _profile(
             "min-count",
-            "the smallest number of victims, those already being evicted included",
             # By `count` first, and not D2: an auditor counts all victims, D2 not those that go
             # anyway.
-            levels=(("count",), ("D2",), ("D3",), ("D4", "D5")),
+            "count D2 D3 D4+D5",
+            "the smallest number of victims, those already being evicted included",
         ),
-        Profile(
-            "min-lost-work",
-            "the least lost work once tier and priority are settled",
-            levels=(("D0",), ("D1",), ("D4", "D5"), ("D2",)),
-        ),
-        Profile("min-cost", "the smallest sum of the costs the user gives", levels=(("cost",),)),
+        _profile("min-lost-work", "D0 D1 D4+D5 D2", f"the least lost work {_SETTLED}"),
+        _profile("min-cost", "cost", "the smallest sum of the costs the user gives"),
         *(Profile(like, *goal) for one in schedulers() for like, goal in one.likes.items()),
-        Profile(
+        _profile(
             "kube-like",
+            "pdb D1 prio D2p time",
             "the best set by what kube-scheduler goes for: the fewest pods beyond "
             "PodDisruptionBudgets, the lowest highest priority, the smallest sum of priorities, "
             "the fewest pods, those started last",
-            levels=(("pdb",), ("D1",), ("prio",), ("D2p",), ("time",)),
         ),
-        Profile(
-            "fewest-pods",
-            "the fewest pods, once tier and priority are settled",
-            levels=(("D0",), ("D1",), ("D2p",), ("D4",)),
-        ),
-        Profile(
-            "fewest-tenants",
-            "the fewest queues touched, once tier and priority are settled",
-            levels=(("D0",), ("D1",), ("D8",), ("D2",), ("D4",)),
-        ),
-        Profile(
+        _profile("fewest-pods", "D0 D1 D2p D4", f"the fewest pods, {_SETTLED}"),
+        _profile("fewest-tenants", "D0 D1 D8 D2 D4", f"the fewest queues touched, {_SETTLED}"),
+        _profile(
             "fair",
-            "the least taken of what any queue or cohort borrows, by its fair weight, once tier "
-            "and priority are settled",
-            levels=(("D0",), ("D1",), ("D9",), ("D2",), ("D4",)),
+            "D0 D1 D9 D2 D4",
+            f"the least taken of what any queue or cohort borrows, by its fair weight, {_SETTLED}",
         ),
-        Profile(
+        _profile(
             "milestones",
+            "D0 D1 D6 D2",
             "the least cost by the milestones that workloads publish (KEP-83)",
-            levels=(("D0",), ("D1",), ("D6",), ("D2",)),
         ),
-        Profile(
+        _profile(
             "stable",
+            "D11 D0 D1 D2 D3 D10 D4+D5 D7 D8",
             "no victim that would preempt again once it is pending, or as few as can be; then "
             "the default order without caps, and past preemptions before lost work",
-            levels=(
-                *(("D11",), ("D0",), ("D1",), ("D2",), ("D3",)),
-                *(("D10",), ("D4", "D5"), ("D7",), ("D8",)),
-            ),
         ),
-        Profile(
-            "exact-fit",
-            "the least freed beyond the need, once tier and priority are settled",
-            levels=(("D0",), ("D1",), ("D7",), ("D2",), ("D4",)),
-        ),
-        Profile(
+        _profile("exact-fit", "D0 D1 D7 D2 D4", f"the least freed beyond the need, {_SETTLED}"),
+        _profile(
             "weighted",
+            "D4+D5+toll D8",
             "one sum: the work lost, and for each eviction ten minutes of its size, a day more "
             "for the last tier",
-            levels=(("D4", "D5", "toll"), ("D8",)),
         ),
     )
 }

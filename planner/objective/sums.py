@@ -29,22 +29,12 @@ _LARGEST_SIZE: Final = 2**62
 
 
 class Losses(Struct, frozen=True, dict=True):
-    """What each of some workloads loses: what the terms add up.
+    """What each of some workloads loses: what the terms add up; all are (W,).
 
-    Attributes
-    ----------
-    names
-        (W,) under which ``costs`` knows them; one it does not name costs 1.
-    sizes
-        (W,) in 1/32000 accelerator, as `exact_sizes` returns them.
-    pods
-        (W,) how many each of them runs.
-    rank, evicted
-        As in the table.
-    place
-        (W,) in the scheduler's candidate order, from 1.
-    priority
-        (W,) the priorities themselves.
+    ``names`` are those under which ``costs`` knows them; one it does not name costs 1. ``sizes``
+    are in 1/32000 accelerator, as `exact_sizes` returns them. ``pods`` is how many each of them
+    runs, ``place`` their place in the scheduler's candidate order, from 1. ``rank``, ``priority``
+    and ``evicted`` are as in the table.
     """
 
     names: Sequence[str]
@@ -77,7 +67,7 @@ class Losses(Struct, frozen=True, dict=True):
         return _array(self.names, values)
 
     def of(self, name: str) -> IntArray:
-        """Return a field of what evicting each loses: (W,)."""
+        """Return a field of what evicting each loses, a flag as 0 or 1: (W,)."""
         # Where nothing is said, each field is the time of the run, or a constant.
         plain, said = getattr(plain_disruption(-1), name), self.disruptions.said
         runs = self.disruptions.running_s
@@ -110,11 +100,9 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
     "early": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
     # Those that are being evicted count here: to name them without need is what the tie-break
     # avoids.
-    "count": lambda w: np.ones(len(w.names), dtype=np.int64),
+    "count": lambda w: np.ones_like(w.rank),
     "cost": lambda w: (
-        w.array([w.costs.get(name, 1) for name in w.names])
-        if w.costs
-        else np.ones(len(w.names), dtype=np.int64)
+        w.array([w.costs.get(name, 1) for name in w.names]) if w.costs else np.ones_like(w.rank)
     ),
 }
 """What each workload adds to every term that is a sum over victims: (W,) each."""
@@ -123,10 +111,7 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
 def separable_terms(losses: Losses) -> dict[str, IntArray]:
     """Return what each workload adds to every separable term: (W,) each.
 
-    Raises
-    ------
-    UnsupportedError
-        If a workload is too large to add its cost up exactly.
+    Raises ``UnsupportedError`` if a workload is too large to add its cost up exactly.
     """
     return {term: of_each(losses) for term, of_each in SUMS.items()}
 
@@ -136,10 +121,7 @@ def exact_sizes(names: Sequence[str], sizes: Sequence[int], kind: IntArray) -> I
 
     ``sizes`` are those of the kinds of workloads that there are, ``kind`` is (W,).
 
-    Raises
-    ------
-    UnsupportedError
-        If a workload is too large to calculate with.
+    Raises ``UnsupportedError`` if a workload is too large to calculate with.
     """
     if max(sizes, default=0) > _LARGEST_SIZE:
         _array(names, [sizes[one] for one in kind.tolist()], _LARGEST_SIZE)

@@ -52,18 +52,15 @@ class Cascades(Protocol):
     @property
     def cuts(self) -> Sequence[Cut]:
         """Everything learned, in the order in which it was."""
-        ...
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of some victims, given by positions, would preempt again.
 
         Each that would is in a cut from then on.
         """
-        ...
 
     def is_steady(self, position: int) -> bool:
         """Say whether a workload could preempt nobody again, whoever goes with it."""
-        ...
 
 
 PER_MILLE: Final = 1000
@@ -86,42 +83,30 @@ class Budget(NamedTuple):
 class TermTable(Struct, frozen=True):
     """The terms of one problem with W workloads and F kinds of resources.
 
-    Attributes
-    ----------
-    separable
-        Per term (W,): what each workload adds.
-    rank, priority, priorities
-        (W,) from 1 for the lowest priority among the candidates; (W,) the priorities themselves;
-        those among the candidates, each once, from the lowest up.
-    queue, size, evicted, holding
-        (W,) the queue a workload counts for, its size in 1/32000 accelerator, and whether it is
-        being evicted already; (W, F) what it holds.
-    borrowed
-        Per queue or cohort, what it uses beyond what it has of its own, divided by its weight
-        where shares are weighted, in 1/32000 accelerator.
-    sharers
-        Per queue, the positions in ``borrowed`` from which its victims are taken: its own, and
-        those of cohorts above it that borrow for others than the preemptor.
-    contested, weight
-        Positions of the resources whose over-freeing counts; (F,) the size of one unit of each.
-    needs
-        (C, F) for each of the alternatives, such as nodes: what victims must free once those
-        that are being evicted already are gone, 0 where nothing is contested.
-    alternative
-        The position of the alternative that given victims are for.
-    disruptions
-        (W,) what evicting each workload loses.
-    groups
-        (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
-    budgets
-        The PodDisruptionBudgets; ``None`` where the state cannot tell, then there is no term.
-    rates
-        What one unit of a term counts in the term ``rated``; without any there is no such term.
-    own
-        How many victims of each priority the scheduler's own plan has; without it there is no
-        term ``more@each``.
-    cascades
-        What answers D11; without it there is no such term.
+    - ``separable``: Per term (W,): what each workload adds.
+    - ``rank``, ``priority``, ``priorities``: (W,) from 1 for the lowest priority among the
+      candidates; (W,) the priorities themselves; those among the candidates, each once, from the
+      lowest up.
+    - ``queue``, ``size``, ``evicted``, ``holding``: (W,) the queue a workload counts for, its size
+      in 1/32000 accelerator, and whether it is being evicted already; (W, F) what it holds.
+    - ``borrowed``: Per queue or cohort, what it uses beyond what it has of its own, divided by its
+      weight where shares are weighted, in 1/32000 accelerator.
+    - ``sharers``: Per queue, the positions in ``borrowed`` from which its victims are taken: its
+      own, and those of cohorts above it that borrow for others than the preemptor.
+    - ``contested``, ``weight``: Positions of the resources whose over-freeing counts; (F,) the size
+      of one unit of each.
+    - ``needs``: (C, F) for each of the alternatives, such as nodes: what victims must free once
+      those that are being evicted already are gone, 0 where nothing is contested.
+    - ``alternative``: The position of the alternative that given victims are for.
+    - ``disruptions``: (W,) what evicting each workload loses.
+    - ``groups``: (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
+    - ``budgets``: The PodDisruptionBudgets; ``None`` where the state cannot tell, then there is no
+      term.
+    - ``rates``: What one unit of a term counts in the term ``rated``; without any there is no such
+      term.
+    - ``own``: How many victims of each priority the scheduler's own plan has; without it there is
+      no term ``more@each``.
+    - ``cascades``: What answers D11; without it there is no such term.
     """
 
     separable: Mapping[str, IntArray]
@@ -146,13 +131,7 @@ class TermTable(Struct, frozen=True):
     cascades: Cascades | None = None
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
-        """Refuse an objective with terms that this state has no source for.
-
-        Raises
-        ------
-        UnsupportedError
-            If there is such a term.
-        """
+        """Raise ``UnsupportedError`` if the state has no source for a term of an objective."""
         # The terms of nobody are the terms there are.
         known = self.evaluate(())
         for term in terms:
@@ -192,10 +171,7 @@ class TermTable(Struct, frozen=True):
     def in_sum(self, terms: Iterable[str], of: IntArray | slice = slice(None)) -> IntArray:
         """Return what each workload adds to separable terms together: all, or those at positions.
 
-        Raises
-        ------
-        KeyError
-            If one of the terms is not separable.
+        Raises ``KeyError`` if one of the terms is not separable.
         """
         total = np.zeros_like(self.rank[of])
         for term in terms:
@@ -207,18 +183,14 @@ class TermTable(Struct, frozen=True):
 
         Where all that is rated are sums over victims, so is that.
 
-        Raises
-        ------
-        UnsupportedError
-            If the state cannot tell a rated term, or their sum is beyond exact numbers.
+        Raises ``UnsupportedError`` if the state cannot tell a rated term, or their sum is beyond
+        exact numbers.
         """
         self.refuse_missing(objective, rates)
         known = self.separable.keys() & rates.keys()
-        if (
-            sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known)
-            # Before it is added up: the sum itself could already wrap around.
-            > LARGEST_COST
-        ):
+        # Before it is added up: the sum itself could already wrap around.
+        most = sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known)
+        if most > LARGEST_COST:
             raise UnsupportedError(
                 f"objective {objective}",
                 "at its rates one eviction costs more than can be added up exactly",
@@ -248,15 +220,6 @@ class TermTable(Struct, frozen=True):
         """Return how many of some victims have each priority, those being evicted left out."""
         going = (position for position in chosen if not self.evicted[position])
         return Counter(int(self.priority[position]) for position in going)
-
-    @staticmethod
-    def _is_more(counts: Mapping[int, int], others: Mapping[int, int]) -> bool:
-        """Compare numbers of victims, at the highest priority in which they differ."""
-        for priority in sorted({*counts, *others}, reverse=True):
-            ours, theirs = counts.get(priority, 0), others.get(priority, 0)
-            if ours != theirs:
-                return ours > theirs
-        return False
 
     def costs_of(self, position: int) -> dict[str, int]:
         """Return what a workload adds to every separable term; its priority is told elsewhere."""
@@ -305,7 +268,10 @@ class TermTable(Struct, frozen=True):
                 max(0, sum(budget.pods[going].tolist()) - budget.allowed) for budget in self.budgets
             )
         if self.own is not None:
-            totals[MORE] = int(self._is_more(self.of_priorities(listed), self.own))
+            ours, own = self.of_priorities(listed), self.own
+            # At the highest priority in which they differ, if they do.
+            at = max((each for each in {*ours, *own} if ours[each] != own.get(each, 0)), default=0)
+            totals[MORE] = int(ours[at] > own.get(at, 0))
         if self.cascades is not None:
             totals["D11"] = self.cascades.count(listed)
         if self.rates:

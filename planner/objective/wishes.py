@@ -53,13 +53,12 @@ class Wishes(Struct, frozen=True):
 
     def protected(self, table: TermTable) -> BoolArray:
         """Say who must be left alone because they have not run for long enough: (W,)."""
-        found = np.zeros(len(table.groups), dtype=np.bool_)
-        for position, groups in enumerate(table.groups):
-            told = table.disruptions[position]
-            asked = told.min_runtime_s if self.annotated else 0
-            granted = max(asked, _longest(self.min_runtime_s, groups))
-            found[position] = told.running_s < granted
-        return found & ~table.evicted
+        found = [
+            told.running_s < _longest(self.min_runtime_s, groups)
+            or (self.annotated and told.running_s < told.min_runtime_s)
+            for told, groups in zip(table.disruptions, table.groups, strict=True)
+        ]
+        return np.array(found, dtype=np.bool_) & ~table.evicted
 
     def early(self, table: TermTable) -> IntArray:
         """Return what everybody lacks of the run time that is protected softly, in s: (W,)."""
@@ -79,13 +78,11 @@ class Wishes(Struct, frozen=True):
         listed = list(victims)
         # Not asked for nothing: D11 among the terms asks the scheduler, as long as time lasts.
         terms = table.evaluate(listed) if self.most else {}
-        if any(sum(terms[t] for t in measure) > most for measure, most in self.most.items()):
-            return False
-        if self.protected(table)[listed].any():
-            return False
-        return all(
-            int(self.counted(table, group)[listed].sum()) <= most
-            for group, most in self.budget.items()
+        counts = ((self.counted(table, group)[listed].sum(), n) for group, n in self.budget.items())
+        return (
+            all(sum(terms[t] for t in measure) <= most for measure, most in self.most.items())
+            and not self.protected(table)[listed].any()
+            and all(count <= most for count, most in counts)
         )
 
     def in_words(self) -> str:

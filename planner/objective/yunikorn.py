@@ -17,7 +17,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.resource import fits
 from planner.state.clock import SECOND
-from planner.state.yunikorn import Allocation, YuniKornState, paths_of
+from planner.state.yunikorn import YuniKornState, paths_of
 from planner.term import unit_weight
 
 NOT_TOLD: Final = frozenset({"D6", "D10"})
@@ -32,18 +32,15 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
     """
     nodes = {int(problem.node[victim]) for victim in victims}
     own = nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
-    if not problem.roomy or (own is not None and _make_room(problem, own, victims)):
+    if not problem.roomy:
         return own
+    if own is not None and problem.usable[own]:
+        freed, available = problem.holding[list(victims)].sum(axis=0), problem.available[own]
+        pairs = zip(problem.types, freed.tolist(), strict=True)
+        if fits({t: available.get(t, 0) + more for t, more in pairs}, problem.ask.resource):
+            return own
     # Any of them permits the same victims; the first, so that one set has one value of D7.
     return problem.roomy[0]
-
-
-def _make_room(problem: YuniKornProblem, node: int, victims: Sequence[int]) -> bool:
-    """Say whether a node is usable and some victims on it leave room for the ask."""
-    freed = problem.holding[list(victims)].sum(axis=0).tolist()
-    available = problem.available[node]
-    room = {t: available.get(t, 0) + freed[i] for i, t in enumerate(problem.types)}
-    return bool(problem.usable[node]) and fits(room, problem.ask.resource)
 
 
 def yunikorn_term_table(
@@ -55,28 +52,25 @@ def yunikorn_term_table(
 ) -> TermTable:
     """Compute the terms of a problem; opted-out pods and originators are its last tier.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    now
-        The clock in nanoseconds.
-    eligible, adjusted
-        (A,) the candidates, among whose priorities ranks are counted, with the queues' offsets.
-    costs
-        Cost per allocation key for the term ``cost``; an allocation not named costs 1.
+    - ``problem``: The problem.
+    - ``now``: The clock in nanoseconds.
+    - ``eligible``, ``adjusted``: (A,) the candidates, among whose priorities ranks are counted,
+      with the queues' offsets.
+    - ``costs``: Cost per allocation key for the term ``cost``; an allocation not named costs 1.
 
-    Raises
-    ------
-    LookupFailed
-        If a cost is given for an allocation that is not there.
-    UnsupportedError
-        If an allocation is too large to add its cost up exactly.
+    Raises ``LookupFailed`` if a cost is given for an allocation that is not there. Raises
+    ``UnsupportedError`` if an allocation is too large to add its cost up exactly.
     """
     keys = [one.allocation_key for one in problem.allocations]
     for name in sorted({*(costs or {})}.difference(keys)):
         raise LookupFailed("costs", f"there is no allocation {name}")
-    disruptions = Disruptions.of([_disruption(each, now) for each in problem.allocations])
+    seconds = [max(0, now - one.allocation_time) // SECOND for one in problem.allocations]
+    disruptions = Disruptions.of(
+        [
+            Disruption(one.originator or one.opted_out, ran_s, ran_s, DEFAULT_RESTART_S)
+            for one, ran_s in zip(problem.allocations, seconds, strict=True)
+        ]
+    )
     priority = np.array(adjusted, dtype=np.int64)
     rank, priorities = ranks(priority, eligible)
     # What is being preempted is no candidate of YuniKorn at all, unlike in Kueue: nobody goes for
@@ -87,19 +81,15 @@ def yunikorn_term_table(
         sum(unit_weight(t) * amount for t, amount in one.resource.items())
         for one in problem.allocations
     ]
-    sizes = exact_sizes(keys, held, np.arange(len(keys)))
+    sizes, pods = exact_sizes(keys, held, np.arange(len(keys))), [1] * len(keys)
+    place, asked = places(problem.order, eligible), problem.ask.resource
+    # Without a node nobody can be freed for, and all that is asked for is lacking.
+    needs = [
+        [max(0, asked.get(t, 0) - max(0, room.get(t, 0))) for t in problem.types]
+        for room in problem.available or ({},)
+    ]
     separable = separable_terms(
-        Losses(
-            keys,
-            sizes,
-            [1] * len(keys),
-            disruptions,
-            rank,
-            places(problem.order, eligible),
-            priority,
-            nobody,
-            costs or {},
-        )
+        Losses(keys, sizes, pods, disruptions, rank, place, priority, nobody, costs or {})
     )
     return TermTable(
         separable={term: each for term, each in separable.items() if term not in NOT_TOLD},
@@ -114,8 +104,7 @@ def yunikorn_term_table(
         sharers={queue: (queue,) for queue in range(len(problem.queues))},
         contested=contested,
         weight=[unit_weight(t) for t in problem.types],
-        # Without a node nobody can be freed for, and all that is asked for is lacking.
-        needs=[_needs(problem, one) for one in problem.available or ({},)],
+        needs=needs,
         alternative=lambda victims: chosen_node(problem, victims) or 0,
         disruptions=disruptions,
         groups=[_groups(problem, position) for position in range(len(keys))],
@@ -134,13 +123,7 @@ def known_yunikorn_groups(state: YuniKornState) -> KnownGroups:
 
 
 def refuse_annotated(profile: Profile) -> None:
-    """Refuse an objective that heeds what workloads say: a dump of YuniKorn cannot tell.
-
-    Raises
-    ------
-    UnsupportedError
-        If it does.
-    """
+    """Raise ``UnsupportedError`` if an objective heeds what workloads say: a dump cannot tell."""
     runtime = "it protects the run time that workloads ask for"
     instead = "protect queues or namespaces instead"
     checkpoints, saving = "it goes by published checkpoints", "it counts the time of saving"
@@ -164,24 +147,5 @@ def _groups(problem: YuniKornProblem, position: int) -> tuple[str, ...]:
 
 def _borrowed(queue: QueueFacts) -> int:
     """Return what a queue uses above its own guaranteed, of which it may have none."""
-    guaranteed = queue.guaranteed or {}
-    return sum(
-        unit_weight(t) * max(0, amount - guaranteed.get(t, 0))
-        for t, amount in queue.allocated.items()
-    )
-
-
-def _needs(problem: YuniKornProblem, available: Mapping[str, int]) -> list[int]:
-    """Return what must be freed on a node with so much room, per type of the problem: (T,)."""
-    asked = problem.ask.resource
-    return [max(0, asked.get(t, 0) - max(0, available.get(t, 0))) for t in problem.types]
-
-
-def _disruption(allocation: Allocation, now: int) -> Disruption:
-    running_s = max(0, now - allocation.allocation_time) // SECOND
-    return Disruption(
-        last_tier=allocation.originator or allocation.opted_out,
-        running_s=running_s,
-        lost_s=running_s,
-        restart_s=DEFAULT_RESTART_S,
-    )
+    own, used = queue.guaranteed or {}, queue.allocated.items()
+    return sum(unit_weight(t) * max(0, amount - own.get(t, 0)) for t, amount in used)

@@ -11,50 +11,27 @@ yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of any scheduler
 """
 
-from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered, qualified
-from planner.plan.proof import Tree
-from planner.plan.record import (
-    MODEL,
-    SCHEMA_VERSION,
-    AnyPlan,
-    BoundByRows,
-    Cap,
-    Certificate,
-    Excess,
-    Level,
-    Multiplier,
-    Proof,
-    Reaching,
-    Shown,
-    SolverFreeBound,
-    Verdict,
-    Verification,
-    WeighedRow,
-)
-
-__all__ = [
-    "MODEL",
-    "SCHEMA_VERSION",
-    "AnyPlan",
-    "Assume",
-    "BoundByRows",
-    "Cap",
-    "Certificate",
-    "Covered",
-    "Excess",
-    "Level",
-    "Multiplier",
-    "Proof",
-    "Proved",
-    "Reaching",
-    "Record",
-    "Shown",
-    "SolverFreeBound",
-    "Status",
-    "Tree",
-    "Uncovered",
-    "Verdict",
-    "Verification",
-    "WeighedRow",
-    "qualified",
-]
+from planner.plan.base import Assume as Assume
+from planner.plan.base import Covered as Covered
+from planner.plan.base import Proved as Proved
+from planner.plan.base import Record as Record
+from planner.plan.base import Status as Status
+from planner.plan.base import Uncovered as Uncovered
+from planner.plan.base import qualified as qualified
+from planner.plan.proof import Tree as Tree
+from planner.plan.record import MODEL as MODEL
+from planner.plan.record import SCHEMA_VERSION as SCHEMA_VERSION
+from planner.plan.record import AnyPlan as AnyPlan
+from planner.plan.record import BoundByRows as BoundByRows
+from planner.plan.record import Cap as Cap
+from planner.plan.record import Certificate as Certificate
+from planner.plan.record import Excess as Excess
+from planner.plan.record import Level as Level
+from planner.plan.record import Multiplier as Multiplier
+from planner.plan.record import Proof as Proof
+from planner.plan.record import Reaching as Reaching
+from planner.plan.record import Shown as Shown
+from planner.plan.record import SolverFreeBound as SolverFreeBound
+from planner.plan.record import Verdict as Verdict
+from planner.plan.record import Verification as Verification
+from planner.plan.record import WeighedRow as WeighedRow

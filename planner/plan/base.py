@@ -74,19 +74,6 @@ HTML: Final = Part[Callable[[Any], str]]("html")
 """Writes an answer as what a notebook shows: the page of ``--format html``, in a frame."""
 
 
-class _Answer(Protocol):
-    @property
-    def scheduler(self) -> str: ...
-    @property
-    def status(self) -> Status: ...
-    @property
-    def proved(self) -> Proved | None: ...
-    @property
-    def coverage(self) -> tuple[Uncovered, ...]: ...
-    @property
-    def assume(self) -> Assume | None: ...
-
-
 class Covered(Record):
     """An answer with a status, and with what it leaves out.
 
@@ -95,8 +82,15 @@ class Covered(Record):
     user's word that it may be counted nevertheless.
     """
 
+    if TYPE_CHECKING:
+        scheduler: str
+        status: Status
+        proved: Proved | None
+        coverage: tuple[Uncovered, ...]
+        assume: Assume | None
+
     @property
-    def claim(self: _Answer) -> Status:
+    def claim(self) -> Status:
         """What is claimed of the state as far as the planner models it."""
         return self.proved or self.status
 
@@ -116,28 +110,23 @@ class Covered(Record):
         parts = ["status", *sorted({"preemptor"} & fields), *sorted(_SAID & fields)]
         return f"<{type(self).__name__} {': '.join(str(getattr(self, one)) for one in parts)}>"
 
-    def _repr_html_(self: _Answer) -> str | None:
+    def _repr_html_(self) -> str | None:
         """Return its page for a notebook; nothing of a scheduler that has no pages."""
         write = HTML.find(self)
         return None if write is None else write(self)
 
     @model_validator(mode="after")
     def _says_what_it_leaves_out(self) -> Self:
-        answer: Any = self
-        if (answer.status == "conditional") != (answer.proved is not None):
-            message = "proved goes with the status conditional, and only with that"
-            raise ValueError(message)
-        if answer.status == "conditional" and not answer.coverage:
-            message = "a conditional answer says in coverage what it leaves out"
-            raise ValueError(message)
-        if answer.coverage and answer.status in get_args(Proved) and answer.assume is None:
-            message = f"{answer.status} is not said of a state that is not covered"
-            raise ValueError(message)
+        if (self.status == "conditional") != (self.proved is not None):
+            raise ValueError("proved goes with the status conditional, and only with that")
+        if self.status == "conditional" and not self.coverage:
+            raise ValueError("a conditional answer says in coverage what it leaves out")
+        if self.coverage and self.status in get_args(Proved) and self.assume is None:
+            raise ValueError(f"{self.status} is not said of a state that is not covered")
         return self
 
 
 CONDITION: Final = "If what is not modelled decides nothing"
-_PROVED: Final = frozenset(get_args(Proved))
 _SAID: Final = frozenset({"explanation", "answer"})
 """Fields in which an answer is put in words."""
 CoveredT = TypeVar("CoveredT", bound=Covered)
@@ -150,14 +139,13 @@ def qualified(
 
     What was proved stays so under a condition, unless the user vouches for it by ``assume``.
     """
-    known: Any = answer
     if not coverage:
         return answer
     update: dict[str, object] = {"coverage": coverage, "assume": assume}
-    if assume is None and known.status in _PROVED:
-        update |= {"status": "conditional", "proved": known.status}
+    if assume is None and answer.status in get_args(Proved):
+        update |= {"status": "conditional", "proved": answer.status}
         said = _SAID & type(answer).model_fields.keys()
-        update |= {name: f"{CONDITION}, {getattr(known, name)}" for name in said}
+        update |= {name: f"{CONDITION}, {getattr(answer, name)}" for name in said}
     return answer.model_copy(update=update)
 
 

@@ -9,13 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
-from planner.plan.record import (
-    SCHEMA_VERSION,
-    AnyPlan,
-    Certificate,
-    Commands,
-    Verdict,
-)
+from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
 from planner.scheduler import Placement
 from planner.state import RequestsFrom
@@ -308,16 +302,9 @@ class Plan(AnyPlan):
     ``commands`` carry the plan out, if they were asked for.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: Literal["kueue"] = "kueue"
     rules: Literal["kueue-classical", "kueue-fair", "kep83"] = "kueue-classical"
     algorithm: Literal["kueue", "optimum"]
-    objective: str
-    status: Status
-    proved: Proved | None = None
-    coverage: tuple[Uncovered, ...] = ()
-    assume: Assume | None = None
-    explanation: str
     preemptor: str
     cluster_queue: str
     priority: int
@@ -415,8 +402,7 @@ class Plan(AnyPlan):
     @model_validator(mode="after")
     def _options_go_with_rules(self) -> "Plan":
         if (self.kep83 is not None) != (self.rules == "kep83"):
-            message = "options of KEP-83 stand in plans by its rules, and only there"
-            raise ValueError(message)
+            raise ValueError("options of KEP-83 stand in plans by its rules, and only there")
         return self
 
 

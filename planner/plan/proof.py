@@ -111,10 +111,8 @@ def lines_of(preemptor: str, trees: Iterable[Tree]) -> Iterator[str]:
 def trees_of(lines: Sequence[str], where: str) -> Mapping[str, tuple[Tree, ...]]:
     """Return the trees that lines hold, by the preemptors of their plans.
 
-    Raises
-    ------
-    SchemaError
-        If a line is not what it should be, or steps are missing; ``where`` names the file.
+    Raises ``SchemaError`` if a line is not what it should be, or steps are missing; ``where`` names
+    the file.
     """
     step: TypeAdapter[Step] = TypeAdapter(Step)
     found: dict[str, list[Tree]] = {}

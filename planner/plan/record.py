@@ -247,16 +247,17 @@ class AnyPlan(Evicting):
     It is a ``Plan`` of Kueue, a ``YuniKornPlan``, or one of another scheduler that is registered.
     """
 
-    if TYPE_CHECKING:  # the fields themselves stand in each plan, in their place in its JSON
-        scheduler: str
-        rules: str
-        algorithm: str
-        objective: str
-        status: Status
-        proved: Proved | None
-        coverage: tuple[Uncovered, ...]
-        assume: Assume | None
-        explanation: str
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    scheduler: str
+    rules: str
+    algorithm: str
+    objective: str
+    status: Status
+    proved: Proved | None = None
+    coverage: tuple[Uncovered, ...] = ()
+    assume: Assume | None = None
+    explanation: str
+    if TYPE_CHECKING:  # these stand in each plan, in their place in its JSON
         preemptor: str
         priority: int
         now: datetime
@@ -332,15 +333,11 @@ class AnyPlan(Evicting):
         found = []
         for measure, term in _TERMS:
             ours, theirs = self.terms.get(term, 0), greedy.terms.get(term, 0)
-            if ours > theirs:
-                found.append(Excess(measure=measure, plan=ours, greedy=theirs))
+            found.append(Excess(measure=measure, plan=ours, greedy=theirs))
         highest = max([*self.priorities, *greedy.priorities], default=0)
         ours, theirs = self.priorities.count(highest), greedy.priorities.count(highest)
-        if ours > theirs:
-            found.append(
-                Excess(measure="highest_priority", plan=ours, greedy=theirs, priority=highest)
-            )
-        return tuple(found)
+        found.append(Excess(measure="highest_priority", plan=ours, greedy=theirs, priority=highest))
+        return tuple(one for one in found if one.plan > one.greedy)
 
     @model_validator(mode="before")
     @classmethod
@@ -352,8 +349,7 @@ class AnyPlan(Evicting):
     @model_validator(mode="after")
     def _greedy_stands_beside_optimum(self) -> Self:
         if self.algorithm != "optimum" and self.greedy is not None:
-            message = "a greedy plan has no greedy plan beside it"
-            raise ValueError(message)
+            raise ValueError("a greedy plan has no greedy plan beside it")
         return self
 
     @classmethod
@@ -373,9 +369,8 @@ def names_of(*plans: AnyPlan) -> dict[str, str]:
 
 def resources_of(*plans: AnyPlan) -> tuple[str, ...]:
     """Return the resources that plans ask for and that their victims hold."""
-    return tuple(
-        sorted({name for plan in plans for _, name in (*plan.requested, *dict(plan.freed))})
-    )
+    places = (place for plan in plans for place in (*plan.requested, *dict(plan.freed)))
+    return tuple(sorted({resource for _, resource in places}))
 
 
 MODEL: Final = Part[type[AnyPlan]]("plan")

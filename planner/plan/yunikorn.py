@@ -8,11 +8,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field
-
 from planner.laws.yunikorn import Spared
-from planner.plan.base import Assume, Proved, Record, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate
+from planner.plan.base import Record
+from planner.plan.record import AnyPlan, Certificate
 
 
 class ResourceAmount(Record):
@@ -113,16 +111,9 @@ class YuniKornPlan(AnyPlan):
     plan takes more than that; it follows from the rest, and is not read again.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: Literal["yunikorn"] = "yunikorn"
     rules: Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
     algorithm: Literal["yunikorn", "optimum"]
-    objective: str
-    status: Status
-    proved: Proved | None = None
-    coverage: tuple[Uncovered, ...] = ()
-    assume: Assume | None = None
-    explanation: str
     partition: str
     preemptor: str
     pod: str | None = None

@@ -6,35 +6,28 @@ time of waiting are the KEP's. What its text leaves open is decided in `planner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.problem.array import IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import seconds_waiting
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 
 
 class Kep83Problem(Struct, frozen=True):
     """One preemption decision by KEP-83's rules.
 
-    Attributes
-    ----------
-    base
-        Nodes, quotas and workloads; ``base.order`` ranks the workloads as the KEP would order
-        them as candidates, ``base.contested`` are the involved flavors. Its rule set, its
-        policies, ``queued_later`` and ``advantage`` are Kueue's and mean nothing here.
-    cohort, queue
-        The policies for victims of other queues and of the own one.
-    borrows
-        Whether the preemptor may borrow what it preempts for.
-    waited
-        Whether the preemptor has waited long enough to preempt.
+    - ``base``: Nodes, quotas and workloads; ``base.order`` ranks the workloads as the KEP would
+      order them as candidates, ``base.contested`` are the involved flavors. Its rule set, its
+      policies, ``queued_later`` and ``advantage`` are Kueue's and mean nothing here.
+    - ``cohort``, ``queue``: The policies for victims of other queues and of the own one.
+    - ``borrows``: Whether the preemptor may borrow what it preempts for.
+    - ``waited``: Whether the preemptor has waited long enough to preempt.
     """
 
     base: Problem
@@ -56,33 +49,24 @@ def build_kep83(
     ``cost`` is what evicting a workload costs now, by ``namespace/name``, for the criterion
     ByLowestDisruptionCost; a workload that is not named costs nothing.
 
-    Raises
-    ------
-    UnsupportedError
-        If usage has saturated 64 bits: removals would no longer lower it.
+    Raises ``UnsupportedError`` if usage has saturated 64 bits: removals would no longer lower it.
     """
     base = build_problem(snapshot, preemptor, assignment, pods=False)
     policy = snapshot.queues[preemptor.queue].spec.preemption
     # Other queues first, by the criteria in turn, the smaller UID first.
     workloads = base.workloads
-    columns: list[Sequence[float]] = [base.from_own_queue.tolist()]
-    for criterion in options.criteria:
-        match criterion:
-            case "ByLowestPriority":
-                columns.append([one.priority for one in workloads])
-            case "ByLowestRuntime":
-                columns.append([-one.reserved_s for one in workloads])
-            case "ByLongestRuntime":
-                columns.append([one.reserved_s for one in workloads])
-            case "ByLowestDisruptionCost":
-                columns.append([cost.get(one.key, 0) for one in workloads])
+    by: Mapping[str, Callable[[Admitted], float]] = {
+        "ByLowestPriority": lambda one: one.priority,
+        "ByLowestRuntime": lambda one: -one.reserved_s,
+        "ByLongestRuntime": lambda one: one.reserved_s,
+        "ByLowestDisruptionCost": lambda one: cost.get(one.key, 0),
+    }
     keys = [
-        (*row, workload.uid)
-        for workload, row in zip(workloads, zip(*columns, strict=True), strict=True)
+        (mine, *(by[criterion](one) for criterion in options.criteria), one.uid)
+        for one, mine in zip(workloads, base.from_own_queue.tolist(), strict=True)
     ]
-    places: IntArray = np.empty(len(workloads), dtype=np.int64)
-    for place, position in enumerate(sorted(range(len(workloads)), key=keys.__getitem__)):
-        places[position] = place
+    places = np.empty(len(keys), dtype=np.int64)
+    places[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     return Kep83Problem(
         base=replace(base, order=places),
         cohort=options.within_cohort(policy),

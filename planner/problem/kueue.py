@@ -75,19 +75,13 @@ class Holders(list[Admitted]):
 class FairRules(Struct, frozen=True):
     """What fair sharing adds to a problem (docs/semantics/kueue.md §6).
 
-    Attributes
-    ----------
-    strategies
-        The configured strategies.
-    within_nominal
-        Whether shares do not matter, because the preemptor stays within its nominal quota.
-    known
-        (N,) per node the positions of the fr with a quota entry there or below; in older releases
-        of those of which something can be lent, since what cannot has no part in a share.
-    weight_nano
-        (N,) weights in nano-units.
-    lendable
-        Per cohort of the path, what it could use of each resource if nothing ran.
+    - ``strategies``: The configured strategies.
+    - ``within_nominal``: Whether shares do not matter, because the preemptor stays within its
+      nominal quota.
+    - ``known``: (N,) per node the positions of the fr with a quota entry there or below; in older
+      releases of those of which something can be lent, since what cannot has no part in a share.
+    - ``weight_nano``: (N,) weights in nano-units.
+    - ``lendable``: Per cohort of the path, what it could use of each resource if nothing ran.
     """
 
     strategies: Sequence[Strategy]
@@ -103,38 +97,27 @@ class Problem(Struct, frozen=True):
     N nodes, F flavor-resources, W workloads. Node tables are Python integers, because quotas may
     be Unlimited (2^63 - 1) and must not wrap; workload arrays are numpy.
 
-    Attributes
-    ----------
-    frs
-        (F,) the flavor-resources; every other table is in this order.
-    request
-        (F,) what must be available in the end, in integer units, 0 where only contested: REQ, and
-        the pods where the queue covers those.
-    contested
-        Positions of FRS: the fr whose assigned mode is Preempt.
-    parent, children, quota, kept, limit, usage, available
-        (N,) and (N, F): parent node or -1, nodes below, subtree quota, what is never lent,
-        borrowing limit or ``None``, usage before any removal; ``available`` is (F,), at the
-        preemptor's queue.
-    path
-        The preemptor's ClusterQueue, then the cohorts above it, the root last.
-    lca
-        (N,) for a node off the path: the first node above it that is on the path.
-    advantage
-        For each node of the path: whether the preemptor has hierarchical advantage over
-        workloads whose lowest common ancestor is that node (docs/semantics/kueue.md §5.3).
-    workloads, queue, holding, names_contested, priority, queued_later, evicted, order
-        (W,): the records; their node; (W, F) what they hold; whether they name a contested fr;
-        effective priority; whether the preemptor queued strictly earlier; whether they are being
-        evicted; their rank in the scheduler's candidate order, from 0.
-    fair
-        The rules of fair sharing where it is on, ``None`` under classical preemption.
-    searched
-        (F,) REQ, what the search for victims counts: ``request``, but pods only in older releases.
-    zeros
-        Positions of the fr of which REQ asks for 0, which only older releases let count.
-    places
-        What is asked of the nodes, where pods are placed; ``None`` where quota alone decides.
+    - ``frs``: (F,) the flavor-resources; every other table is in this order.
+    - ``request``: (F,) what must be available in the end, in integer units, 0 where only contested:
+      REQ, and the pods where the queue covers those.
+    - ``contested``: Positions of FRS: the fr whose assigned mode is Preempt.
+    - ``parent``, ``children``, ``quota``, ``kept``, ``limit``, ``usage``, ``available``: (N,) and
+      (N, F): parent node or -1, nodes below, subtree quota, what is never lent, borrowing limit or
+      ``None``, usage before any removal; ``available`` is (F,), at the preemptor's queue.
+    - ``path``: The preemptor's ClusterQueue, then the cohorts above it, the root last.
+    - ``lca``: (N,) for a node off the path: the first node above it that is on the path.
+    - ``advantage``: For each node of the path: whether the preemptor has hierarchical advantage
+      over workloads whose lowest common ancestor is that node (docs/semantics/kueue.md §5.3).
+    - ``workloads``, ``queue``, ``holding``, ``names_contested``, ``priority``, ``queued_later``,
+      ``evicted``, ``order``: (W,): the records; their node; (W, F) what they hold; whether they
+      name a contested fr; effective priority; whether the preemptor queued strictly earlier;
+      whether they are being evicted; their rank in the scheduler's candidate order, from 0.
+    - ``fair``: The rules of fair sharing where it is on, ``None`` under classical preemption.
+    - ``searched``: (F,) REQ, what the search for victims counts: ``request``, but pods only in
+      older releases.
+    - ``zeros``: Positions of the fr of which REQ asks for 0, which only older releases let count.
+    - ``places``: What is asked of the nodes, where pods are placed; ``None`` where quota alone
+      decides.
     """
 
     frs: Sequence[FlavorResource]
@@ -206,8 +189,7 @@ class Problem(Struct, frozen=True):
     @property
     def from_own_queue(self) -> BoolArray:
         """(W,) whether a workload holds its quota in the preemptor's queue."""
-        own: BoolArray = self.queue == self.own_queue
-        return own
+        return np.equal(self.queue, self.own_queue)
 
     @property
     def has_advantage(self) -> BoolArray:
@@ -234,11 +216,8 @@ def build_problem(
     looks at topologies they need a place on nodes, too: where Kueue itself would put them, or
     ``at_will`` any.
 
-    Raises
-    ------
-    UnsupportedError
-        If usage has saturated 64 bits: removals would no longer lower it. Or if a slice of an
-        elastic workload gives back quota of its cohort under fair sharing.
+    Raises ``UnsupportedError`` if usage has saturated 64 bits: removals would no longer lower it.
+    Or if a slice of an elastic workload gives back quota of its cohort under fair sharing.
     """
     tree, usage = snapshot.tree, snapshot.usage
     searched = total_request(assignment, preemptor, snapshot)
@@ -253,7 +232,9 @@ def build_problem(
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     path = [local[node] for node in tree.path(preemptor.queue)]
-    lca = _lowest_common_ancestors(parent, path)
+    lca: list[int] = []
+    for node, above in enumerate(parent):  # parents come before their children
+        lca.append(node if node in path else lca[above])
     advantage = _advantage(snapshot, preemptor, searched)
     held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
     queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
@@ -347,11 +328,6 @@ def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
     """Refuse workloads that use less than nothing, as in older releases some do.
 
     Taking one away makes less room, and how much depends on the order in which others go.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is one.
     """
     if snapshot.configuration.rules.clamps_reclaimable:
         return
@@ -369,22 +345,15 @@ def _held(
 ) -> tuple[IntArray, BoolArray]:
     """Return (W, F) what workloads hold, and (W,) whether they name a contested fr."""
     first, which = workloads.alike
-    usages = [workload.usage for workload in first]
     named = [not wanted.isdisjoint(workload.names) for workload in first]
     holding = np.empty((len(first), len(frs)), dtype=np.int64)
     for column, fr in enumerate(frs):
-        holding[:, column] = [usage.get(fr, 0) for usage in usages]
+        holding[:, column] = [one.usage.get(fr, 0) for one in first]
     return holding[which], np.array(named, dtype=np.bool_)[which]
 
 
 def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]:
-    """Return a root and all below it, parents before their children.
-
-    Raises
-    ------
-    UnsupportedError
-        If the usage of one is saturated.
-    """
+    """Return a root and all below it, parents before their children; none may be saturated."""
     nodes = [root]
     for node in nodes:
         # Parents first, also inactive queues: what they use counts in the cohorts above.
@@ -405,26 +374,16 @@ def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]
     itself is no common ancestor of others; its entry only completes the list. Fair sharing
     knows no such advantage.
     """
+    path = snapshot.tree.path(preemptor.queue)
     if snapshot.configuration.fair_sharing_on:
-        return [False for _ in snapshot.tree.path(preemptor.queue)]
+        return [False] * len(path)
     advantage, seen, remaining = False, [], dict(request)
-    for node in snapshot.tree.path(preemptor.queue):
+    for node in path:
         # Before this node's own test: that the request fits at a cohort helps above it only.
         seen.append(advantage)
         fits, remaining = snapshot.usage.fits_in_quota(node, remaining)
         advantage = advantage or fits
     return seen
-
-
-def _lowest_common_ancestors(parent: Sequence[int], path: Sequence[int]) -> list[int]:
-    on_path = set(path)
-    lca = []
-    for node in range(len(parent)):
-        at = node
-        while at not in on_path:
-            at = parent[at]
-        lca.append(at)
-    return lca
 
 
 def _candidate_order(
@@ -437,15 +396,17 @@ def _candidate_order(
 
     Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md §3.4.
     """
-    places = _scheduler_order(workloads, queue, lca, advantage)
+    own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
+    # Kueue's three lists, in its order: with advantage, by priority, the own queue.
+    kinds = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
+    kind = np.array(kinds, dtype=np.int64)[queue]
+    places = _places_without_past_use(workloads, kind)
     if {*workloads.column("past")} <= {None}:
         return places
-    own_queue = next(iter(advantage))
     groups: dict[tuple[bool, int], list[int]] = {}
     for position in np.argsort(places).tolist():
-        one, node = workloads[position], int(queue[position])
-        kind = 2 if node == own_queue else 0 if advantage[lca[node]] else 1
-        groups.setdefault((not one.evicted, kind), []).append(position)
+        of = not workloads[position].evicted, int(kind[position])
+        groups.setdefault(of, []).append(position)
     arranged: list[int] = []
     for key in sorted(groups):
         group = groups[key]
@@ -457,19 +418,9 @@ def _candidate_order(
     return order
 
 
-def _scheduler_order(
-    workloads: Holders, queue: IntArray, lca: Sequence[int], advantage: dict[int, bool]
-) -> IntArray:
-    """Rank all workloads by what decides where past use does not (docs/semantics/kueue.md §5.4)."""
-    own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
-    # Kueue's three lists, in its order: with advantage, by priority, the own queue.
-    groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
-    columns = (
-        ~workloads.evicted,
-        np.array(groups, dtype=np.int64)[queue],
-        workloads.priority,
-        -np.array(workloads.column("reserved_s"), dtype=np.float64),
-    )
+def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
+    newest_first = -np.array(workloads.column("reserved_s"), dtype=np.float64)
+    columns = (~workloads.evicted, kind, workloads.priority, newest_first)
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
     # What is equal in all columns goes by UID.

@@ -6,7 +6,7 @@ Source: docs/semantics/kueue-topology.md §2.4, §4.1 and §7.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -84,22 +84,14 @@ class AsItIs(NamedTuple):
 class Places(Struct, frozen=True, dict=True):
     """What is asked of the nodes, and what each workload gives back there.
 
-    Attributes
-    ----------
-    rooms
-        The groups, in the order in which Kueue serves them.
-    domains
-        Per flavor its tree.
-    left
-        What every leaf that may be asked has left of what is asked for; it may be below 0.
-    sharing
-        Leaves of different flavors that are one node: for each its number among such nodes.
-    kind
-        (W,) the number of what a workload gives back, 0 for nothing that is asked for.
-    gives
-        Per kind what leaves get back of that.
-    kueue
-        Whether Kueue's own placement has to find a place, not any.
+    - ``rooms``: The groups, in the order in which Kueue serves them.
+    - ``domains``: Per flavor its tree.
+    - ``left``: What every leaf that may be asked has left of what is asked for; it may be below 0.
+    - ``sharing``: Leaves of different flavors that are one node: for each its number among such
+      nodes.
+    - ``kind``: (W,) the number of what a workload gives back, 0 for nothing that is asked for.
+    - ``gives``: Per kind what leaves get back of that.
+    - ``kueue``: Whether Kueue's own placement has to find a place, not any.
     """
 
     rooms: Sequence[Room]
@@ -142,6 +134,10 @@ def places_of(
     """Return what groups ask of the nodes; ``None`` where nothing is to be placed."""
     if not groups:
         return None
+
+    def asked(pods: Pods) -> Amounts:
+        return tuple((name, amount) for name, amount in pods.amounts.items() if amount)
+
     trees = snapshot.topologies.trees
     rooms = [
         Room(
@@ -150,75 +146,47 @@ def places_of(
             slices=group.slices,
             aim=group.aim,
             leaves=tuple(eligible_leaves(trees[group.flavor], group.workers)),
-            workers=_asked(group.workers),
-            leader=None if group.leader is None else _asked(group.leader),
+            workers=asked(group.workers),
+            leader=asked(group.leader) if group.leader else None,
         )
         for group in groups
     ]
-    flavors = dict.fromkeys(room.flavor for room in rooms)
-    wanted = {flavor: _wanted(rooms, flavor) for flavor in flavors}
+    # What is asked for on the nodes of each flavor, as the podsets ask for it and never in the
+    # order of a set: so come the rows of the model, and of equal answers an engine gives one or
+    # another by the order of rows.
+    wanted: dict[str, dict[str, int]] = {}
+    for room in rooms:
+        wanted.setdefault(room.flavor, {}).update((*room.workers, *(room.leader or ())))
     occupancy = snapshot.topologies.occupancy if snapshot.placed is None else snapshot.placed
     leaves = {Leaf(room.flavor, leaf) for room in rooms for leaf in room.leaves}
     kind, gives = _given_back(snapshot, workloads, wanted, leaves)
+    left, sharing = {}, {}
+    # Numbers of nodes, so that leaves of different flavors that are one have one number.
+    numbers: dict[object, int] = {}
+    for one in sorted(leaves):
+        tree = trees[one.flavor]
+        # Only hosts have a name that means the same in another flavor's tree.
+        is_shared = snapshot.configuration.gate(OVERLAPPING) and tree.ends_in_host
+        key = tree.leaf_id(one.leaf) if is_shared else one
+        sharing[one] = numbers.setdefault(key, len(numbers))
+        row, columns = occupancy.left[one.flavor][one.leaf], tree.column_of
+        # Of what no node has nothing is left.
+        left[one] = {n: row[columns[n]] if n in columns else 0 for n in wanted[one.flavor]}
     return Places(
         rooms=rooms,
         domains={name: Domains(trees[name].parents()) for name in wanted},
-        left={
-            one: _left(trees[one.flavor], occupancy.left[one.flavor][one.leaf], wanted[one.flavor])
-            for one in sorted(leaves)
-        },
-        sharing=_sharing(snapshot, leaves),
+        left=left,
+        sharing=sharing,
         kind=kind,
         gives=gives,
         kueue=kueue,
     )
 
 
-def _asked(pods: Pods) -> Amounts:
-    return tuple((name, amount) for name, amount in pods.amounts.items() if amount)
-
-
-def _wanted(rooms: Iterable[Room], flavor: str) -> Sequence[str]:
-    """Return the resources that are asked for on the nodes of a flavor, each once.
-
-    They come as the podsets ask for them, never in the order of a set: so come the rows of the
-    model, and of equal answers an engine gives one or another by the order of rows.
-    """
-    return tuple(
-        dict.fromkeys(
-            name
-            for room in rooms
-            if room.flavor == flavor
-            for name, _ in (*room.workers, *(room.leader or ()))
-        )
-    )
-
-
-def _left(tree: FlavorTree, row: Sequence[int], wanted: Iterable[str]) -> dict[str, int]:
-    """Return what a leaf has left; of what no node has it is nothing."""
-    columns = ((name, tree.column_of.get(name)) for name in wanted)
-    return {name: 0 if column is None else row[column] for name, column in columns}
-
-
-def _sharing(snapshot: Snapshot, leaves: Iterable[Leaf]) -> dict[Leaf, int]:
-    """Number the nodes, so that leaves of different flavors that are one have one number."""
-    trees = snapshot.topologies.trees
-    overlapping = snapshot.configuration.gate(OVERLAPPING)
-    numbers: dict[object, int] = {}
-    found = {}
-    for one in sorted(leaves):
-        tree = trees[one.flavor]
-        # Only hosts have a name that means the same in another flavor's tree.
-        shared = overlapping and tree.ends_in_host
-        key = tree.leaf_id(one.leaf) if shared else one
-        found[one] = numbers.setdefault(key, len(numbers))
-    return found
-
-
 def _given_back(
     snapshot: Snapshot,
     workloads: Sequence[Admitted],
-    wanted: Mapping[str, Sequence[str]],
+    wanted: Mapping[str, Collection[str]],
     leaves: AbstractSet[Leaf],
 ) -> tuple[IntArray, Sequence[Mapping[Leaf, Amounts]]]:
     """Return (W,) a number for what each workload gives back of what is asked for, and that."""
@@ -262,30 +230,24 @@ def eligible_leaves(tree: FlavorTree, pods: Pods) -> Iterable[int]:
     """
     if not tree.ends_in_host:
         return range(len(tree.nodes))
+    selector, affinity = pods.pod.node_selector.items(), pods.pod.affinity
+    required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
     seen: dict[int, bool] = {}
-    return [leaf for leaf, node in enumerate(tree.nodes) if _may_take(node, pods, seen)]
 
-
-def _may_take(node: Node, pods: Pods, seen: dict[int, bool]) -> bool:
-    taints = node.spec.taints
-    if taints:
-        if id(taints) not in seen:
+    def may_take(node: Node) -> bool:
+        taints, labels = node.spec.taints, node.metadata.labels
+        if taints and id(taints) not in seen:
             seen[id(taints)] = all(_is_tolerated(one, pods.tolerations) for one in taints)
-        if not seen[id(taints)]:
+        if (taints and not seen[id(taints)]) or any(labels.get(k) != v for k, v in selector):
             return False
-    labels = node.metadata.labels
-    if any(labels.get(key) != value for key, value in pods.pod.node_selector.items()):
-        return False
-    affinity = pods.pod.affinity.node_affinity if pods.pod.affinity else None
-    if affinity is None or affinity.required is None:
-        return True
-    return any(_meets(term, labels, node.metadata.name) for term in affinity.required.terms)
+        name = node.metadata.name
+        return required is None or any(_meets(term, labels, name) for term in required.terms)
+
+    return [leaf for leaf, node in enumerate(tree.nodes) if may_take(node)]
 
 
 def _is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    if taint.effect not in {"NoSchedule", "NoExecute"}:
-        return True
-    return any(
+    return taint.effect not in {"NoSchedule", "NoExecute"} or any(
         one.effect in {"", taint.effect} and one.key in {"", taint.key} and _compares(one, taint)
         for one in tolerations
     )
@@ -308,7 +270,7 @@ def _meets(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool
     rows, fields = term.match_expressions, term.match_fields
     if not rows and not fields:
         return False
-    return all(_is_valid(row) and _holds(row, labels.get(row.key)) for row in rows) and all(
+    return all(_holds(row, labels.get(row.key)) for row in rows) and all(
         one.key == "metadata.name"
         and len(one.values) == 1
         and one.operator in {"In", "NotIn"}
@@ -317,24 +279,18 @@ def _meets(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool
     )
 
 
-def _is_valid(row: SelectorRequirement) -> bool:
-    number = len(row.values)
-    if not all(_LABEL.fullmatch(value) for value in row.values):
-        return False
-    if row.operator in {"In", "NotIn"}:
-        return number > 0
-    if row.operator in {"Exists", "DoesNotExist"}:
-        return number == 0
-    compares = row.operator in {"Gt", "Lt"}
-    return compares and number == 1 and bool(_INTEGER.fullmatch(row.values[0]))
-
-
 def _holds(row: SelectorRequirement, value: str | None) -> bool:
-    if row.operator in {"In", "NotIn"}:
-        return (value in row.values) == (row.operator == "In")
-    if row.operator in {"Exists", "DoesNotExist"}:
-        return (value is not None) == (row.operator == "Exists")
-    if value is None or not _INTEGER.fullmatch(value):
+    """Say whether a row is valid, and holds for the value of a label."""
+    given, operator = row.values, row.operator
+    if not all(_LABEL.fullmatch(one) for one in given):
         return False
-    bound = int(row.values[0])
-    return int(value) > bound if row.operator == "Gt" else int(value) < bound
+    if operator in {"In", "NotIn"}:
+        return bool(given) and (value in given) == (operator == "In")
+    if operator in {"Exists", "DoesNotExist"}:
+        return not given and (value is not None) == (operator == "Exists")
+    if operator not in {"Gt", "Lt"} or len(given) != 1 or value is None:
+        return False
+    if not all(map(_INTEGER.fullmatch, (value, *given))):
+        return False
+    ours, bound = int(value), int(given[0])
+    return ours > bound if operator == "Gt" else ours < bound

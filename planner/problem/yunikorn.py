@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from planner.problem.array import BoolArray, IntArray
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, is_usable
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import Amount, Resource, fits
 from planner.state.yunikorn import Allocation, Ask
@@ -47,30 +47,19 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
 
     Q queues, N nodes, A allocations, T resource types.
 
-    Attributes
-    ----------
-    ask
-        The ask itself; ``ask.resource`` is what it wants, in the core's units.
-    may_preempt
-        Whether the partition and the ask permit preemption at all (YK-11).
-    types
-        (T,) every resource type that the ask, a node, a queue or an allocation names.
-    queues, path
-        (Q,) parents before their children; the queue of the ask, then those above it, the root
-        last.
-    nodes, usable, available
-        (N,) names; whether the ask may go there; sparse amounts, also negative ones. For an ask
-        with a required node only that node is usable.
-    allocations, applications, queue, node
-        (A,): the records; the ids of their applications; the position of their queue; that of
-        their node, or -1.
-    holding
-        (A, T) what they hold, 0 for a type they lack.
-    priority, originator, opted_out
-        (A,): their own priority, without offsets; flags.
-    order
-        (A,) their rank in the core's candidate order, from 0: opted out last, originators late,
-        newest first; what is equal in these keeps the order of the state.
+    - ``ask``: The ask itself; ``ask.resource`` is what it wants, in the core's units.
+    - ``may_preempt``: Whether the partition and the ask permit preemption at all (YK-11).
+    - ``types``: (T,) every resource type that the ask, a node, a queue or an allocation names.
+    - ``queues``, ``path``: (Q,) parents before their children; the queue of the ask, then those
+      above it, the root last.
+    - ``nodes``, ``usable``, ``available``: (N,) names; whether the ask may go there; sparse
+      amounts, also negative ones. For an ask with a required node only that node is usable.
+    - ``allocations``, ``applications``, ``queue``, ``node``: (A,): the records; the ids of their
+      applications; the position of their queue; that of their node, or -1.
+    - ``holding``: (A, T) what they hold, 0 for a type they lack.
+    - ``priority``, ``originator``, ``opted_out``: (A,): their own priority, without offsets; flags.
+    - ``order``: (A,) their rank in the core's candidate order, from 0: opted out last, originators
+      late, newest first; what is equal in these keeps the order of the state.
     """
 
     ask: Ask
@@ -124,40 +113,40 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
     for allocation in allocations:
         named.update(allocation.resource)
     types = sorted(named)
+    holding = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
+    # Recorded states may name nodes that the shim always refuses: no law, but no room either.
+    veto = cluster.x.veto_nodes
+    usable = [
+        room.node_id == ask.required_node
+        if ask.required_node
+        else room.node_id not in veto and is_usable(cluster, room, ask)
+        for room in cluster.nodes
+    ]
+    # As the core would order all of them as candidates (docs/semantics/yunikorn.md §7).
+    keys = [(one.opted_out, one.originator, -one.allocation_time) for one in allocations]
+    order = np.empty(len(keys), dtype=np.int64)
+    order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    # With a required node only an earlier attempt forbids it.
+    permitted = cluster.partition.preemption.enabled and ask.x.allow_preempt_other
     return YuniKornProblem(
         ask=ask,
-        may_preempt=_may_preempt(cluster, ask),
+        may_preempt=not ask.triggered_preemption and (bool(ask.required_node) or permitted),
         types=types,
         queues=[_facts(queue, position) for queue in queues],
         path=[position[queue.path] for queue in reversed(asking.leaf.lineage)],
         nodes=list(nodes),
-        usable=np.array([_usable(cluster, room, ask) for room in cluster.nodes], dtype=np.bool_),
+        usable=np.array(usable, dtype=np.bool_),
         available=[room.available for room in cluster.nodes],
         allocations=allocations,
         applications=[application for _, application, _ in rows],
         queue=np.array([queue for _, _, queue in rows], dtype=np.int64),
         node=np.array([nodes.get(a.node_id, NOWHERE) for a in allocations], dtype=np.int64),
-        holding=_holding(allocations, types),
+        holding=np.array(holding, dtype=np.int64).reshape(len(allocations), len(types)),
         priority=np.array([a.priority for a in allocations], dtype=np.int64),
         originator=np.array([a.originator for a in allocations], dtype=np.bool_),
         opted_out=np.array([a.opted_out for a in allocations], dtype=np.bool_),
-        order=_core_order(allocations),
+        order=order,
     )
-
-
-def _may_preempt(cluster: Cluster, ask: Ask) -> bool:
-    """Say whether the ask may preempt; with a required node only an earlier attempt forbids it."""
-    if ask.required_node:
-        return not ask.triggered_preemption
-    enabled = cluster.partition.preemption.enabled
-    return enabled and ask.x.allow_preempt_other and not ask.triggered_preemption
-
-
-def _usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
-    if ask.required_node:
-        return room.node_id == ask.required_node
-    # Recorded states may name nodes that the shim always refuses: no law, but no room either.
-    return room.node_id not in cluster.x.veto_nodes and is_usable(cluster, room, ask)
 
 
 def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
@@ -175,23 +164,3 @@ def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
         preemption_fence=properties.preemption_fence,
         disabled=properties.disabled,
     )
-
-
-def _holding(allocations: Sequence[Allocation], types: Sequence[str]) -> IntArray:
-    rows = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
-    return np.array(rows, dtype=np.int64).reshape(len(allocations), len(types))
-
-
-def _core_order(allocations: Sequence[Allocation]) -> IntArray:
-    """Rank all allocations as the core would order them as candidates.
-
-    Source: docs/semantics/yunikorn.md §7.
-    """
-
-    def key(index: int) -> tuple[bool, bool, int]:
-        allocation = allocations[index]
-        return allocation.opted_out, allocation.originator, -allocation.allocation_time
-
-    ranks = np.empty(len(allocations), dtype=np.int64)
-    ranks[sorted(range(len(allocations)), key=key)] = np.arange(len(allocations))
-    return ranks

@@ -82,15 +82,17 @@ class Activity(NamedTuple):
         placing = placing and gate("TopologyAwareScheduling")
         checks = {check.metadata.name: check for check in state.admission_checks}
         one_kind = state.configuration.rules.takes_one_kind_of_check
-        hindrances = {
-            cq.name: (
-                *_in_cycle(cq, looping),
-                *_hindrances(cq, flavors, checks, one_kind=one_kind),
-                *(_without_topology(cq, flavors, checks, topologies) if placing else ()),
-            )
-            for cq in state.cluster_queues
-        }
-        return cls(parents, looping, {name: some for name, some in hindrances.items() if some})
+        hindrances = {}
+        for cq in state.cluster_queues:
+            found = [*_hindrances(cq, flavors, checks, one_kind=one_kind)]
+            if cq.spec.cohort_name in looping:
+                text = f'its cohort "{cq.spec.cohort_name}" is in a cycle of parents'
+                found.insert(0, Hindrance("", text))
+            if placing:
+                found += _without_topology(cq, flavors, checks, topologies)
+            if found:
+                hindrances[cq.name] = tuple(found)
+        return cls(parents, looping, hindrances)
 
 
 def _leads_into_cycle(name: str, parents: Mapping[str, str]) -> bool:
@@ -102,11 +104,6 @@ def _leads_into_cycle(name: str, parents: Mapping[str, str]) -> bool:
             raise UnsupportedError(f"Cohort {name}", f"has more than {_DEEPEST} cohorts below it")
         name = parents[name]
     return bool(name)
-
-
-def _in_cycle(cq: ClusterQueue, looping: frozenset[str]) -> Iterator[Hindrance]:
-    if cq.spec.cohort_name in looping:
-        yield Hindrance("", f'its cohort "{cq.spec.cohort_name}" is in a cycle of parents')
 
 
 def _hindrances(
@@ -132,18 +129,14 @@ def _hindrances(
     trusted = said is not None and said.is_true
     missing = [name for name in cq.flavor_names if name not in flavors]
     if missing and not trusted:
-        text = "does not exist as a ResourceFlavor"
-        yield Hindrance("FlavorNotFound", f"its flavor {_quoted(missing)} {text}")
+        text = f"its flavor {_quoted(missing)} does not exist as a ResourceFlavor"
+        yield Hindrance("FlavorNotFound", text)
     yield from _check_hindrances(cq, checks, trusted=trusted, one_kind=one_kind)
 
 
 def _check_hindrances(
     cq: ClusterQueue, checks: Mapping[str, AdmissionCheck], *, trusted: bool, one_kind: bool
 ) -> Iterator[Hindrance]:
-    """Yield what is wrong with the admission checks of a ClusterQueue.
-
-    ``trusted`` says that Kueue calls the queue active. ``one_kind`` is as in `_hindrances`.
-    """
     rules = {rule.name: rule for rule in cq.check_rules}
     there = {name: checks[name] for name in rules if name in checks}
     missing = sorted(rules.keys() - there.keys())
@@ -181,10 +174,7 @@ def _without_topology(
     checks: Mapping[str, AdmissionCheck],
     topologies: set[str],
 ) -> Iterator[Hindrance]:
-    """Yield what is wrong with the topologies of the flavors of a ClusterQueue.
-
-    One that Kueue calls active has them: they are missing from the dump only.
-    """
+    """Yield topologies that are missing, but not if Kueue calls the queue active: it has them."""
     said = cq.status.condition("Active")
     if leaves_it_to_workers(cq, checks) or (said is not None and said.is_true):
         return
@@ -214,15 +204,12 @@ def notes_on(state: State, activity: Activity) -> tuple[str, ...]:
         f"ClusterQueue {name} is inactive: {reason}; its workloads are no candidates"
         for name, reason in activity.inactive.items()
     ]
-    return (*state.notes, *implicit, *cycles, *queues, *_of_other_clusters(state))
-
-
-def _of_other_clusters(state: State) -> Iterator[str]:
-    """Say that a dump is of one cluster, where MultiKueue has others."""
     asked = {rule.name for cq in state.cluster_queues for rule in cq.check_rules}
-    for check in state.admission_checks:
-        if check.spec.controller == MULTIKUEUE and check.metadata.name in asked:
-            yield (
-                f"admission check {check.metadata.name} is of MultiKueue: victims in worker "
-                "clusters are out of reach, this is one cluster"
-            )
+    # A dump is of one cluster, where MultiKueue has others.
+    clusters = [
+        f"admission check {check.metadata.name} is of MultiKueue: victims in worker clusters are "
+        "out of reach, this is one cluster"
+        for check in state.admission_checks
+        if check.spec.controller == MULTIKUEUE and check.metadata.name in asked
+    ]
+    return (*state.notes, *implicit, *cycles, *queues, *clusters)

@@ -52,40 +52,18 @@ def divide(a: int, count: int) -> int:
 
 
 def _wrapped(value: int) -> int:
-    """Return what is left of a number in the 64 bits of a signed integer."""
     return (value - MIN_INT64) % 2**64 + MIN_INT64
-
-
-def _wrapped_sum(a: int, b: int) -> int:
-    return _wrapped(a + b)
-
-
-def _wrapped_difference(a: int, b: int) -> int:
-    return _wrapped(a - b)
-
-
-def _wrapped_product(a: int, count: int) -> int:
-    return _wrapped(a * count)
-
-
-def _bounded_sum(a: int, b: int) -> int:
-    """Return a + b, saturating; the largest number is one like any other."""
-    return min(max(a + b, MIN_INT64), MAX_INT64)
 
 
 class Arithmetic(Struct, frozen=True, eq=False):
     """How a release of Kueue calculates; a snapshot's tree holds the one that counts for it.
 
-    Attributes
-    ----------
-    add, subtract, multiply
-        Of amounts in units.
-    add_wanted
-        Adds what a podset asks for to what those before it do, for the test whether that fits.
-    units, quota
-        What is made of nano-units of a resource: of requests and usage, and of quotas and limits.
-    wraps
-        Whether numbers wrap around, so that more may be less: short cuts do not hold then.
+    - ``add``, ``subtract``, ``multiply``: Of amounts in units.
+    - ``add_wanted``: Adds what a podset asks for to what those before it do, for the test whether
+      that fits.
+    - ``units``, ``quota``: What is made of nano-units of a resource: of requests and usage, and of
+      quotas and limits.
+    - ``wraps``: Whether numbers wrap around, so that more may be less: short cuts do not hold then.
     """
 
     add: Callable[[int, int], int]
@@ -98,18 +76,20 @@ class Arithmetic(Struct, frozen=True, eq=False):
 
 
 SATURATING: Final = Arithmetic(add, subtract, multiply, add, to_units, to_quota, wraps=False)
-
-
 WRAPPING: Final = Arithmetic(
-    add=_wrapped_sum,
-    subtract=_wrapped_difference,
-    multiply=_wrapped_product,
-    add_wanted=_wrapped_sum,
+    add=lambda a, b: _wrapped(a + b),
+    subtract=lambda a, b: _wrapped(a - b),
+    multiply=lambda a, count: _wrapped(a * count),
+    add_wanted=lambda a, b: _wrapped(a + b),
     units=to_wrapped_units,
     quota=to_wrapped_units,
     wraps=True,
 )
-WRAPPING_BUT_WANTED: Final = replace(WRAPPING, add_wanted=_bounded_sum)
+WRAPPING_BUT_WANTED: Final = replace(
+    WRAPPING,
+    # Saturating; the largest number is one like any other.
+    add_wanted=lambda a, b: min(max(a + b, MIN_INT64), MAX_INT64),
+)
 
 
 def arithmetic_of(rules: Rules) -> Arithmetic:

@@ -13,8 +13,7 @@ from pydantic import AliasChoices, Field, ValidationError
 
 from planner.errors import SchemaError
 from planner.quota.kueue.placing import Group, groups_of
-from planner.quota.kueue.request import PodSetRequest
-from planner.quota.kueue.slices import Replaced, replaced_by
+from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.base import Count, Schema
@@ -69,10 +68,7 @@ def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # no
     ``{"mode", "podSets": [{"name", "count", "flavors": {...}}]}`` as a plan shows it, or, shorter,
     ``{podset: {resource: {"flavor", "mode"}}}``.
 
-    Raises
-    ------
-    SchemaError
-        If the form is neither.
+    Raises ``SchemaError`` if the form is neither.
     """
     if isinstance(value, Assignment):
         return value
@@ -91,10 +87,8 @@ def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # no
 def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
     """Read flavors fixed by the user, and bring them into the order of the preemptor's podsets.
 
-    Raises
-    ------
-    SchemaError
-        If the form is not known, a podset is unknown, or a non-zero request has no flavor.
+    Raises ``SchemaError`` if the form is not known, a podset is unknown, or a non-zero request has
+    no flavor.
     """
     assignment = parse_assignment(value, where)
     given = {pods.name: pods for pods in assignment.pod_sets}
@@ -104,30 +98,21 @@ def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment")
             raise SchemaError(
                 where, f'podset "{name}" is not in {preemptor.key}', f"one of {known}"
             )
-    pod_sets = tuple(
-        _complete(request, given.get(request.name), where) for request in preemptor.pod_sets
-    )
+    pod_sets = []
+    for request in preemptor.pod_sets:
+        named = f'podset "{request.name}"'
+        pods = given.get(request.name) or PodSetFlavors(name=request.name)
+        for resource, amount in request.totals.items():
+            if amount and resource not in pods.flavors:
+                raise SchemaError(where, f"{named} asks for {resource} but gets no flavor for it")
+        count = request.count if pods.count is None else pods.count
+        least = min(request.pod_set.min_count or request.count, request.count)
+        if pods.count is not None and not least <= count <= request.spec_count:
+            expected = f"a count from {least} to {request.spec_count}"
+            raise SchemaError(where, f"{named} gets {count} pods", expected)
+        pod_sets.append(pods.model_copy(update={"count": count}))
     mode = worst(choice.mode for pods in pod_sets for choice in pods.flavors.values())
-    return assignment.model_copy(update={"pod_sets": pod_sets, "mode": mode})
-
-
-def _complete(request: PodSetRequest, pods: PodSetFlavors | None, where: str) -> PodSetFlavors:
-    pods = pods or PodSetFlavors(name=request.name)
-    for resource, amount in request.totals.items():
-        if amount and resource not in pods.flavors:
-            raise SchemaError(
-                where, f'podset "{request.name}" asks for {resource} but gets no flavor for it'
-            )
-    if pods.count is None:
-        return pods.model_copy(update={"count": request.count})
-    least = min(request.pod_set.min_count or request.count, request.count)
-    if not least <= pods.count <= request.spec_count:
-        raise SchemaError(
-            where,
-            f'podset "{request.name}" gets {pods.count} pods',
-            f"a count from {least} to {request.spec_count}",
-        )
-    return pods
+    return assignment.model_copy(update={"pod_sets": tuple(pod_sets), "mode": mode})
 
 
 def flavor_resources(assignment: Assignment) -> list[FlavorResource]:
@@ -173,28 +158,10 @@ def whole_request(
     more than those of the slice that it replaces; flavor assignment tests the totals (§2).
     """
     total = total_request(assignment, preemptor, snapshot)
-    replaced = replaced_by(snapshot, preemptor)
-    if replaced is not None:
-        return _with_totals(total, replaced, assignment, preemptor, snapshot)
-    if not snapshot.configuration.rules.pods_outside_search:
+    replaced, add = replaced_by(snapshot, preemptor), snapshot.tree.arithmetic.add
+    if replaced is None and not snapshot.configuration.rules.pods_outside_search:
         return total  # of older releases, whose search counts them
-    for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
-        choice = pods.flavors.get(PODS)
-        count = request.count if pods.count is None else pods.count
-        fr = None if choice is None else snapshot.fr_or_none(choice.flavor, PODS)
-        if count and fr is not None:
-            total[fr] = snapshot.tree.arithmetic.add(total.get(fr, 0), count)
-    return total
-
-
-def _with_totals(
-    total: dict[int, int],
-    replaced: Replaced,
-    assignment: Assignment,
-    preemptor: Preemptor,
-    snapshot: Snapshot,
-) -> dict[int, int]:
-    """Return a request raised to what a slice asks for in total beyond what the old one holds."""
+    # What a slice asks for in total beyond what the old one holds.
     tested: dict[int, int] = {}
     pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
     for place, (request, pods) in enumerate(pairs):
@@ -202,9 +169,13 @@ def _with_totals(
         totals = {**request.scaled(count).totals, PODS: count}
         for resource, choice in pods.flavors.items():
             fr = snapshot.fr_or_none(choice.flavor, resource)
-            if fr is not None:
+            if fr is None:
+                continue
+            if replaced is not None:
                 amount = replaced.beyond([place], resource, totals.get(resource, 0))
-                tested[fr] = snapshot.tree.arithmetic.add(tested.get(fr, 0), amount)
+                tested[fr] = add(tested.get(fr, 0), amount)
+            elif resource == PODS and count:
+                total[fr] = add(total.get(fr, 0), count)
     for fr, amount in tested.items():
         if amount > total.get(fr, 0):
             total[fr] = amount

@@ -39,7 +39,6 @@ from planner.state.pods import (
     Device,
     DeviceSelector,
     ExactDeviceRequest,
-    PodResourceClaim,
     PodSpec,
     ResourceClaimSpec,
 )
@@ -91,21 +90,14 @@ class Devices(Struct, frozen=True):
     configuration: Configuration
     limit_ranges: Sequence[LimitRange] = ()
     runtime_classes: Sequence[RuntimeClass] = ()
-    classes: Sequence[DeviceClass] = ()
-    templates: Sequence[ResourceClaimTemplate] = ()
-    slices: Sequence[ResourceSlice] = ()
+    device_classes: Sequence[DeviceClass] = ()
+    resource_claim_templates: Sequence[ResourceClaimTemplate] = ()
+    resource_slices: Sequence[ResourceSlice] = ()
 
     @classmethod
     def of(cls, state: State) -> Devices:
         """Take the parts of a state that matter."""
-        return cls(
-            state.configuration,
-            state.limit_ranges,
-            state.runtime_classes,
-            state.device_classes,
-            state.resource_claim_templates,
-            state.resource_slices,
-        )
+        return cls(*(getattr(state, name) for name in cls.__struct_fields__))
 
     def rejection(self, workload: Workload) -> str:
         """Say in Kueue's words why it does not queue a workload; empty if it does."""
@@ -120,7 +112,12 @@ class Devices(Struct, frozen=True):
 
     def _by_claims(self, workload: Workload) -> Charges:
         gate = self.configuration.gate
-        claims = [claim for pods in workload.spec.pod_sets for claim in _claims(pods)]
+        claims = [
+            claim
+            for pods in workload.spec.pod_sets
+            for claim in pods.template.spec.resource_claims
+            if claim.claim is not None or claim.template is not None
+        ]
         if not gate("KueueDRAIntegration"):
             rejects = bool(claims) and gate("KueueDRARejectWorkloadsWhenDRADisabled")
             return replace(NOTHING, rejection=_OFF) if rejects else NOTHING
@@ -130,37 +127,32 @@ class Devices(Struct, frozen=True):
             return replace(NOTHING, rejection=_CLAIM)
         defaults = Defaults.of(workload.metadata.namespace, self.limit_ranges, self.runtime_classes)
         known = _Known(self, workload)
+        pod_sets = workload.spec.pod_sets
         try:
             # In Kueue's order: the first that goes wrong is the reason.
-            pod_sets = list(enumerate(workload.spec.pod_sets))
-            claimed = [known.of_templates(*each) for each in pod_sets]
-            extended = [known.of_extended_resources(pods, defaults) for _, pods in pod_sets]
-            counted = [known.of_counters(*each) for each in pod_sets]
+            claimed = [known.of_templates(*each) for each in enumerate(pod_sets)]
+            extended = [known.of_extended_resources(pods, defaults) for pods in pod_sets]
+            counted = [known.of_counters(*each) for each in enumerate(pod_sets)]
         except _RejectedError as error:
             return replace(NOTHING, rejection=f"dra: {error}")
         except _LackingError as error:
             return Charges(lacking=str(error), recorded=_recorded(workload))
-        names = [pods.name for _, pods in pod_sets]
-        merged = map(_merge, claimed, extended, counted)
-        doubts = tuple(dict.fromkeys(known.doubts))
-        return Charges(dict(zip(names, merged, strict=True)), doubts=doubts)
+        charges = {}
+        for pods, three in zip(pod_sets, zip(claimed, extended, counted, strict=True), strict=True):
+            replaced = frozenset[str]().union(*(one.replaced for one in three))
+            charges[pods.name] = Charge(replaced, _added(*(one.amounts for one in three)))
+        return Charges(charges, doubts=tuple(dict.fromkeys(known.doubts)))
 
     def _asks_extended(self, workload: Workload) -> bool:
-        """Say whether a container asks for a resource that a class of devices stands for."""
         if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):
             return False
-        backed = {one.spec.extended_resource_name for one in self.classes} - {""}
+        backed = {one.spec.extended_resource_name for one in self.device_classes} - {""}
         return bool(backed) and any(
             amount != 0 and name in backed and is_extended(name)
             for pods in workload.spec.pod_sets
             for container in _containers(pods.template.spec)
             for name, amount in container.resources.requests.items()
         )
-
-
-def _claims(pods: PodSet) -> list[PodResourceClaim]:
-    claims = pods.template.spec.resource_claims
-    return [one for one in claims if one.claim is not None or one.template is not None]
 
 
 def _recorded(workload: Workload) -> Mapping[str, Mapping[str, int]]:
@@ -178,12 +170,12 @@ def _recorded(workload: Workload) -> Mapping[str, Mapping[str, int]]:
     return recorded if recorded.keys() >= names else {}
 
 
-def _merge(*charges: Charge) -> Charge:
-    amounts: dict[str, int] = {}
-    for charge in charges:
-        for name, amount in charge.amounts.items():
-            amounts[name] = amounts.get(name, 0) + amount
-    return Charge(frozenset[str]().union(*(charge.replaced for charge in charges)), amounts)
+def _added(*several: Mapping[str, int]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for amounts in several:
+        for name, amount in amounts.items():
+            total[name] = total.get(name, 0) + amount
+    return total
 
 
 def is_extended(resource: str) -> bool:
@@ -201,8 +193,10 @@ class _Known:
 
     def __init__(self, devices: Devices, workload: Workload) -> None:
         namespace, configuration = workload.metadata.namespace, devices.configuration
-        self.gate: Final = configuration.gate
+        gate: Final = configuration.gate
+        self.extended: Final = gate("KueueDRAIntegrationExtendedResource")
         self.names: Final[dict[str, str]] = {}
+        # Classes for which a counter or a capacity is charged, not the number of devices.
         self.counters: Final[dict[str, list[tuple[str, CounterSource]]]] = {}
         self.by_capacity: Final[set[str]] = set()
         for mapping in configuration.resources.device_class_mappings:
@@ -210,30 +204,20 @@ class _Known:
                 # The first mapping that names a class wins.
                 self.names.setdefault(name, mapping.name)
                 for source in mapping.sources:
-                    if source.counter is not None:
+                    if source.counter and gate("KueueDRAIntegrationPartitionableDevices"):
                         counters = self.counters.setdefault(name, [])
                         counters.append((mapping.name, source.counter))
-                    if source.capacity is not None:
+                    if source.capacity and gate("KueueDRAIntegrationConsumableCapacity"):
                         self.by_capacity.add(name)
         self.templates: Final = {
             one.metadata.name: one.spec.spec
-            for one in devices.templates
+            for one in devices.resource_claim_templates
             if one.metadata.namespace == namespace
         }
-        self.classes: Final = {one.metadata.name: one for one in devices.classes}
-        self.slices: Final = devices.slices
+        self.classes: Final = {one.metadata.name: one for one in devices.device_classes}
+        self.slices: Final = devices.resource_slices
         self.is_recorded: Final = bool(_recorded(workload))
         self.doubts: Final[list[str]] = []
-
-    def is_counted(self, device_class: str) -> bool:
-        """Say whether a counter is charged for a class, not the number of its devices."""
-        on = self.gate("KueueDRAIntegrationPartitionableDevices")
-        return on and device_class in self.counters
-
-    def is_measured(self, device_class: str) -> bool:
-        """Say whether a capacity is charged for a class, not the number of its devices."""
-        on = self.gate("KueueDRAIntegrationConsumableCapacity")
-        return on and device_class in self.by_capacity
 
     def missing(self, kueues_words: str, what: str) -> Exception:
         """Return what to raise where something is not there: it is in Kueue if that counted."""
@@ -269,9 +253,9 @@ class _Known:
                     raise _RejectedError(
                         f'{path}.resourceClaimTemplateName: Not found: "{text} {pods.name}"'
                     )
-                if self.is_measured(name):
+                if name in self.by_capacity:
                     raise _LackingError(f"DeviceClass {name} is charged by capacity")
-                if not self.is_counted(name):
+                if name not in self.counters:
                     amounts[logical] = amounts.get(logical, 0) + count * NANO
             exactly = [one.exactly for one in spec.devices.requests if one.exactly is not None]
             if not self.is_recorded and any(_has_cel(one.selectors) for one in exactly):
@@ -283,26 +267,27 @@ class _Known:
 
     def of_extended_resources(self, pods: PodSet, defaults: Defaults) -> Charge:
         """Count extended resources by the name of the class of devices behind each."""
-        if not self.gate("KueueDRAIntegrationExtendedResource"):
+        if not self.extended:
             return Charge()
         asked: dict[str, int] = {}
         spec = pods.template.spec
-        for container in spec.init_containers:
-            for name, amount in _extended(container, defaults):
+        beside = [_extended(container, defaults) for container in spec.init_containers]
+        together = _added(*(_extended(container, defaults) for container in spec.containers))
+        for some in (*beside, together):
+            for name, amount in some.items():
                 asked[name] = max(asked.get(name, 0), amount)
-        together: dict[str, int] = {}
-        for container in spec.containers:
-            for name, amount in _extended(container, defaults):
-                together[name] = together.get(name, 0) + amount
-        for name, amount in together.items():
-            asked[name] = max(asked.get(name, 0), amount)
         amounts: dict[str, int] = {}
         replaced = set()
         for name, amount in asked.items():
             behind = self._class_behind(name)
             if behind is None:
                 continue
-            self._refuse_fractions(pods, name, defaults, amount)
+            for container in _containers(spec):
+                own = _extended(container, defaults).get(name, 0)
+                if own % NANO or own > MAX_INT64 * NANO:
+                    raise _RejectedError(f"{name}: extended resource quantity must be an integer")
+            if amount > MAX_INT64 * NANO:
+                raise _RejectedError(f"{name}: total extended resource quantity overflows int64")
             logical = self.names.get(behind.metadata.name, name)
             amounts[logical] = amounts.get(logical, 0) + amount
             replaced.add(name)
@@ -313,29 +298,16 @@ class _Known:
         classes = [
             one for one in self.classes.values() if one.spec.extended_resource_name == resource
         ]
-        newest = max((_created(one) for one in classes), default=_LONG_AGO)
-        names = [one.metadata.name for one in classes if _created(one) == newest]
-        if not names:
+        newest = max(map(_created, classes), default=_LONG_AGO)
+        names = (one.metadata.name for one in classes if _created(one) == newest)
+        name = min(names, default=None)
+        if name is None:
             return None
-        name = min(names)
-        charged = "counters" if self.is_counted(name) else ""
-        charged = charged or ("capacity sources" if self.is_measured(name) else "")
-        if charged:
-            raise _RejectedError(
-                f"extended resource {resource} resolves to DeviceClass {name} with {charged} "
-                "configured"
-            )
+        for what, charged in (("counters", self.counters), ("capacity sources", self.by_capacity)):
+            if name in charged:
+                resolves = f"extended resource {resource} resolves to DeviceClass {name}"
+                raise _RejectedError(f"{resolves} with {what} configured")
         return self.classes[name]
-
-    def _refuse_fractions(
-        self, pods: PodSet, resource: str, defaults: Defaults, total: int
-    ) -> None:
-        for container in _containers(pods.template.spec):
-            amount = dict(_extended(container, defaults)).get(resource, 0)
-            if amount % NANO or amount > MAX_INT64 * NANO:
-                raise _RejectedError(f"{resource}: extended resource quantity must be an integer")
-        if total > MAX_INT64 * NANO:
-            raise _RejectedError(f"{resource}: total extended resource quantity overflows int64")
 
     def of_counters(self, place: int, pods: PodSet) -> Charge:
         """Charge the largest counter among the devices that match, times their number."""
@@ -345,18 +317,14 @@ class _Known:
                 exactly = request.exactly
                 if exactly is None or exactly.admin_access:
                     continue
-                if not self.is_counted(exactly.device_class_name):
-                    continue
-                where = f"{path}.devices.requests[{number}]"
-                for logical, counter in self.counters[exactly.device_class_name]:
-                    name = exactly.device_class_name
+                where, name = f"{path}.devices.requests[{number}]", exactly.device_class_name
+                for logical, counter in self.counters.get(name, ()):
                     known = self.classes.get(name)
                     if known is None:
                         words = f"{where}: Internal error: failed to get DeviceClass {name}"
                         raise self.missing(words, f"DeviceClass {name} is not in the dump")
-                    if _has_cel(
-                        (*known.spec.selectors, *exactly.selectors, counter.device_selector)
-                    ):
+                    selectors = *known.spec.selectors, *exactly.selectors, counter.device_selector
+                    if _has_cel(selectors):
                         raise _LackingError(
                             f"which devices are counted for ResourceClaimTemplate {template} "
                             "depends on CEL selectors, which are not evaluated here"
@@ -397,23 +365,22 @@ def _has_cel(selectors: Iterable[DeviceSelector]) -> bool:
     return any(one.cel is not None for one in selectors)
 
 
-def _extended(container: Container, defaults: Defaults) -> Iterator[tuple[str, int]]:
-    """Yield the extended resources that a container asks for, limits being taken for requests."""
-    for name, amount in with_defaults(container.resources, defaults.container).requests.items():
-        if amount > 0 and is_extended(name):
-            yield name, amount
+def _extended(container: Container, defaults: Defaults) -> dict[str, int]:
+    """Return the extended resources that a container asks for, limits being taken for requests."""
+    asked = with_defaults(container.resources, defaults.container).requests
+    return {name: amount for name, amount in asked.items() if amount > 0 and is_extended(name)}
 
 
 def _devices_per_class(path: str, template: str, spec: ResourceClaimSpec) -> dict[str, int]:
-    """Count the devices that a claim asks for, by class."""
     counts: dict[str, int] = {}
+    of = f"ResourceClaimTemplate {template}"
     for number, request in enumerate(spec.devices.requests):
         where, exactly = f"{path}.devices.requests[{number}]", request.exactly
         if request.first_available is not None or exactly is None:
             what = "FirstAvailable device selection is not supported"
             if request.first_available is None:
                 what = "Exactly must be set if FirstAvailable is nil"
-            raise _RejectedError(f"{where}: Invalid value: null: {_of(template)}{what}")
+            raise _RejectedError(f"{where}: Invalid value: null: {of}: {what}")
         if exactly.admin_access:
             continue
         mode = exactly.allocation_mode
@@ -422,15 +389,11 @@ def _devices_per_class(path: str, template: str, spec: ResourceClaimSpec) -> dic
             if mode == "All":
                 what = "AllocationMode 'All' is not supported"
             where += ".exactly.allocationMode"
-            raise _RejectedError(f'{where}: Invalid value: "{mode}": {_of(template)}{what}')
-        if exactly.device_class_name:
-            known = counts.get(exactly.device_class_name, 0)
-            counts[exactly.device_class_name] = add(known, exactly.count)
+            raise _RejectedError(f'{where}: Invalid value: "{mode}": {of}: {what}')
+        name = exactly.device_class_name
+        if name:
+            counts[name] = add(counts.get(name, 0), exactly.count)
     return counts
-
-
-def _of(template: str) -> str:
-    return f"ResourceClaimTemplate {template}: "
 
 
 def _devices_of(slices: Iterable[ResourceSlice], driver: str) -> Iterator[Device]:

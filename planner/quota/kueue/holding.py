@@ -135,19 +135,15 @@ def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[
     spec = {one.name: one.count for one in workload.spec.pod_sets}
     held = []
     for assigned in admission.pod_set_assignments if admission else ():
-        count, after = assigned.count, left.get(assigned.name, 0)
+        name, usage = assigned.name, assigned.resource_usage.items()
+        count, after = assigned.count, left.get(name, 0)
         if count is None:
-            count = spec.get(assigned.name, 0)
-        amounts = {
-            resource: exact.units(nano, resource)
-            for resource, nano in assigned.resource_usage.items()
-        }
+            count = spec.get(name, 0)
+        amounts = {resource: exact.units(nano, resource) for resource, nano in usage}
         if after < count and count != 0:
-            amounts = {
-                name: exact.multiply(divide(each, count), after) for name, each in amounts.items()
-            }
+            amounts = {r: exact.multiply(divide(n, count), after) for r, n in amounts.items()}
             count = after
-        held.append(PodSetHolding(assigned.name, count, assigned.flavors, amounts))
+        held.append(PodSetHolding(name, count, assigned.flavors, amounts))
     return tuple(held)
 
 
@@ -237,9 +233,8 @@ def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool 
         settings = configuration.wait_for_pods_ready
         by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
         # Of evictions only these two kinds move it in its queue: who was preempted keeps its place.
-        if evicted.reason == "PodsReadyTimeout" and not by_creation:
-            return evicted.last_transition_time or NEVER
-        if evicted.reason == "AdmissionCheck":
+        moving = {"AdmissionCheck"} if by_creation else {"AdmissionCheck", "PodsReadyTimeout"}
+        if evicted.reason in moving:
             return evicted.last_transition_time or NEVER
     if not configuration.gate("PrioritySortingWithinCohort"):
         preempted = entry.condition("Preempted")
@@ -308,7 +303,6 @@ class Shapes:
         self._seen: dict[tuple[int, int], Shape] = {}
 
     def __iter__(self) -> Iterator[Unsettled]:
-        """Yield every shape that is not settled, the first seen first."""
         return iter(self._known.values())
 
     @property
@@ -318,23 +312,19 @@ class Shapes:
 
     def of(self, entry: Entry) -> Shape:
         """Return what an admitted workload holds; it must not be gone while this is in use."""
-        if not isinstance(entry, Facts):
-            return self._of(entry)
-        # Equal facts are mostly one object, too.
-        parts = id(entry.held), id(entry.counts)
-        shape = self._seen.get(parts)
-        if shape is None:
-            shape = self._seen[parts] = self._by_facts(entry)
-        return shape
-
-    def _of(self, workload: Workload) -> Shape:
-        status = workload.status
+        if isinstance(entry, Facts):  # equal ones are mostly one object, too
+            parts = id(entry.held), id(entry.counts)
+            found = self._seen.get(parts)
+            if found is None:
+                found = self._seen[parts] = self._by_facts(entry)
+            return found
+        status = entry.status
         # Equal parts are mostly one object (see the reader); if not, nothing but time is lost.
         assignments = status.admission.pod_set_assignments if status.admission else ()
-        key = (id(assignments), status.reclaimable_pods, id(workload.spec.pod_sets))
+        key = (id(assignments), status.reclaimable_pods, id(entry.spec.pod_sets))
         shape = self._known.get(key)
         if shape is None:
-            shape = self._known[key] = self._shape(holding_of(workload, self._configuration))
+            shape = self._known[key] = self._shape(holding_of(entry, self._configuration))
         return shape
 
     def _by_facts(self, facts: Facts) -> Shape:
@@ -357,12 +347,10 @@ class Shapes:
         """Return what podsets of a layout share; ``None`` where a part has no flavor or quota."""
         if layout not in self._forms:
             frs, named, is_whole = of_layout(layout)
-            known = is_whole and self._index.keys() >= named
-            self._forms[layout] = (
-                _Form([self._index[fr] for fr in frs], {self._index[fr] for fr in named}, {})
-                if known
-                else None
-            )
+            form = None
+            if is_whole and self._index.keys() >= named:
+                form = _Form([self._index[fr] for fr in frs], {self._index[fr] for fr in named}, {})
+            self._forms[layout] = form
         return self._forms[layout]
 
     def _shape(self, holding: Holding) -> Unsettled:

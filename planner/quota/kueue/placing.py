@@ -97,12 +97,10 @@ def groups_of(
     in a later pass are left out; where one has no flavor to be placed in, or several, Kueue places
     nothing.
     """
-    if not snapshot.topologies.on:
-        return ()
     found: list[Pods] = []
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
     workload = preemptor.workload
-    if topologies.leaves_it_to_workers(queue):
+    if not topologies.on or topologies.leaves_it_to_workers(queue):
         return ()
     for spec in workload.spec.pod_sets:
         got = assigned.get(spec.name)
@@ -134,12 +132,11 @@ def groups_of(
 def _updated(workload: Workload, spec: PodSet) -> PodSpec:
     """Return the pods of a podset with what ready admission checks add to them (§4.1)."""
     pod = spec.template.spec
-    for check in workload.status.admission_checks:
-        for update in check.updates if check.state == "Ready" else ():
-            if update.name == spec.name:
-                selector = {**pod.node_selector, **update.node_selector}
-                tolerations = (*pod.tolerations, *update.tolerations)
-                pod = pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})
+    checks = (check for check in workload.status.admission_checks if check.state == "Ready")
+    for update in (one for check in checks for one in check.updates if one.name == spec.name):
+        selector = {**pod.node_selector, **update.node_selector}
+        tolerations = (*pod.tolerations, *update.tolerations)
+        pod = pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})
     return pod
 
 
@@ -162,26 +159,25 @@ def _grouped(topologies: Topologies, found: Sequence[Pods]) -> Iterator[Group]:
 
 def aim_of(request: TopologyRequest | None, tree: FlavorTree) -> Aim | None:
     """Bring what a podset asks for into the terms of a tree; ``None`` if it means nothing there."""
-    constraints = _constraints(request)
+    constraints: Sequence[SliceConstraint] = request.constraints if request else ()
+    if request and not constraints and request.slice_required is not None:
+        size = 1 if request.slice_size is None else request.slice_size
+        constraints = (SliceConstraint(topology=request.slice_required, size=size),)
     size = constraints[0].size if constraints else 1
     key, required, spread = _level(request, constraints, tree)
     level = None if key is None else tree.level(key)
     slice_level = tree.level(constraints[0].topology) if constraints else tree.depth
     if size <= 0 or level is None or slice_level is None or level > slice_level:
         return None
-    layers = _layers(tree, constraints, slice_level)
-    if layers is None:
-        return None
+    layers: dict[int, int] = {}
+    above = slice_level
+    for outer, inner in pairwise(constraints):
+        below = tree.level(inner.topology)
+        if below is None or below <= above or inner.size <= 0 or outer.size % inner.size:
+            return None
+        layers |= dict.fromkeys(range(above + 1, below + 1), inner.size)
+        above = below
     return Aim(level, required, spread, slice_level, size, layers)
-
-
-def _constraints(request: TopologyRequest | None) -> Sequence[SliceConstraint]:
-    if request is None or request.constraints:
-        return () if request is None else request.constraints
-    if request.slice_required is None:
-        return ()
-    size = 1 if request.slice_size is None else request.slice_size
-    return (SliceConstraint(topology=request.slice_required, size=size),)
 
 
 def _level(
@@ -199,17 +195,3 @@ def _level(
     if constraints:
         return (tree.levels[0] if tree.levels else None), False, True
     return (lowest if spread else None), False, spread
-
-
-def _layers(
-    tree: FlavorTree, constraints: Sequence[SliceConstraint], slice_level: int
-) -> dict[int, int] | None:
-    layers: dict[int, int] = {}
-    above = slice_level
-    for outer, inner in pairwise(constraints):
-        level = tree.level(inner.topology)
-        if level is None or level <= above or inner.size <= 0 or outer.size % inner.size:
-            return None
-        layers |= dict.fromkeys(range(above + 1, level + 1), inner.size)
-        above = level
-    return layers

@@ -20,22 +20,14 @@ from planner.state.kueue import State, Workload
 def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     """Look up the pending workload ``namespace/name`` and the queue it waits for.
 
-    Raises
-    ------
-    LookupFailed
-        If the workload, its LocalQueue or its ClusterQueue is not in the dump.
-    InputError
-        If the workload does not wait: it holds quota, is finished or deactivated.
+    Raises ``LookupFailed`` if the workload, its LocalQueue or its ClusterQueue is not in the dump.
+    Raises ``InputError`` if the workload does not wait: it holds quota, is finished or deactivated.
     """
     workload = snapshot.waiting.get(key) or find_workload(state, key)
     if not workload.is_pending:
-        reason = (
-            "already holds quota"
-            if workload.holds_quota
-            else "is deactivated (spec.active is false)"
-            if not workload.spec.active
-            else "is finished"
-        )
+        reason = "is finished" if workload.spec.active else "is deactivated (spec.active is false)"
+        if workload.holds_quota:
+            reason = "already holds quota"
         raise InputError(state.source, f"workload {key} is not pending: it {reason}")
     return as_preemptor(state, snapshot, workload)
 
@@ -47,10 +39,7 @@ def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
     namespace, or for the job of this name: Kueue calls the workload of a job KIND-JOB-HASH
     (pkg/controller/jobframework/workload_names.go).
 
-    Raises
-    ------
-    LookupFailed
-        If several may be meant.
+    Raises ``LookupFailed`` if several may be meant.
     """
     if state.workloads.find(name) is not None:
         return name
@@ -68,13 +57,7 @@ def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
 
 
 def find_workload(state: State, key: str) -> Workload:
-    """Look up a workload ``namespace/name``.
-
-    Raises
-    ------
-    LookupFailed
-        If it is not in the dump.
-    """
+    """Look up a workload ``namespace/name``; raises ``LookupFailed`` if it is not in the dump."""
     workload = state.workloads.find(key)
     if workload is not None:
         return workload
@@ -89,13 +72,9 @@ def find_workload(state: State, key: str) -> Workload:
 def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:
     """Return a workload as what waits in its LocalQueue and wants in.
 
-    Raises
-    ------
-    LookupFailed
-        If its LocalQueue or its ClusterQueue is not in the dump.
-    UnsupportedError
-        If it asks for less than no pods, as older releases have it where more are reclaimable than
-        there are: the API server takes no admission like that.
+    Raises ``LookupFailed`` if its LocalQueue or its ClusterQueue is not in the dump. Raises
+    ``UnsupportedError`` if it asks for less than no pods, as older releases have it where more are
+    reclaimable than there are: the API server takes no admission like that.
     """
     defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
     charges = snapshot.devices.charges(workload)
@@ -122,30 +101,17 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
 
 def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
     name, namespace = workload.spec.queue_name, workload.metadata.namespace
-    local = next(
-        (
-            queue
-            for queue in state.local_queues
-            if queue.metadata.name == name and queue.metadata.namespace == namespace
-        ),
-        None,
-    )
-    if local is None:
-        raise LookupFailed(
-            state.source,
-            f'workload {workload.key} waits in LocalQueue "{namespace}/{name}", '
-            "which is not in the dump",
-            hint="add localqueues to the kinds that kubectl get prints",
-        )
-    queue = local.spec.cluster_queue
-    node = snapshot.node_of.get(queue)
-    if node is not None:
-        return node
-    raise LookupFailed(
-        state.source,
-        f'LocalQueue {namespace}/{name} points to ClusterQueue "{queue}", which is not in the dump',
-        hint="add clusterqueues to the kinds that kubectl get prints",
-    )
+    kind, found = "localqueues", f'workload {workload.key} waits in LocalQueue "{namespace}/{name}"'
+    for local in state.local_queues:
+        if (local.metadata.name, local.metadata.namespace) == (name, namespace):
+            queue = local.spec.cluster_queue
+            if queue in snapshot.node_of:
+                return snapshot.node_of[queue]
+            kind = "clusterqueues"
+            found = f'LocalQueue {namespace}/{name} points to ClusterQueue "{queue}"'
+            break
+    hint = f"add {kind} to the kinds that kubectl get prints"
+    raise LookupFailed(state.source, f"{found}, which is not in the dump", hint=hint)
 
 
 ATTEMPTED: Final = ("Admitted", "QuotaReserved")

@@ -77,21 +77,17 @@ class Defaults(Struct, frozen=True):
         runtime_classes: Iterable[RuntimeClass],
     ) -> Defaults:
         """Collect the defaults of a namespace; of several LimitRanges the first value counts."""
-        items = [
-            item
-            for limit_range in limit_ranges
-            if limit_range.metadata.namespace == namespace
-            for item in limit_range.spec.limits
-        ]
-        overheads = {rc.metadata.name: rc.overhead.pod_fixed for rc in runtime_classes}
-        by_type = {
-            kind: Amounts(
+        own = (one for one in limit_ranges if one.metadata.namespace == namespace)
+        items = [item for one in own for item in one.spec.limits]
+        container, pod = (
+            Amounts(
                 limits=_first_of(item.default for item in items if item.type == kind),
                 requests=_first_of(item.default_request for item in items if item.type == kind),
             )
             for kind in ("Container", "Pod")
-        }
-        return cls(by_type["Container"], by_type["Pod"], overheads)
+        )
+        overheads = {rc.metadata.name: rc.overhead.pod_fixed for rc in runtime_classes}
+        return cls(container, pod, overheads)
 
 
 class Charge(Struct, frozen=True):
@@ -109,13 +105,12 @@ def counts_after_reclaim(workload: Workload, configuration: Configuration) -> di
 
     Never below zero, but in older releases (switch 27a of planner/state/kueue_release.py).
     """
+    left = {pods.name: pods.count for pods in workload.spec.pod_sets}
     reclaimed = workload.status.reclaimable_pods
     if not reclaimed or not configuration.gate("ReclaimablePods"):
-        return {pods.name: pods.count for pods in workload.spec.pod_sets}
+        return left
     reclaimable = {item.name: item.count for item in reclaimed}
-    left = {
-        pods.name: pods.count - reclaimable.get(pods.name, 0) for pods in workload.spec.pod_sets
-    }
+    left = {name: count - reclaimable.get(name, 0) for name, count in left.items()}
     if configuration.rules.clamps_reclaimable:
         return {name: max(0, count) for name, count in left.items()}
     return left
@@ -137,12 +132,8 @@ def pod_set_requests(
     arithmetic, floor = arithmetic_of(rules), 0 if rules.floors_requests else MIN_INT64
     requests = []
     for pods in workload.spec.pod_sets:
-        exact = pod_request(pods.template.spec, defaults)
-        kept = {
-            name: amount
-            for name, amount in exact.items()
-            if not name.startswith(settings.exclude_prefixes)
-        }
+        exact = pod_request(pods.template.spec, defaults).items()
+        kept = {name: n for name, n in exact if not name.startswith(settings.exclude_prefixes)}
         # In Kueue's order: excluded prefixes, transformations, devices, then units and the count.
         per_pod = dict(_transform(kept, settings.transformations, rules))
         charge = charges.get(pods.name, NO_CHARGE) if charges else NO_CHARGE
@@ -165,13 +156,17 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
     The sum of the containers and sidecars, or an init container's peak where that is larger;
     pod-level requests replace the sum; the overhead comes on top.
     """
+
+    def asked(container: Container) -> dict[str, int]:
+        return dict(with_defaults(container.resources, defaults.container).requests)
+
     total: dict[str, int] = {}
     for container in pod.containers:
-        _add_to(total, _requests(container, defaults))
+        _add_to(total, asked(container))
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for container in pod.init_containers:
-        running = _requests(container, defaults)
+        running = asked(container)
         if container.restart_policy == "Always":
             _add_to(total, running)
             _add_to(sidecars, running)
@@ -179,8 +174,10 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
         else:
             # An init container runs beside the sidecars that were started before it, and no others.
             _add_to(running, sidecars)
-        _raise_to(peak, running)
-    _raise_to(total, peak)
+        for name, amount in running.items():
+            peak[name] = max(peak.get(name, 0), amount)
+    for name, amount in peak.items():
+        total[name] = max(total.get(name, 0), amount)
     if pod.resources is not None:
         # Also where they are less than what the containers ask for together.
         total |= {
@@ -190,10 +187,6 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
         }
     _add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))
     return total
-
-
-def _requests(container: Container, defaults: Defaults) -> dict[str, int]:
-    return dict(with_defaults(container.resources, defaults.container).requests)
 
 
 def with_defaults(resources: Resources, defaults: Amounts) -> Amounts:
@@ -227,14 +220,14 @@ def _transform(
         if rules.multiplies_transformed:
             factor = requests.get(transformation.multiply_by, NANO)
         if not rules.transforms_exactly:
-            factor = _rounded_up(factor)
-        multiplied = _nano(amount * factor * NANO)
+            factor = _from_zero(factor, NANO) * NANO
+        multiplied = _from_zero(amount * factor, NANO)
         for output, per_unit in transformation.outputs.items():
             # Three exact nano amounts multiplied; finer than a nano-unit rounds away from zero.
             product = amount * factor * per_unit
             if not rules.transforms_exactly:
-                product = _rounded_up(multiplied) * NANO * per_unit
-            generated[output] = generated.get(output, 0) + _nano(product)
+                product = _from_zero(multiplied, NANO) * NANO**2 * per_unit
+            generated[output] = generated.get(output, 0) + _from_zero(product, NANO**2)
         kept = amount if rules.transforms_apart else multiplied
         if transformation.strategy == "Retain":
             retained[name] = kept
@@ -261,14 +254,9 @@ def ambiguous_resources(workload: Workload, configuration: Configuration) -> fro
     return frozenset(found)
 
 
-def _nano(product: int) -> int:
-    """Divide a product of three nano amounts; finer than a nano-unit rounds away from zero."""
-    return -(-product // NANO**2) if product >= 0 else product // NANO**2
-
-
-def _rounded_up(amount: int) -> int:
-    """Round nano-units away from zero to whole units."""
-    return -(-amount // NANO) * NANO if amount >= 0 else amount // NANO * NANO
+def _from_zero(amount: int, unit: int) -> int:
+    """Divide, and round away from zero."""
+    return -(-amount // unit) if amount >= 0 else amount // unit
 
 
 def _first_of(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
@@ -282,8 +270,3 @@ def _first_of(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def _add_to(total: dict[str, int], more: Mapping[str, int]) -> None:
     for name, amount in more.items():
         total[name] = total.get(name, 0) + amount
-
-
-def _raise_to(total: dict[str, int], floor: Mapping[str, int]) -> None:
-    for name, amount in floor.items():
-        total[name] = max(total.get(name, 0), amount)

@@ -105,12 +105,10 @@ class Shares:
         """Return, per resource, what a cohort could use of all flavors if nothing ran."""
         known = self._lendable.get(cohort)
         if known is None:
-            tree = self._tree
-            known = {}
+            tree, known = self._tree, {}
             # All that the root knows, also fr of which this cohort has no quota itself.
             for fr in sorted(tree.known[tree.path(cohort)[-1]]):
-                resource = tree.frs[fr].resource
-                potential = tree.potential(cohort, fr)
+                resource, potential = tree.frs[fr].resource, tree.potential(cohort, fr)
                 known[resource] = tree.arithmetic.add(known.get(resource, 0), potential)
             self._lendable[cohort] = known
         return known

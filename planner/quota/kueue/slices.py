@@ -47,10 +47,7 @@ class Replaced(NamedTuple):
     def at(self, place: int) -> PodSetHolding:
         """Return what the podset at a place of the spec holds: podsets go by place, not by name.
 
-        Raises
-        ------
-        UnsupportedError
-            If the old slice has fewer podsets.
+        Raises ``UnsupportedError`` if the old slice has fewer podsets.
         """
         if place < len(self.pod_sets):
             return self.pod_sets[place]
@@ -96,10 +93,8 @@ def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
 def replaced_slice(snapshot: Snapshot, queue: int, workload: Workload) -> Admitted | None:
     """Return what holds quota in a ClusterQueue and is replaced by a workload of that queue."""
     key = names_replaced(workload, snapshot.configuration)
-    if not key:
-        return None
     anywhere = not snapshot.configuration.rules.replaces_in_own_namespace
-    for one in snapshot.admitted.get(queue, ()):
+    for one in snapshot.admitted.get(queue, ()) if key else ():
         if one.key == key and (anywhere or one.namespace == workload.metadata.namespace):
             return one
     return None

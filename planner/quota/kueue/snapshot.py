@@ -45,7 +45,7 @@ from planner.state.kueue import (
     Workload,
 )
 from planner.state.kueue_workloads import Entry, Facts, Workloads
-from planner.state.queues import ResourceGroup
+from planner.state.queues import ClusterQueueSpec, CohortSpec, ResourceGroup
 
 
 class Admitted(NamedTuple):
@@ -100,15 +100,12 @@ class _ByKey(Mapping[str, Workload]):
         self._places: Final = places
 
     def __getitem__(self, key: str) -> Workload:
-        """Return one of them."""
         return self._workloads[self._places[key]]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield their keys."""
         return iter(self._places)
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self._places)
 
 
@@ -192,10 +189,8 @@ class Snapshot(Struct, frozen=True):
     def fr(self, flavor: str, resource: str) -> int:
         """Return the index of a flavor-resource.
 
-        Raises
-        ------
-        LookupFailed
-            If neither a quota nor a workload nor the given assignment knows the pair.
+        Raises ``LookupFailed`` if neither a quota nor a workload nor the given assignment knows the
+        pair.
         """
         index = self.fr_or_none(flavor, resource)
         if index is None:
@@ -215,16 +210,11 @@ def take_snapshot(
 ) -> Snapshot:
     """Return the snapshot of a state; the last one of its kind is used again if it fits.
 
-    Parameters
-    ----------
-    state
-        What was read.
-    now
-        The clock; the state's own when absent.
-    extra
-        Flavor-resources to index although no quota or workload names them.
-    placing
-        Whether pods need a place on nodes, too, where a flavor has a topology; else quota only.
+    - ``state``: What was read.
+    - ``now``: The clock; the state's own when absent.
+    - ``extra``: Flavor-resources to index although no quota or workload names them.
+    - ``placing``: Whether pods need a place on nodes, too, where a flavor has a topology; else
+      quota only.
     """
     clock, wanted = now or state.now, tuple(extra)
     last = _LAST_PLACING if placing else _LAST
@@ -297,7 +287,10 @@ def build_snapshot(
             at = workloads, place, node
             admitted[node].append(_admitted(configuration, clock, at, entry, shape))
     queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
-    _note_past_use(admitted, queues, past_use)
+    for node, queue in queues.items():
+        for number, one in enumerate(admitted[node] if past_use.orders(queue) else ()):
+            past = past_use.of(one.namespace, one.local_queue)
+            admitted[node][number] = one._replace(past=past)
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
@@ -340,18 +333,6 @@ def _add_up(
     for entry in state.workloads.entries:
         if entry.holds_quota and entry.admitted_by in node_of:
             usage.add(node_of[entry.admitted_by], shapes.of(entry).usage)
-
-
-def _note_past_use(
-    admitted: dict[int, list[Admitted]], queues: Mapping[int, ClusterQueue], past_use: PastUse
-) -> None:
-    """Write down what LocalQueues used for those whose ClusterQueue orders by that."""
-    for node, queue in queues.items():
-        if past_use.orders(queue):
-            held = admitted[node]
-            admitted[node] = [
-                one._replace(past=past_use.of(one.namespace, one.local_queue)) for one in held
-            ]
 
 
 def as_admitted(
@@ -416,13 +397,14 @@ def _admitted(
 def _index_quotas(state: State) -> dict[FlavorResource, int]:
     """Number the flavor-resources that any ClusterQueue or Cohort has quota for."""
     owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in state.cohorts]
-    index: dict[FlavorResource, int] = {}
-    for owner in owners:
-        for group in owner.resource_groups:
-            for flavor in group.flavors:
-                frs = [FlavorResource(flavor.name, quota.name) for quota in flavor.resources]
-                _index_more(index, [frs])
-    return index
+    frs = dict.fromkeys(
+        FlavorResource(flavor.name, quota.name)
+        for owner in owners
+        for group in owner.resource_groups
+        for flavor in group.flavors
+        for quota in flavor.resources
+    )
+    return {fr: number for number, fr in enumerate(frs)}
 
 
 def _index_more(
@@ -445,31 +427,21 @@ def _nodes(
     # Cohorts first: a queue then finds its parent's number, whatever the order of the dump.
     names = [name for name in activity.parents if name not in activity.looping]
     position = {name: i for i, name in enumerate(names)}
-    cohorts = [
-        Node(
-            name=name,
-            parent=position.get(activity.parents[name], NO_PARENT),
-            is_queue=False,
-            active=True,
-            quotas=_quotas(specs[name].resource_groups, index, arithmetic, lends=lends)
-            if name in specs
-            else {},
-            weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
-        )
-        for name in names
-    ]
-    queues = [
-        Node(
-            name=cq.name,
-            parent=position.get(cq.spec.cohort_name, NO_PARENT),
-            is_queue=True,
-            active=cq.name not in activity.inactive,
-            quotas=_quotas(cq.spec.resource_groups, index, arithmetic, lends=lends),
-            weight_nano=cq.spec.fair_sharing.weight,
-        )
-        for cq in state.cluster_queues
-    ]
-    return cohorts + queues
+    inactive = activity.inactive.keys()
+
+    def node(
+        name: str, parent: str, spec: CohortSpec | ClusterQueueSpec | None, *, is_queue: bool
+    ) -> Node:
+        active = not is_queue or name not in inactive
+        above = position.get(parent, NO_PARENT)
+        if spec is None:
+            return Node(name, above, is_queue, active, {})
+        quotas = _quotas(spec.resource_groups, index, arithmetic, lends=lends)
+        return Node(name, above, is_queue, active, quotas, spec.fair_sharing.weight)
+
+    cohorts = [node(one, activity.parents[one], specs.get(one), is_queue=False) for one in names]
+    queues = ((cq.name, cq.spec.cohort_name, cq.spec) for cq in state.cluster_queues)
+    return [*cohorts, *(node(*queue, is_queue=True) for queue in queues)]
 
 
 def _quotas(

@@ -6,8 +6,8 @@ pkg/cache/scheduler/tas_flavor.go, clusterqueue_snapshot.go ``updateTASUsage``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct, field
@@ -82,15 +82,12 @@ class Occupancy:
         other.scored = set()
         return other
 
-    def take(self, some: Iterable[Taken]) -> None:
-        """Let pods take what they take; those on leaves that are not there take nothing."""
-        self._change(some, -1)
-
     def give_back(self, some: Iterable[Taken]) -> None:
         """Let pods give back what they took."""
-        self._change(some, 1)
+        self.take(some, -1)
 
-    def _change(self, some: Iterable[Taken], sign: int) -> None:
+    def take(self, some: Iterable[Taken], sign: int = 1) -> None:
+        """Let pods take what they take; those on leaves that are not there take nothing."""
         for flavor, leaf_id, amounts in some:
             tree = self.trees.get(flavor)
             leaf = None if tree is None else tree.leaf_of.get(leaf_id)
@@ -100,7 +97,7 @@ class Occupancy:
             for name, amount in amounts.items():
                 column = tree.column_of.get(name)
                 if column is not None:
-                    row[column] += sign * amount
+                    row[column] -= sign * amount
             self.log[flavor].append(leaf)
 
 
@@ -180,10 +177,7 @@ class Topologies(Struct, frozen=True, dict=True):
 
     def per_pod(self, pod: PodSpec, namespace: str) -> dict[str, int]:
         """Return what one pod takes on its node in Kueue's units, without the one of ``pods``."""
-        if namespace not in self._known_defaults:
-            found = Defaults.of(namespace, self.limit_ranges, self.runtime_classes)
-            self._known_defaults[namespace] = found
-        return units_of(pod_request(pod, self._known_defaults[namespace]))
+        return units_of(pod_request(pod, self._defaults(namespace)))
 
     def taken_by(self, workload: Workload) -> list[Taken]:
         """Return what a workload that holds quota takes, by its assignment (§2.4).
@@ -193,12 +187,10 @@ class Topologies(Struct, frozen=True, dict=True):
         admission = workload.status.admission
         found: list[Taken] = []
         for assigned in admission.pod_set_assignments if admission else ():
-            if assigned.topology is None:
-                continue
             flavors = [
                 name for name in dict.fromkeys(assigned.flavors.values()) if name in self.trees
             ]
-            if not flavors:
+            if assigned.topology is None or not flavors:
                 continue
             one_pod = self._one_pod(workload, assigned)
             several: dict[int, dict[str, int]] = {}
@@ -244,17 +236,13 @@ class Topologies(Struct, frozen=True, dict=True):
         return {}
 
     @cached_property
-    def _known_defaults(self) -> dict[str, Defaults]:
-        return {}
+    def _defaults(self) -> Callable[[str], Defaults]:
+        return cache(lambda name: Defaults.of(name, self.limit_ranges, self.runtime_classes))
 
     def missing(self, queue: ClusterQueue) -> list[str]:
         """Return the topologies of flavors of a queue that are not there, sorted by name."""
-        wanted = {
-            self.flavors[name].spec.topology_name
-            for name in queue.flavor_names
-            if name in self.flavors
-        }
-        return sorted(wanted - self.topologies.keys())
+        placing = (self.flavors[name] for name in queue.flavor_names if name in self.flavors)
+        return sorted({one.spec.topology_name for one in placing} - self.topologies.keys())
 
     def is_placing_only(self, queue: ClusterQueue) -> bool:
         """Say whether all flavors of a queue have a topology, so that all its pods are placed."""

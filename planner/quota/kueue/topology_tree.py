@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -88,9 +89,10 @@ class Machines(NamedTuple):
     def of(cls, nodes: Iterable[Node], pods: Iterable[Pod]) -> Machines:
         """Count in Kueue's units, each quantity rounded up; the nodes that are usable count."""
         usable = tuple(node for node in nodes if node.is_usable)
-        shapes: dict[tuple[tuple[str, int], ...], Units] = {}
-        have = tuple(_once(shapes, node.status.allocatable) for node in usable)
         names = {node.metadata.name for node in usable}
+        # Once for all that are equal: thousands of nodes are of a few shapes.
+        shapes = cache(lambda amounts: units_of(dict(amounts)))
+        have = tuple([shapes(tuple(node.status.allocatable.items())) for node in usable])
         taken: dict[str, dict[str, int]] = {}
         known: dict[object, Units] = {}
         for pod in pods:
@@ -113,14 +115,6 @@ class Machines(NamedTuple):
             # A pod takes one of ``pods`` beside whatever it asks for by that name.
             row[PODS] = row.get(PODS, 0) + 1
         return cls(usable, have, taken)
-
-
-def _once(known: dict[tuple[tuple[str, int], ...], Units], amounts: Mapping[str, int]) -> Units:
-    """Convert amounts, once for all that are equal: thousands of nodes are of a few shapes."""
-    key = tuple(amounts.items())
-    if key not in known:
-        known[key] = units_of(amounts)
-    return known[key]
 
 
 def units_of(amounts: Mapping[str, int]) -> dict[str, int]:
@@ -175,6 +169,17 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
     positions = [position for some in members.values() for position in some]
     names = dict.fromkeys(name for one in positions for name in machines.allocatable[one])
     column_of = {name: column for column, name in enumerate(names)}
+    # What the nodes of each leaf have left by columns; it may be negative.
+    free = [[0] * len(column_of) for _ in leaves]
+    for row, leaf in zip(free, leaves, strict=True):
+        for position in members[leaf]:
+            for name, amount in machines.allocatable[position].items():
+                row[column_of[name]] += amount
+            taken = machines.taken.get(machines.nodes[position].metadata.name, {})
+            for name, amount in taken.items():
+                # Of what no node has there is no column: nobody can ask for it.
+                if name in column_of:
+                    row[column_of[name]] -= amount
     return FlavorTree(
         flavor=flavor.name,
         topology=topology.name,
@@ -183,7 +188,7 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
         children=children,
         leaf_of={leaf: place for place, leaf in enumerate(leaves)},
         nodes=[machines.nodes[first[leaf][1]] for leaf in leaves],
-        free=[_free(machines, members[leaf], column_of) for leaf in leaves],
+        free=free,
         column_of=column_of,
         node_count=count,
     )
@@ -199,16 +204,3 @@ def _domains(leaves: list[Values], depth: int) -> tuple[list[list[Values]], list
         starts = [bisect_left(below, values) for values in by_level[level]]
         children.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
     return by_level, children
-
-
-def _free(machines: Machines, members: Iterable[int], column_of: Mapping[str, int]) -> list[int]:
-    """Return what the nodes of a leaf have left by columns; it may be negative."""
-    row = [0] * len(column_of)
-    for position in members:
-        for name, amount in machines.allocatable[position].items():
-            row[column_of[name]] += amount
-        for name, amount in machines.taken.get(machines.nodes[position].metadata.name, {}).items():
-            # Of what no node has there is no column: nobody can ask for it.
-            if name in column_of:
-                row[column_of[name]] -= amount
-    return row
