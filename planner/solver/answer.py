@@ -7,12 +7,12 @@ scheduler's own.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
-from planner.objective.terms import TermTable
 from planner.plan import (
     AnyPlan,
     Cap,
@@ -27,42 +27,9 @@ from planner.solver.engine import SEED, solver_name
 from planner.solver.levels import LevelResult, find_any, find_within
 from planner.solver.proving.settle import Proved
 from planner.solver.search import Search, impose
-from planner.state import AnyState
+from planner.solver.start import AnyPlanning
 
 PlanT = TypeVar("PlanT", bound=AnyPlan)
-
-
-def accept(
-    plan: PlanT, verification: Verification, check_claims: Callable[[PlanT], Iterable[Verdict]]
-) -> PlanT:
-    """Put the verdicts into a plan's certificate, if it has one, and check what that claims.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    verification
-        What the verifier says of its victims.
-    check_claims
-        What judges the certificate of the plan, once the verdicts are in it.
-
-    Raises
-    ------
-    InternalError
-        If a law refuses the plan, or a claim is not true: it is then no plan at all.
-    """
-    refuse_illegal(plan, verification)
-    if plan.certificate is None:
-        return plan
-    found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
-    certificate = plan.certificate.model_copy(update=found)
-    told = plan.model_copy(update={"certificate": certificate})
-    # With the verdicts in it: that is the certificate that goes out.
-    untrue = broken(check_claims(told))
-    if untrue:
-        message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
-        raise InternalError(message)
-    return told
 
 
 def refuse_illegal(plan: AnyPlan, verification: Verification) -> None:
@@ -176,24 +143,15 @@ def refuse_worse(
     if profile.wishes:
         return
 
-    def values(of: Mapping[str, int], measures: tuple[Measure, ...]) -> list[int]:
+    def values(of: Mapping[str, int], measures: Sequence[Measure]) -> list[int]:
         return [sum(of[term] for term in measure) for measure in measures]
 
     worse = values(terms, profile.levels) > values(greedy_terms, profile.levels)
-    broken = [
-        measure_id(measure)
-        for measure, ours, theirs in zip(
-            profile.caps,
-            values(terms, profile.caps),
-            values(greedy_terms, profile.caps),
-            strict=True,
-        )
-        if ours > theirs
-    ]
-    if worse or broken:
-        message = (
-            f"the {profile.name} plan is worse than the scheduler's own in {broken or 'its levels'}"
-        )
+    both = zip(values(terms, profile.caps), values(greedy_terms, profile.caps), strict=True)
+    over = [measure_id(cap) for cap, (n, most) in zip(profile.caps, both, strict=True) if n > most]
+    if worse or over:
+        where = over or "its levels"
+        message = f"the {profile.name} plan is worse than the scheduler's own in {where}"
         raise InternalError(message)
 
 
@@ -245,44 +203,56 @@ def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
     )
 
 
-class Subject(Protocol[PlanT]):
-    """Who wants in, with everything that plans say of it."""
+class Planned(AnyPlanning, Protocol[PlanT]):
+    """A preemptor being planned, and who judges its plans: what all schedulers share.
 
-    def plan(  # noqa: PLR0913 - the fields of a plan that differ
-        self,
-        algorithm: Literal["optimum"],
-        status: Status,
-        explanation: str,
-        *,
-        objective: str,
-        terms: Mapping[str, int] | None = None,
-        certificate: Certificate | None = None,
-        greedy: PlanT | None = None,
-    ) -> PlanT:
-        """Return a plan of this preemptor."""
-        ...
+    ``subject`` makes its plans.
+    """
 
+    state: Any
+    problem: Any
+    subject: Any
 
-class Planned(Protocol[PlanT]):
-    """A preemptor being planned, whichever its scheduler."""
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {key: position for position, key in enumerate(self.keys)}
 
-    @property
-    def subject(self) -> Subject[PlanT]:
-        """What makes its plans."""
-        ...
+    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
+        """Sort positions of the problem by the scheduler's candidate order."""
+        return sorted(positions, key=self.problem.order.item)
 
-    @property
-    def table(self) -> TermTable:
-        """The disruption terms of its problem."""
-        ...
-
-    @property
-    def state(self) -> AnyState:
-        """The state it is planned in."""
-        ...
+    def by_its_rules(self, plan: PlanT) -> PlanT:
+        """Return a plan that says by which rules it was made, besides those of its rule set."""
+        return plan
 
     def accepted(self, plan: PlanT) -> PlanT:
-        """Return a plan with its verdicts, if the verifier accepts it."""
+        """Verify a plan and what its certificate claims, and put the verdicts into it.
+
+        Raises
+        ------
+        InternalError
+            If a law refuses the plan, or a claim is not true: it is then no plan at all.
+        """
+        plan = self.by_its_rules(plan)
+        verification = self._verify(plan)
+        refuse_illegal(plan, verification)
+        if plan.certificate is None:
+            return plan
+        found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
+        certificate = plan.certificate.model_copy(update=found)
+        # With the verdicts in it: that is the certificate that goes out.
+        told = plan.model_copy(update={"certificate": certificate})
+        terms = self.table.evaluate([self._position[key] for key in plan.keys])
+        untrue = broken(self._check_claims(told, terms))
+        if untrue:
+            message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
+            raise InternalError(message)
+        return told
+
+    def _verify(self, plan: PlanT) -> Verification: ...
+
+    def _check_claims(self, plan: PlanT, terms: Mapping[str, int]) -> Iterable[Verdict]:
+        """Check values, bounds and facts of a plan, of which the terms were recomputed."""
         ...
 
 
@@ -296,7 +266,7 @@ def without_solver(
     InternalError
         If the verifier does not accept it.
     """
-    plan = planning.subject.plan(
+    plan: PlanT = planning.subject.plan(
         "optimum",
         status,
         explanation,
@@ -306,7 +276,7 @@ def without_solver(
         greedy=greedy,
     )
     # An infeasible plan names no victims: no law could refuse it.
-    return planning.accepted(plan) if status == "optimal" else plan
+    return planning.accepted(plan) if status == "optimal" else planning.by_its_rules(plan)
 
 
 def no_plan(
@@ -320,7 +290,7 @@ def no_plan(
 
     It is ``None`` where nothing was proved.
     """
-    return planning.subject.plan(
+    plan: PlanT = planning.subject.plan(
         "optimum",
         "unknown" if why is None else "infeasible",
         why or "nothing found within the time limit, and nothing proved",
@@ -328,3 +298,4 @@ def no_plan(
         certificate=certificate,
         greedy=greedy,
     )
+    return planning.by_its_rules(plan)

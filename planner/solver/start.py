@@ -111,24 +111,15 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
 
 
 class AnyPlanning(Protocol):
-    """A preemptor that is ready for planning, whichever its scheduler."""
+    """A preemptor that is ready for planning, whichever its scheduler.
 
+    ``eligible`` is whom no law excludes by itself: (W,) of all that run.
+    """
+
+    scheduler: str
+    preemptor_key: str
     table: TermTable
-
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        ...
-
-    @property
-    def eligible(self) -> BoolArray:
-        """Whom no law excludes by itself: (W,) of all that run."""
-        ...
-
-    @property
-    def preemptor_key(self) -> str:
-        """The key of who wants in."""
-        ...
+    eligible: BoolArray
 
     @property
     def keys(self) -> Sequence[str]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from planner.objective.terms import TermTable
 from planner.plan import Certificate, Status
 from planner.plan.kueue import (
-    Amount,
     Demand,
     HeldBack,
     KueueRelease,
@@ -248,46 +246,6 @@ class Subject(Struct, frozen=True, dict=True):
                 )
             )
         return tuple(rows)
-
-
-def describe_victims(  # noqa: PLR0913, PLR0917 - tables, and what to look up in them
-    problem: Problem,
-    table: TermTable,
-    snapshot: Snapshot,
-    positions: Sequence[int],
-    codes: Sequence[str],
-    place: Mapping[int, int],
-) -> tuple[Victim, ...]:
-    """Return the victims at positions of the problem's workloads, in the order given.
-
-    ``codes`` are their reasons; ``place`` maps a position to its place in the scheduler's
-    candidate order, from 1.
-    """
-    victims = []
-    for position, code in zip(positions, codes, strict=True):
-        workload = problem.workloads[position]
-        usage = tuple(
-            Amount(
-                flavor=snapshot.tree.frs[fr].flavor,
-                resource=snapshot.tree.frs[fr].resource,
-                units=amount,
-                quantity=format_units(amount, snapshot.tree.frs[fr].resource),
-            )
-            for fr, amount in sorted(workload.usage.items())
-        )
-        fields: dict[str, Any] = {
-            "workload": workload.key,
-            "cluster_queue": snapshot.queue_name(workload.queue),
-            "reason": code,
-            "priority": workload.priority,
-            "position": place[position],
-            "age_s": table.disruptions[position].running_s,
-            "evicted": workload.evicted,
-            "usage": usage,
-            "costs": table.costs_of(position),
-        }
-        victims.append(Victim(**fields))
-    return tuple(victims)
 
 
 def release_of(configuration: Configuration) -> KueueRelease:

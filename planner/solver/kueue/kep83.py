@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, Self
+from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -18,15 +19,12 @@ from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import seconds_waiting
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.decision import Decision
 from planner.solver.bound import Bound, linear_programming_bound
-from planner.solver.kueue.describe import Subject
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.state.kep83 import Kep83
-from planner.state.kueue import State
 
 
 class Kep83Rules(KueueRules, frozen=True):
@@ -67,38 +65,27 @@ class Kep83Planning(Planning):
 
     NAME: ClassVar = "KEP-83"
     by_own_rules = False
+    options: Kep83
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
-        self,
-        state: State,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        options: Kep83,
-        costs: Mapping[str, int] | None = None,
-        assignment: Assignment | None = None,
-        ranked: BoolArray | None = None,
-    ) -> None:
-        """Prepare a decision by some options; ``ranked`` is as for Kueue's own rules."""
-        self._options = options
-        self._cost: dict[str, int] = {}
-        if _COST_COUNTS in options.criteria:
-            # What evicting each costs now by its milestones, where it has any.
-            running = (one for some in snapshot.admitted.values() for one in some if one.remarks)
-            for one in running:
-                told = read_disruption(one.remarks, snapshot.now, one.running_s)
-                if told.milestone_cost:
-                    self._cost[one.key] = told.milestone_cost
-        super().__init__(state, snapshot, preemptor, costs, assignment, ranked)
-        notes = tuple(preemptor.notes)
-        self.subject = Subject(snapshot, preemptor, self.decision.assignment, options, notes)
+    @cached_property
+    def _cost(self) -> dict[str, int]:
+        """What evicting each costs now by its milestones, where it has any and the order asks."""
+        if _COST_COUNTS not in self.options.criteria:
+            return {}
+        running = (one for some in self.snapshot.admitted.values() for one in some if one.remarks)
+        told = (
+            (one.key, read_disruption(one.remarks, self.snapshot.now, one.running_s).milestone_cost)
+            for one in running
+        )
+        return {key: cost for key, cost in told if cost}
 
     def _decide(self, assignment: Assignment | None) -> Decision:
-        return decide_kep83(self.snapshot, self.preemptor, self._options, assignment, self._cost)
+        return decide_kep83(self.snapshot, self.preemptor, self.options, assignment, self._cost)
 
     def _build_problem(self) -> Problem:
         assignment = self.decision.assignment
         self._kep83: Kep83Problem = build_kep83(
-            self.snapshot, self.preemptor, assignment, self._options, self._cost
+            self.snapshot, self.preemptor, assignment, self.options, self._cost
         )
         return self._kep83.base
 
@@ -106,19 +93,8 @@ class Kep83Planning(Planning):
         lawful = eligible(self._kep83)
         return lawful, lawful
 
-    def _made(
-        self,
-        state: State,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        assignment: Assignment | None,
-        ranked: BoolArray | None = None,
-    ) -> Self:
-        options, costs = self._options, self.costs
-        return type(self)(state, snapshot, preemptor, options, costs, assignment, ranked)
-
-    def reasons(self) -> list[str]:
-        """Return the reason code that the rules give each workload as a victim: (W,)."""
+    @cached_property
+    def _codes(self) -> list[str]:
         return reasons(self._kep83)
 
     def rules(self) -> Kep83Rules:
@@ -127,7 +103,7 @@ class Kep83Planning(Planning):
         return Kep83Rules(
             self.problem,
             self.table,
-            (self._options.borrows,),
+            (self.options.borrows,),
             nobody,
             self.is_lawful,
             self.finds_places,
@@ -154,8 +130,8 @@ class Kep83Planning(Planning):
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
         waited = seconds_waiting(self.preemptor.workload, self.snapshot.now)
-        if waited < self._options.wait:
-            return f"it has waited {waited} s and may not preempt before {self._options.wait} s"
+        if waited < self.options.wait:
+            return f"it has waited {waited} s and may not preempt before {self.options.wait} s"
         return super().why_infeasible()
 
     def why_never_looked(self) -> str:
@@ -169,7 +145,7 @@ class Kep83Planning(Planning):
             return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
         done = {pods.name for pods in self.decision.assignment.pod_sets}
         failed = [request.name for request in self.preemptor.pod_sets if request.name not in done]
-        quota = "what the cohort could lend" if self._options.borrows else "its min quota"
+        quota = "what the cohort could lend" if self.options.borrows else "its min quota"
         return (
             f'podset "{failed[0] if failed else ""}" of {self.preemptor.key} fits in no flavor: '
             f"of those its pods may use, none has enough left in the cohort, and none holds the "

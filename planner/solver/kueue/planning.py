@@ -22,11 +22,12 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Status, Verdict, Verification
-from planner.plan.kueue import Cascade, HeldBack, Plan, Victim
+from planner.plan.kueue import Amount, Cascade, HeldBack, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
+from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.slices import replaced_by
@@ -34,12 +35,11 @@ from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_sna
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.scheduler import Placement
-from planner.solver.answer import accept, broken, refuse_illegal
+from planner.solver.answer import Planned, broken, refuse_illegal
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Subject,
-    describe_victims,
     explain_infeasible,
     explain_no_flavor,
     hold_in_words,
@@ -49,6 +49,7 @@ from planner.solver.kueue.describe import (
 from planner.solver.kueue.placement import concerns
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
+from planner.state.kep83 import Kep83
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import Costs, check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
@@ -56,9 +57,10 @@ from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
 
 
-class Planning:
+class Planning(Planned[Plan]):
     """The decision, the problem and its terms, for one preemptor in one snapshot."""
 
+    scheduler = "kueue"
     NAME: ClassVar = "Kueue"
     """Whose algorithm the greedy answer is."""
     by_own_rules: ClassVar = True
@@ -78,15 +80,18 @@ class Planning:
         costs: Mapping[str, int] | None = None,
         assignment: Assignment | None = None,
         ranked: BoolArray | None = None,
+        options: Kep83 | None = None,
     ) -> None:
         """Prepare a decision; ``ranked`` are (W,) who is ranked by priority, if not the candidates.
 
         Plans with different flavors have different candidates: their ranks compare only if the
-        same are ranked in each.
+        same are ranked in each. ``options`` are those of KEP-83's rules.
         """
         self.state = state
         self.snapshot = snapshot
         self.preemptor = preemptor
+        self.preemptor_key = preemptor.key
+        self.options = options
         self.decision = self._decide(assignment)
         self.problem = self._build_problem()
         self.eligible, self.candidates = self._who_may_go()
@@ -101,8 +106,9 @@ class Planning:
             snapshot,
             preemptor,
             self.decision.assignment,
-            notes=tuple(remarks(self)),
-            placement=self.placement,
+            options,
+            tuple(remarks(self) if options is None else preemptor.notes),
+            self.placement,
         )
 
     @property
@@ -141,13 +147,10 @@ class Planning:
         # §6.4).
         return lawful, eligible(self.problem, without={FS_BORROWING.id}) if fair else lawful
 
-    def reasons(self) -> list[str]:
-        """Return the reason code that the rules give each workload as a victim: (W,)."""
-        return reasons(self.problem)
-
     @cached_property
     def _codes(self) -> list[str]:
-        return self.reasons()
+        """The reason code that the rules give each workload as a victim: (W,)."""
+        return reasons(self.problem)
 
     @cached_property
     def excluding(self) -> list[tuple[Law, BoolArray]]:
@@ -173,9 +176,9 @@ class Planning:
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Self:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
-        made = self._made(self.state, self.snapshot, self.preemptor, assignment, ranked)
+        made = self._again(self.state, self.snapshot, assignment, ranked)
         made.own_priorities = self.own_priorities  # caps are those of Kueue's own flavors
-        return self._as_asked(made)
+        return made
 
     def in_state(self, state: State) -> Self:
         """Return the same preemptor in another state that knows it, at the same clock."""
@@ -184,30 +187,29 @@ class Planning:
         now, frs = self.snapshot.now, self.snapshot.tree.frs
         snapshot = take_snapshot(state, now, frs, placing=topologies.looked_at)
         snapshot = snapshot.at_will() if topologies.at_will else snapshot
-        preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
-        return self._as_asked(self._made(state, snapshot, preemptor, self.fixed))
+        return self._again(state, snapshot, self.fixed)
 
     def by_quota_alone(self) -> Self:
         """Return the same preemptor where nobody looks at topologies."""
         if not self.snapshot.topologies.looked_at:
             return self
         snapshot = take_snapshot(self.state, self.snapshot.now, self.snapshot.tree.frs)
-        preemptor = as_preemptor(self.state, snapshot, self.preemptor.workload)
-        return self._as_asked(self._made(self.state, snapshot, preemptor, self.fixed))
+        return self._again(self.state, snapshot, self.fixed)
 
-    def _made(
+    def _again(
         self,
         state: State,
         snapshot: Snapshot,
-        preemptor: Preemptor,
         assignment: Assignment | None,
         ranked: BoolArray | None = None,
     ) -> Self:
-        return type(self)(state, snapshot, preemptor, self.costs, assignment, ranked)
-
-    def _as_asked(self, planning: Self) -> Self:
-        planning.certify, planning.deadline = self.certify, self.deadline
-        return planning
+        """Return the same preemptor, planned elsewhere or otherwise, and as long as this one."""
+        preemptor = self.preemptor
+        if snapshot is not self.snapshot:
+            preemptor = as_preemptor(state, snapshot, preemptor.workload)
+        made = type(self)(state, snapshot, preemptor, self.costs, assignment, ranked, self.options)
+        made.certify, made.deadline = self.certify, self.deadline
+        return made
 
     @property
     def trees(self) -> Trees:
@@ -262,23 +264,9 @@ class Planning:
         return place
 
     @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "kueue"
-
-    @property
-    def preemptor_key(self) -> str:
-        """The preemptor as namespace/name."""
-        return self.preemptor.key
-
-    @property
     def keys(self) -> Sequence[str]:
         """The workloads of the problem as namespace/name, by their positions: (W,)."""
         return self.problem.workloads.column("key")
-
-    @cached_property
-    def _position(self) -> dict[str, int]:
-        return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     @property
     def fits_at_once(self) -> bool:
@@ -287,25 +275,41 @@ class Planning:
         # All of it, `pods` too: admission asks for them, only the search for victims does not
         # (docs/semantics/kueue.md §7.4).
         within = (problem.request[fr] <= max(0, problem.available[fr]) for fr in problem.requested)
-        return all(within) and self._setting.floor.finds(())
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions of the problem's workloads by the scheduler's candidate order."""
-        return sorted(positions, key=self.problem.order.item)
+        return all(within) and self.floor.finds(())
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes.
 
         One that is no candidate by these rules has its place behind all that are.
         """
-        place = {position: int(self._place[position]) for position in positions}
-        return describe_victims(self.problem, self.table, self.snapshot, positions, codes, place)
+        workloads, frs = self.problem.workloads, self.snapshot.tree.frs
+        return tuple(
+            Victim(
+                workload=workloads[at].key,
+                cluster_queue=self.snapshot.queue_name(workloads[at].queue),
+                reason=code,
+                priority=workloads[at].priority,
+                position=int(self._place[at]),
+                age_s=self.table.disruptions[at].running_s,
+                evicted=workloads[at].evicted,
+                usage=tuple(
+                    Amount(
+                        flavor=frs[fr].flavor,
+                        resource=frs[fr].resource,
+                        units=amount,
+                        quantity=format_units(amount, frs[fr].resource),
+                    )
+                    for fr, amount in sorted(workloads[at].usage.items())
+                ),
+                costs=self.table.costs_of(at),
+            )
+            for at, code in zip(positions, codes, strict=True)
+        )
 
     def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
         """Return victims in candidate order, with the reasons that the rules give them."""
         ordered = self.in_candidate_order(positions)
-        codes = self._codes
-        return self.describe(ordered, [codes[position] for position in ordered])
+        return self.describe(ordered, [self._codes[position] for position in ordered])
 
     def greedy_positions(self) -> list[int]:
         """Return Kueue's own targets as positions of the problem's workloads, in its order."""
@@ -353,8 +357,9 @@ class Planning:
         found = why_held_back(self.state, self.snapshot, self.preemptor, self.decision)
         if found is None:
             return None
-        told = {"why": found.why, "message": found.message, "text": found.text}
-        return HeldBack.model_validate({**told, "head": found.head or None})
+        return HeldBack(
+            why=found.why, message=found.message, text=found.text, head=found.head or None
+        )
 
     def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
         """Return which of some victims would preempt again under these flavors, in their order.
@@ -422,29 +427,13 @@ class Planning:
         if places is None or not places.kueue or len(places.rooms) <= 1:
             return True
         gone = [self.problem.workloads[position] for position in positions]
-        return self._setting.floor.finds(gone)
+        return self.floor.finds(gone)
 
     def as_far_as_decided(self, proved: Proved) -> Proved:
         """Return what is proved of an answer; rules that may be undecided take some back."""
         return proved
 
-    def by_its_rules(self, plan: Plan) -> Plan:
-        """Return a plan that says by which rules it was made, besides those of its rule set."""
-        return plan
-
-    def accepted(self, plan: Plan) -> Plan:
-        """Verify a plan and what its certificate claims, and put the verdicts into it.
-
-        Raises
-        ------
-        InternalError
-            If a law refuses the plan, or a claim is not true: it is then no plan at all.
-        """
-        return accept(plan, self._verify(plan), self._check_claims)
-
-    def _check_claims(self, plan: Plan) -> Sequence[Verdict]:
-        """Check values, bounds and facts of a plan, recomputed from its victims."""
-        terms = self.table.evaluate([self._position[key] for key in plan.keys])
+    def _check_claims(self, plan: Plan, terms: Mapping[str, int]) -> Sequence[Verdict]:
         bounds = plan.certificate.bounds if plan.certificate else ()
         of_term = {bound.term: self.table.in_sum(bound.term.split("+")) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
@@ -473,7 +462,7 @@ class Planning:
                 f"Kueue's own placement finds no room for {names} of {self.preemptor.key} on the "
                 "nodes even without any pods that Kueue placed, so it never looks for victims"
             )
-        return explain_no_flavor(self.snapshot, self.preemptor, self.decision.assignment)
+        return explain_no_flavor(self.snapshot, self.preemptor, decided)
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
@@ -502,14 +491,15 @@ class Planning:
         )
 
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
+        mode = self.decision.assignment.mode
         # Not the mode alone: Kueue can say Fit of what does not fit (docs/semantics/kueue.md §4.1,
         # point 6).
-        if self.decision.assignment.mode == "Fit" and self.fits_at_once:
+        if mode == "Fit" and self.fits_at_once:
             return "feasible", f"{self.NAME} admits it without preemption"
-        if self.decision.assignment.mode == "Fit":
+        if mode == "Fit":
             taken = f"{self.NAME} takes it for fitting, which it does not, and never preempts"
             return "unknown", taken
-        if self.decision.assignment.mode == "NoFit":
+        if mode == "NoFit":
             return "infeasible", self.why_no_flavor()
         if victims and self.starves(self.greedy_positions()):
             return "feasible", (

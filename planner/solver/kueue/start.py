@@ -168,7 +168,7 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
         # These two are seldom asked for, and take as long to load as a small plan to be found.
         from planner.solver.kueue.kep83 import Kep83Planning  # noqa: PLC0415
 
-        return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
+        return Kep83Planning(state, snapshot, preemptor, costs, fixed, options=options)
     if strict:
         from planner.solver.kueue.strict import StrictPlanning  # noqa: PLC0415
 

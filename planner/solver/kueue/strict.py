@@ -93,10 +93,6 @@ class StrictPlanning(Planning):
         """Return a plan that says that precedence is a law for it."""
         return plan.model_copy(update={"strict": True})
 
-    def accepted(self, plan: Plan) -> Plan:
-        """Verify a plan by all laws, those of precedence among them."""
-        return super().accepted(self.by_its_rules(plan))
-
     @property
     def trees(self) -> bool | None:
         """Whether to grow proof trees: never."""

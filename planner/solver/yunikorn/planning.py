@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
@@ -37,7 +36,7 @@ from planner.proof.yunikorn import yunikorn_claims
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
-from planner.solver.answer import accept, broken
+from planner.solver.answer import Planned, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import Trees
 from planner.solver.start import only_pending
@@ -134,9 +133,10 @@ Laws = Literal["design", "written", "code"]
 """Which side to take where the written laws and the core differ."""
 
 
-class YuniKornPlanning:
+class YuniKornPlanning(Planned[YuniKornPlan]):
     """The decision, the problem and its terms, for one ask in one partition."""
 
+    scheduler = "yunikorn"
     certify: Trees = None
     """Whether to wait for proof trees."""
 
@@ -151,6 +151,7 @@ class YuniKornPlanning:
         self.state = state
         self.cluster = cluster
         self.asking = asking
+        self.preemptor_key = asking.ask.allocation_key
         self.decision = decide(cluster, asking)
         self.problem = build_yunikorn_problem(cluster, asking)
         self.eligible = eligible(self.problem)
@@ -208,27 +209,9 @@ class YuniKornPlanning:
         return conditions is not None and conditions.fits_headroom and conditions.can_allocate
 
     @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "yunikorn"
-
-    @property
-    def preemptor_key(self) -> str:
-        """The allocation key of the ask."""
-        return self.asking.ask.allocation_key
-
-    @property
     def keys(self) -> list[str]:
         """The allocation keys of the problem, by their positions: (W,)."""
         return [allocation.allocation_key for allocation in self.problem.allocations]
-
-    @cached_property
-    def _position(self) -> dict[str, int]:
-        return {key: position for position, key in enumerate(self.keys)}
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions of the problem's allocations by the core's candidate order."""
-        return sorted(positions, key=self.problem.order.item)
 
     def greedy_positions(self) -> list[int]:
         """Return the core's own victims as positions of the problem's allocations."""
@@ -285,19 +268,7 @@ class YuniKornPlanning:
             spare=spare,
         )
 
-    def accepted(self, plan: YuniKornPlan) -> YuniKornPlan:
-        """Verify a plan and what its certificate claims, and put the verdicts into it.
-
-        Raises
-        ------
-        InternalError
-            If a law refuses the plan, or a claim is not true: it is then no plan at all.
-        """
-        return accept(plan, self._verify(plan), self._check_claims)
-
-    def _check_claims(self, plan: YuniKornPlan) -> Sequence[Verdict]:
-        """Check values, bounds and facts of a plan, recomputed from its victims."""
-        terms = self.table.evaluate([self._position[key] for key in plan.keys])
+    def _check_claims(self, plan: YuniKornPlan, terms: Mapping[str, int]) -> Sequence[Verdict]:
         case = match_yunikorn(self.state, plan, self.cluster)
         return check_yunikorn_certificate(case, plan, terms)
 
