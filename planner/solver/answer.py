@@ -7,7 +7,7 @@ scheduler's own.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -23,7 +23,7 @@ from planner.plan import (
     Verdict,
     Verification,
 )
-from planner.solver.engine import SEED, solver_name
+from planner.solver.engine import SEED, Outcome, solver_name
 from planner.solver.levels import LevelResult, find_any, find_within
 from planner.solver.proving.settle import Proved
 from planner.solver.search import Search, impose
@@ -72,12 +72,27 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     bind(search, profile)
     if not greedy.victims:
         return ""
+    impossible = keep_caps(search, profile, greedy.terms, find_within)
+    return dropped_in_words(profile, impossible, search.undecided)
+
+
+def keep_caps(
+    search: Search,
+    profile: Profile,
+    terms: Mapping[str, int],
+    find: Callable[[Search, Measure, int], Outcome],
+) -> list[str]:
+    """Bound each capped measure by its value in ``terms`` if that and the caps before can be kept.
+
+    ``find`` looks in a search for an answer within a bound. What none can keep is returned, what
+    time does not tell is noted in the search.
+    """
     impossible: list[str] = []
     for measure in profile.caps:
-        value = sum(greedy.terms[term] for term in measure)
+        value = sum(terms[term] for term in measure)
         # In a fork: a cap that nothing keeps must not narrow the search for the next one.
         trial = search.fork()
-        outcome = find_within(trial, measure, value)
+        outcome = find(trial, measure, value)
         if outcome == "optimal":
             search.limit(measure, value)
             search.caps.append((measure, value))
@@ -85,7 +100,7 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
         else:
             dropped = impossible if outcome == "infeasible" else search.undecided
             dropped.append(measure_id(measure))
-    return dropped_in_words(profile, impossible, search.undecided)
+    return impossible
 
 
 def bind(search: Search, profile: Profile) -> None:
@@ -157,30 +172,28 @@ def refuse_worse(
 
 def certify(  # noqa: PLR0913 - all that is known
     digest: str,
-    levels: Sequence[LevelResult],
+    proved: Proved,
     started: float,
     *,
     bounds: Sequence[SolverFreeBound] = (),
     cut_off: int = 0,
-    proved: Proved | None = None,
     caps: Sequence[tuple[Measure, int]] = (),
 ) -> Certificate:
-    """Return the certificate of an answer; verdicts come with the verification.
+    """Return the certificate of what is proved; verdicts come with the verification.
 
-    ``started`` is the monotonic time at which the work began; ``proved`` says what the levels
-    rest on, ``caps`` what no answer was to exceed.
+    ``started`` is the monotonic time at which the work began, ``caps`` are what no answer was to
+    exceed.
     """
-    found = Proved("unknown", None, ()) if proved is None else proved
     return Certificate(
         digest=digest,
-        levels=describe_levels(levels),
+        levels=describe_levels(proved.levels),
         caps=tuple(Cap(term=measure_id(measure), most=most) for measure, most in caps),
-        trees=tuple(found.trees),
-        ties=found.ties,
-        engines=tuple(found.engines),
-        corrected=found.corrected,
+        trees=tuple(proved.trees),
+        ties=proved.ties,
+        engines=tuple(proved.engines),
+        corrected=proved.corrected,
         bounds=tuple(bounds),
-        sums=tuple(found.sums),
+        sums=tuple(proved.sums),
         cut_off=cut_off,
         solver=solver_name(),
         seed=SEED,

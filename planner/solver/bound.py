@@ -227,22 +227,18 @@ class _Program(Struct, frozen=True, dict=True):
         return [*self.classes.sizes.tolist()]
 
     @cached_property
-    def out_of_reach(self) -> int:
-        """A cost above that of any set."""
-        total: int = sum(c * n for c, n in zip(self.costs.tolist(), self.counts, strict=True))
-        return total + 1
-
-    @cached_property
     def simplex(self) -> Simplex:
         """The program in doubles, over classes and witnesses."""
         from planner.solver.mathopt import Simplex  # noqa: PLC0415
 
         witnesses = self.relaxation.witnesses
+        # A price above that of any set.
+        beyond: int = sum(c * n for c, n in zip(self.costs.tolist(), self.counts, strict=True)) + 1
         return Simplex(
             [*self.costs.astype(float).tolist(), *[0.0] * witnesses],
             [*map(float, self.counts), *[1.0] * witnesses],
             self.rows,
-            10.0 * float(self.out_of_reach),
+            10.0 * float(beyond),
             witnesses,
         )
 

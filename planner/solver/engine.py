@@ -126,13 +126,14 @@ def run(
             best = Run("feasible", hint, trivial)
     for attempt in attempts:
         going_on()
-        parameters = _thorough(deadline) if attempt.thorough else _quick(deadline)
+        parameters = _careful(deadline, thorough=attempt.thorough)
         found = _attempt(builder, objective, stated, parameters, attempt.effort)
         if found.outcome == "infeasible" and not attempt.thorough:
             # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has
             # solutions. What is found now can be checked; what two ways call infeasible is
             # believed.
-            found = _attempt(builder, objective, stated, _presolved(deadline), attempt.effort)
+            parameters = _careful(deadline, presolve=True)
+            found = _attempt(builder, objective, stated, parameters, attempt.effort)
         best = replace(reconciled(best, found, objective, trivial), attempt=attempt)
         if best.settled or deadline.passed:
             break
@@ -144,7 +145,7 @@ def run(
 def presolved(builder: Builder, deadline: Deadline) -> Run:
     """Look for any solution with presolve, in one attempt that is given all the time there is."""
     stated = builder.minimize(Linear({}))
-    return _attempt(builder, None, stated, _presolved(deadline), inf)
+    return _attempt(builder, None, stated, _careful(deadline, presolve=True), inf)
 
 
 def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort: float) -> Run:
@@ -153,13 +154,8 @@ def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort:
     What is switched off elsewhere for its wrong answers is on here: a claim is worth what the
     solver's word is. ``effort`` is the most deterministic time.
     """
-    parameters = SatParameters()
-    parameters.num_workers = 1
-    parameters.random_seed = SEED
-    left = deadline.left()
-    if left is not None:
-        parameters.max_time_in_seconds = left
-    return _attempt(builder, objective, builder.minimize(objective), parameters, effort)
+    stated = builder.minimize(objective)
+    return _attempt(builder, objective, stated, _one_worker(deadline), effort)
 
 
 def _attempt(
@@ -240,19 +236,6 @@ def _ask(
     return "optimal" if proved else "feasible", solution, bound
 
 
-def _ask_without_end(
-    proto: CpModelProto, parameters: SatParameters, exact: Exact
-) -> tuple[Outcome, Sequence[int], int]:
-    """Return what the solver says however long it takes: of a small model mostly at once."""
-    if len(proto.variables) <= _SMALL:
-        parameters.max_deterministic_time = _AT_ONCE
-        said = _ask(proto, parameters, exact)
-        if said[0] in {"optimal", "infeasible"}:
-            return said
-        parameters.max_deterministic_time = inf
-    return _ask(proto, parameters, exact)
-
-
 # A model is asked many times; weakly, so that its rows do not outlive it.
 _READ: Final[WeakKeyDictionary[Builder, Exact]] = WeakKeyDictionary()
 
@@ -295,8 +278,14 @@ def complete(
         domain.clear()
         domain.extend([count, count])
     said = set()
-    for parameters in (_quick(Deadline()), _presolved(Deadline())):
-        outcome, solution, _ = _ask_without_end(proto, parameters, _exact(builder))
+    for presolve in (False, True):
+        parameters = _careful(Deadline(), presolve=presolve)
+        # However long it takes: of a small model mostly at once.
+        for effort in (_AT_ONCE, inf) if len(proto.variables) <= _SMALL else (inf,):
+            parameters.max_deterministic_time = effort
+            outcome, solution, _ = _ask(proto, parameters, _exact(builder))
+            if outcome in {"optimal", "infeasible"}:
+                break
         found = outcome in {"optimal", "feasible"}
         if found and [solution[variable] for variable in take] == [*counts]:
             return solution
@@ -307,42 +296,35 @@ def complete(
     return None
 
 
-def _quick(deadline: Deadline) -> SatParameters:
+def _one_worker(deadline: Deadline) -> SatParameters:
     parameters = SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED
-    # Never 0: without a linear program the cover rows bound nothing (docs/design/solver.md §4).
-    parameters.linearization_level = 1
-    parameters.symmetry_level = 0
-    parameters.cp_model_probing_level = 0
-    parameters.cp_model_presolve = False
-    # The step of presolve that or-tools issue 5293 is about; it matters where presolve is on.
-    parameters.presolve_inclusion_work_limit = 0
-    parameters.auto_detect_greater_than_at_least_one_of = False
-    # Its handler of SIGINT is never taken back: after the first run Ctrl-C would do nothing at all.
-    parameters.catch_sigint_signal = False
     left = deadline.left()
     if left is not None:
         parameters.max_time_in_seconds = left
     return parameters
 
 
-def _presolved(deadline: Deadline) -> SatParameters:
-    """Return the parameters of a second opinion: as quick, with presolve."""
-    parameters = _quick(deadline)
-    parameters.cp_model_presolve = True
-    return parameters
-
-
-def _thorough(deadline: Deadline) -> SatParameters:
-    """Return the parameters of a thorough attempt.
-
-    Cuts took more time than they saved: without them, proofs of fair sharing are three times
-    faster, and hundreds of classical victims no slower.
-    """
-    parameters = _presolved(deadline)
-    parameters.linearization_level = 2
-    parameters.cut_level = 0
+def _careful(
+    deadline: Deadline, *, presolve: bool = False, thorough: bool = False
+) -> SatParameters:
+    """Return the parameters of a quick attempt, of one with presolve, or of a thorough one."""
+    parameters = _one_worker(deadline)
+    # Never 0: without a linear program the cover rows bound nothing (docs/design/solver.md §4).
+    parameters.linearization_level = 2 if thorough else 1
+    parameters.symmetry_level = 0
+    parameters.cp_model_probing_level = 0
+    parameters.cp_model_presolve = presolve or thorough
+    # The step of presolve that or-tools issue 5293 is about; it matters where presolve is on.
+    parameters.presolve_inclusion_work_limit = 0
+    parameters.auto_detect_greater_than_at_least_one_of = False
+    # Its handler of SIGINT is never taken back: after the first run Ctrl-C would do nothing at all.
+    parameters.catch_sigint_signal = False
+    if thorough:
+        # Cuts took more time than they saved: without them, proofs of fair sharing are three times
+        # faster, and hundreds of classical victims no slower.
+        parameters.cut_level = 0
     return parameters
 
 

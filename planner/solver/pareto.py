@@ -9,6 +9,7 @@ less of the second, the front is complete.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from planner.errors import InternalError, UnsupportedError
@@ -46,25 +47,23 @@ def sweep(
     """
     plans: list[AnyPlan] = []
     wishes = Wishes()
-    answer = solve(_profile(first, second, wishes))
-    while answer.status == "optimal":
+    while True:
+        profile = Profile(
+            f"pareto:{measure_id(first)},{measure_id(second)}",
+            f"the trade of {measure_title(first)} for {measure_title(second)}",
+            levels=(first, second),
+            wishes=wishes,
+        )
+        answer = solve(profile)
+        if answer.status != "optimal":
+            break
         plans.append(answer)
         left = _value(answer, second)
         # No measure is below 0, so that nothing has less: the front is complete.
         if left == 0 or len(plans) == most_points:
             break
         wishes = Wishes(most={second: left - 1})
-        answer = solve(_profile(first, second, wishes))
     return _front((first, second), plans, answer)
-
-
-def _profile(first: Measure, second: Measure, wishes: Wishes) -> Profile:
-    return Profile(
-        f"pareto:{measure_id(first)},{measure_id(second)}",
-        f"the trade of {measure_title(first)} for {measure_title(second)}",
-        levels=(first, second),
-        wishes=wishes,
-    )
 
 
 def _value(plan: AnyPlan, measure: Measure) -> int:
@@ -142,11 +141,12 @@ def _greedy(
         message = f"the plan for {last.preemptor} has no plan of the scheduler beside it"
         raise InternalError(message)
     own = _point(measures, greedy)
+    placed = partial(GreedyPoint, values=own.values, plan=own.plan)
     if not greedy.victims and (not points or points[0].plan.victims):
-        return GreedyPoint(values=own.values, plan=own.plan, place="none")
+        return placed(place="none")
     plans = [point.plan for point in points]
     if PLANNER.of(greedy).is_outside(greedy, plans, [measure_id(one) for one in measures]):
-        return GreedyPoint(values=own.values, plan=own.plan, place="outside")
+        return placed(place="outside")
     numbered = list(enumerate(points, start=1))
     on = [number for number, point in numbered if point.values == own.values]
     behind = [
@@ -157,9 +157,4 @@ def _greedy(
     if complete and not on and not behind:
         message = f"{last.objective}: the scheduler's own plan {own.values} is ahead of the front"
         raise InternalError(message)
-    return GreedyPoint(
-        values=own.values,
-        plan=own.plan,
-        place="on" if on else "behind" if behind else "open",
-        points=tuple(on or behind),
-    )
+    return placed(place="on" if on else "behind" if behind else "open", points=tuple(on or behind))

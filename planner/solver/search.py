@@ -10,14 +10,19 @@ from typing import Final, Protocol
 import numpy as np
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, Parts, Row
+from planner.models.shared.builder import Linear
+from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
-from planner.solver.bound import Bound
+from planner.solver.bound import (
+    Bound,
+    best_single_row,
+    falls_short,
+    linear_programming_bound,
+)
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import ATTEMPTS, Attempt, Run, complete, run
 
@@ -69,6 +74,42 @@ class Rules(Protocol):
         is known to be refused.
         """
         ...
+
+
+class AnyRules:
+    """Rules of which rows tell what must be freed, unless a scheduler's own say more."""
+
+    def rows(self, classes: Classes) -> Sequence[Row]:
+        """Return what victims among these classes must free, as rows that every answer keeps."""
+        raise NotImplementedError
+
+    def relaxation(self, classes: Classes) -> Relaxation:
+        """Return all that a linear program is to know."""
+        return Relaxation(self.rows(classes), 0)
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether these classes hold too little of some flavor-resource."""
+        return falls_short(self.rows(classes), classes)
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Bound a separable cost from below by the best single row."""
+        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by the linear relaxation."""
+        return linear_programming_bound(self.relaxation(classes), classes, costs, limits)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - others' rules
+        """Say that no set is refused: the scheduler calculates as the model does."""
+        return True
+
+    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - others' rules
+        """Return nothing: no group is known to hold an answer by itself."""
+        return Parts()
+
+    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:  # noqa: ARG002 - others' rules
+        """Return nothing: of other sets than a refused one nothing is known."""
+        return None
 
 
 Counts = list[int]
@@ -141,6 +182,13 @@ class Search:
             message = "a level was solved, but there is no answer"
             raise InternalError(message)
         return self.incumbent
+
+    def counts_in(self, take: Mapping[int, int], solution: Sequence[int]) -> Counts:
+        """Return the counts of all classes in a solution of a model; ``take`` are its variables."""
+        found = [0] * len(self.classes)
+        for k, index in take.items():
+            found[k] = int(solution[index])
+        return found
 
     def value(self, measure: Measure, counts: Counts) -> int:
         """Return a measure of a victim set."""
@@ -266,12 +314,13 @@ class Search:
                 formulation.builder.add(objective <= known - 1)
         while True:
             hint = self.hint(formulation, classes, objective) if usable else None
-            result = self._ask(formulation.builder, objective, hint, attempts)
+            asked = attempts or self.attempts
+            result = run(formulation.builder, objective, self.deadline, hint, asked)
+            if result.settled:  # what comes next begins with what settled this
+                self.attempts = self.attempts[self.attempts.index(result.attempt) :]
             if not result.solution:
                 return result
-            found = [0] * len(self.classes)
-            for k, index in take.items():
-                found[k] = int(result.solution[index])
+            found = self.counts_in(take, result.solution)
             # Nothing new, and nothing proved: asking again would only repeat it.
             if found == self.incumbent and not result.settled:
                 return result
@@ -314,18 +363,6 @@ class Search:
         for counts in self.cut:
             self.cut_off(formulation, take, counts)
         return formulation, take
-
-    def _ask(
-        self,
-        builder: Builder,
-        objective: Linear | None,
-        hint: Sequence[int] | None,
-        attempts: Sequence[Attempt] | None,
-    ) -> Run:
-        result = run(builder, objective, self.deadline, hint, attempts or self.attempts)
-        if result.settled:  # what comes next begins with what settled this
-            self.attempts = self.attempts[self.attempts.index(result.attempt) :]
-        return result
 
     def _bears_out(
         self, found: Counts, measure: Measure | None, claimed: int, *, usable: bool

@@ -45,7 +45,7 @@ MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
 
 
-class TouchedTree(NamedTuple):
+class _TouchedTree(NamedTuple):
     """One tree, at two usages, in the flavor-resources of interest, the most telling first."""
 
     tree: QuotaTree
@@ -141,7 +141,7 @@ class Subject(Struct, frozen=True, dict=True):
         after = self._after(victims, self._request)
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
-            rules=self._rules,
+            rules="kep83" if self.kep83 else rule_set(snapshot.configuration),
             algorithm=algorithm,
             status=status,
             explanation=explanation,
@@ -168,13 +168,6 @@ class Subject(Struct, frozen=True, dict=True):
             notes=(*snapshot.notes, *self.notes),
         )
 
-    @property
-    def _rules(self) -> Literal["kueue-classical", "kueue-fair", "kep83"]:
-        if self.kep83 is not None:
-            return "kep83"
-        fair = self.snapshot.configuration.fair_sharing_on
-        return "kueue-fair" if fair else "kueue-classical"
-
     @cached_property
     def _request(self) -> Mapping[int, int]:
         by_rules = total_request if self.kep83 else whole_request
@@ -199,7 +192,7 @@ class Subject(Struct, frozen=True, dict=True):
         snapshot = self.snapshot
         short = contested(self.assignment, snapshot)
         frs = sorted({*self._request, *short}, key=lambda fr: (fr not in short, fr))
-        around = TouchedTree(snapshot.tree, snapshot.usage, after, frs)
+        around = _TouchedTree(snapshot.tree, snapshot.usage, after, frs)
         return around.nodes(self.preemptor.queue, touched) if frs else ()
 
     def _shares(self, after: Usage, touched: Iterable[int]) -> tuple[NodeShare, ...]:
@@ -246,6 +239,11 @@ class Subject(Struct, frozen=True, dict=True):
                 )
             )
         return tuple(rows)
+
+
+def rule_set(configuration: Configuration) -> Literal["kueue-classical", "kueue-fair"]:
+    """Return which of Kueue's own rule sets holds."""
+    return "kueue-fair" if configuration.fair_sharing_on else "kueue-classical"
 
 
 def release_of(configuration: Configuration) -> KueueRelease:
@@ -385,32 +383,28 @@ def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
     return f"no set of the {count} candidates is legal: {reason}"
 
 
+_IF_IT_DID: Final = "Kueue does not even look at {}", "; the plan is what would be if it did"
+_HELD: Final = {
+    "notHead": (
+        "Kueue does not come to {} in its next cycle",
+        "; the plan is what would be if it were the head",
+    ),
+    "clusterQueueInactive": ("Kueue does not even look at {}", ""),
+    "preemptionGated": (
+        "Kueue evicts nobody for {}",
+        "; the plan is what would be if all its gates were open",
+    ),
+    "waitsForPodsReady": ("Kueue does not admit {} for now, although it fits", ""),
+    "tooFewPods": ("Kueue evicts nobody for {}, which will wait for ever", ""),
+}
+"""What Kueue does not do for a preemptor, and what the plan for it then is."""
+
+
 def hold_in_words(preemptor: str, reason: HeldBack) -> str:
     """Say why Kueue does nothing for a preemptor, and what the plan for it then is."""
+    what, plan = _HELD.get(reason.why, _IF_IT_DID)
     kueue = f' (Kueue: "{reason.message}")' if reason.message not in reason.text else ""
-    text = f"{reason.text}{kueue}"
-    match reason.why:
-        case "notHead":
-            return (
-                f"Kueue does not come to {preemptor} in its next cycle: {text}; the plan is what "
-                "would be if it were the head"
-            )
-        case "clusterQueueInactive":
-            return f"Kueue does not even look at {preemptor}: {text}"
-        case "preemptionGated":
-            return (
-                f"Kueue evicts nobody for {preemptor}: {text}; the plan is what would be if all "
-                "its gates were open"
-            )
-        case "waitsForPodsReady":
-            return f"Kueue does not admit {preemptor} for now, although it fits: {text}"
-        case "tooFewPods":
-            return f"Kueue evicts nobody for {preemptor}, which will wait for ever: {text}"
-        case _:
-            return (
-                f"Kueue does not even look at {preemptor}: {text}; the plan is what would be if "
-                "it did"
-            )
+    return f"{what.format(preemptor)}: {reason.text}{kueue}{plan}"
 
 
 MOST_SHOWN: Final = 3
@@ -422,16 +416,21 @@ def remarks(planning: Planning) -> Iterator[str]:
 
     Source: docs/semantics/kueue-features.md §2 to §4.
     """
-    yield from planning.preemptor.notes
-    replaced = replaced_by(planning.snapshot, planning.preemptor)
+    preemptor, key = planning.preemptor, planning.preemptor.key
+    yield from preemptor.notes
+    replaced = replaced_by(planning.snapshot, preemptor)
+    named = names_replaced(preemptor.workload, planning.snapshot.configuration)
     if replaced is not None:
         yield from _of_slice(planning, replaced)
-    else:
-        yield from _of_a_name(planning)
+    elif named in {target.workload.key for target in planning.decision.search.targets}:
+        # It spares a victim of the name that it takes for a replaced slice.
+        yield (
+            f"Kueue itself counts on {named} to go and does not evict it: {key} says that it "
+            "replaces it, which holds within one ClusterQueue and namespace only"
+        )
     yield from _of_past_use(planning)
     if planning.decision.undetermined:
-        found = outcomes(planning.snapshot, planning.preemptor, planning.fixed)
-        yield _undetermined(found)
+        yield _undetermined(outcomes(planning.snapshot, preemptor, planning.fixed))
 
 
 def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
@@ -455,17 +454,6 @@ def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
         yield (
             f"pods of {key} ask for more each than those of {old}: Kueue's own search looks for "
             f"room for additional pods only, and not for {', '.join(beyond)} more that it needs"
-        )
-
-
-def _of_a_name(planning: Planning) -> Iterator[str]:
-    """Say that Kueue spares a victim of the name that it takes for a replaced slice."""
-    named = names_replaced(planning.preemptor.workload, planning.snapshot.configuration)
-    if named in {target.workload.key for target in planning.decision.search.targets}:
-        yield (
-            f"Kueue itself counts on {named} to go and does not evict it: "
-            f"{planning.preemptor.key} says that it replaces it, which holds within one "
-            "ClusterQueue and namespace only"
         )
 
 

@@ -471,28 +471,29 @@ class Elsewhere:
         return TwoEngines(self.profile.wishes.most)
 
     def is_no_better(self, planning: Planning, search: Search) -> bool:
-        """Say whether it is proved that nothing under some flavors is better.
+        """Say whether it is proved that nothing under the flavors of a planning is better.
 
-        Parameters
-        ----------
-        planning
-            The preemptor under these flavors, with the terms of the profile.
-        search
-            The same, ready to be searched, with the wishes of the profile.
+        It has the terms of the profile; ``search`` is the same, ready, with its wishes.
         """
         claims = planning.claims(self.profile, list(self.caps.items()))
-        with_trees = planning.trees is not False
+
+        def is_closed(earlier: _Bounds, measure: Measure | None, most: int) -> bool:
+            return planning.trees is not False and self._is_closed(claims, earlier, measure, most)
+
+        def is_empty(earlier: _Bounds, measure: Measure | None, most: int) -> bool:
+            """Say whether a tree or two engines find that nothing has at most so much."""
+            limits = (*self.caps.items(), *earlier)
+            return is_closed(earlier, measure, most) or (
+                self.engines_asked.ask(search, limits, measure, most).outcome == "none"
+            )
+
         if self.values is None:
-            closed = with_trees and self._is_closed(claims, (), None, 0)
-            return closed or self._agreed(search, (), None, 0)
+            return is_empty((), None, 0)
         earlier: list[tuple[Measure, int]] = []
         for measure, value in zip(with_names(self.profile.levels), self.values, strict=True):
-            if with_trees and self._is_closed(claims, earlier, measure, value):
+            if is_closed(earlier, measure, value):
                 return True  # nothing is even as good
-            closed = value == 0 or (
-                with_trees and self._is_closed(claims, earlier, measure, value - 1)
-            )
-            if not closed and not self._agreed(search, earlier, measure, value - 1):
+            if value and not is_empty(earlier, measure, value - 1):
                 return False
             earlier.append((measure, value))
         return True
@@ -505,18 +506,10 @@ class Elsewhere:
             return False
         stated = [Stated(each, value, proved=False) for each, value in earlier]
         try:
-            if measure is None:
-                question = claims.infeasible()
-            else:
-                question = claims.level(stated, measure, most + 1)
-            grown = grow(question, self.deadline, LITTLE)
+            question = claims.level(stated, measure, most + 1) if measure else claims.infeasible()
+            closed = grow(question, self.deadline, LITTLE).steps is not None
         except UnsupportedError:
             return False  # amounts that the rows cannot add up exactly
-        if grown.steps is not None:
+        if closed:
             self.engines_asked.engines[TREES] = None
-        return grown.steps is not None
-
-    def _agreed(self, search: Search, earlier: _Bounds, measure: Measure | None, most: int) -> bool:
-        """Say whether two engines find that nothing has at most so much."""
-        limits = (*self.caps.items(), *earlier)
-        return self.engines_asked.ask(search, limits, measure, most).outcome == "none"
+        return closed

@@ -11,17 +11,16 @@ import numpy as np
 from planner.errors import UnsupportedError
 from planner.models.kep83 import assemble, eligible, reasons, relax, rows
 from planner.models.kueue.formulation import Formulation
-from planner.models.shared.classes import Classes, Row
+from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.objective.annotation import read_disruption
 from planner.objective.profiles import Profile
-from planner.problem.array import BoolArray, IntArray
+from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import seconds_waiting
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.decision import Decision
-from planner.solver.bound import Bound, linear_programming_bound
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.state.kep83 import Kep83
@@ -43,10 +42,9 @@ class Kep83Rules(KueueRules, frozen=True):
         """Return what victims among these classes must free, as rows that every answer keeps."""
         return rows(self.kep83, self.columns(classes))
 
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by the linear relaxation."""
-        relaxation = relax(self.kep83, self.columns(classes))
-        return linear_programming_bound(relaxation, classes, costs, limits)
+    def relaxation(self, classes: Classes) -> Relaxation:
+        """Return all that a linear program is to know."""
+        return relax(self.kep83, self.columns(classes))
 
     def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
         """Return whether the answer may borrow: that is an option, and not for it to say."""

@@ -10,18 +10,18 @@ from planner.errors import InternalError
 from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, Formulation
 from planner.models.kueue.relaxation import cover_rows, relax
-from planner.models.shared.classes import Classes, Parts, Row
+from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
-from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
 from planner.solver.engine import complete
+from planner.solver.search import AnyRules
 
 Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
 """By group, room for pods of workers on leaves, and where the leader may be."""
 
 
-class KueueRules(Struct, frozen=True):
+class KueueRules(AnyRules, Struct, frozen=True):
     """The rules for one problem.
 
     ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with
@@ -53,18 +53,9 @@ class KueueRules(Struct, frozen=True):
         """Return what victims among these classes must free, as rows that every answer keeps."""
         return cover_rows(self.problem, self.columns(classes))
 
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little of some flavor-resource."""
-        return falls_short(self.rows(classes), classes)
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single row."""
-        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
-
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by the linear relaxation."""
-        relaxation = relax(self.problem, self.columns(classes))
-        return linear_programming_bound(relaxation, classes, costs, limits)
+    def relaxation(self, classes: Classes) -> Relaxation:
+        """Return all that a linear program is to know."""
+        return relax(self.problem, self.columns(classes))
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts the victims."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, get_args
 
 from planner.errors import InputError, PlannerError, SchemaError
@@ -13,7 +14,7 @@ from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.slices import without_slices
-from planner.quota.kueue.snapshot import Preemptor, build_snapshot, take_snapshot
+from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way
 from planner.reference.kueue.decision import Decision, decide
@@ -22,9 +23,9 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.placement import not_replayed, snapshot_for
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.release import under_release, with_release
+from planner.solver.kueue.release import by_other_releases, under_release
 from planner.solver.kueue.solve import solve_planning as solve
-from planner.solver.kueue.stability import solve_stable, with_stability
+from planner.solver.kueue.stability import Solve, solve_stable, with_stability
 from planner.solver.start import Given, Wanted, clock_of, only_pending
 from planner.stage import begin
 from planner.state.kep83 import read_rules
@@ -40,12 +41,15 @@ SMALL: Final = 300
 """Workloads that hold quota up to which it is looked at: a decision for every head of a tree."""
 
 
-def with_turn(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
+def with_turn(
+    planning: Planning, plan: Plan, deadline: Deadline, notes: tuple[str, ...] = ()
+) -> Plan:
     """Return a plan, and Kueue's own beside it, with what keeps Kueue from the preemptor.
 
     Who is in the way in every cycle is not looked for in a large state, and where Kueue evicts
     nobody anyhow.
     """
+    plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
     if plan.greedy is None:
         return plan
     reason = planning.held_back
@@ -181,7 +185,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
 
     Nothing is said of what happens next under rules that are not Kueue's own.
     """
-    solved: Callable[[Planning, Profile, Deadline], Plan] = solve
+    solved: Solve = solve
     if wanted.flavors == "optimal":
         from planner.solver.kueue.flavors import solve_flavors as solved  # noqa: PLC0415
 
@@ -194,9 +198,12 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
     plan = solved(planning, profile, deadline)
     if planning.by_own_rules:
-        plan = with_recorded(planning, plan, solved, profile, deadline)
-        plan = with_placement(planning, with_release(planning, plan, deadline))
-        plan = with_turn(planning, plan, deadline)
+        notes = chain(
+            by_recorded_requests(planning, solved, profile, deadline),
+            by_other_releases(planning, deadline),
+            with_placement(planning),
+        )
+        plan = with_turn(planning, plan, deadline, tuple(notes))
     asked = wanted.stability or profile.counts("D11")
     # Where pods are placed on nodes, quota alone does not say what victims do next.
     cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
@@ -216,13 +223,11 @@ MOST_NAMED: Final = 5
 MOST_TARGETS: Final = 10
 """So many are named of those whom Kueue itself evicts."""
 
-Solve = Callable[[Planning, Profile, Deadline], Plan]
 
-
-def with_recorded(
-    planning: Planning, plan: Plan, solved: Solve, profile: Profile, deadline: Deadline
-) -> Plan:
-    """Return a plan that says what it would be by the requests that Kueue recorded.
+def by_recorded_requests(
+    planning: Planning, solved: Solve, profile: Profile, deadline: Deadline
+) -> Iterator[str]:
+    """Say what the plan would be by the requests that Kueue recorded.
 
     Nothing is said where these are the same, flavors are given, or time is up (rule E1 of
     docs/semantics/kueue-features.md §10).
@@ -231,15 +236,21 @@ def with_recorded(
     recorded = planning.preemptor.workload.status.resource_requests
     known = not recorded or configuration.requests_from == "recorded"
     if known or planning.fixed is not None or deadline.passed:
-        return plan
+        return
     changed = configuration.counting("recorded")
     state = planning.state.model_copy(update={"configuration": changed})
     placing = planning.placement is not None
     snapshot = build_snapshot(state, planning.snapshot.now, placing=placing)
     preemptor = find_preemptor(state, snapshot, planning.preemptor.key)
-    # They differ in zeros only: the plan would be the same.
-    if _totals(preemptor) == _totals(planning.preemptor):
-        return plan
+    mine, theirs = (
+        [
+            (one.name, {name: units for name, units in one.totals.items() if units})
+            for one in who.pod_sets
+        ]
+        for who in (planning.preemptor, preemptor)
+    )
+    if mine == theirs:  # they differ in zeros at most: the plan would be the same
+        return
     try:
         other = Planning(state, snapshot, preemptor, planning.costs)
         found = solved(other, profile, deadline)
@@ -247,51 +258,35 @@ def with_recorded(
         said = f"{found.explanation}{who}"
     except PlannerError as error:
         said = f"there is no plan: {error}"
-    note = f"by the requests that Kueue recorded: {said}; --requests recorded plans by these"
-    return plan.model_copy(update={"notes": (*plan.notes, note)})
+    yield f"by the requests that Kueue recorded: {said}; --requests recorded plans by these"
 
 
-def _totals(preemptor: Preemptor) -> list[tuple[str, dict[str, int]]]:
-    """Return what each podset asks for, but for what is 0."""
-    return [
-        (one.name, {name: units for name, units in one.totals.items() if units})
-        for one in preemptor.pod_sets
-    ]
-
-
-def with_placement(planning: Planning, plan: Plan) -> Plan:
-    """Return a plan that looks at no topology with what Kueue itself would do, if one decides.
+def with_placement(planning: Planning) -> Iterator[str]:
+    """Say what Kueue itself would do where a topology decides, and the plan looks at none.
 
     Source: docs/semantics/kueue-topology.md §3 and §6.
     """
-    if planning.placement is not None:
-        return plan
-    said = _without_placement(planning)
-    return plan.model_copy(update={"notes": (*plan.notes, said)}) if said else plan
-
-
-def _without_placement(planning: Planning) -> str:
-    state, preemptor = planning.state, planning.preemptor
-    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
-        return ""
+    state, preemptor, key = planning.state, planning.preemptor, planning.preemptor.key
+    on_nodes = any(flavor.spec.topology_name for flavor in state.resource_flavors)
+    if planning.placement is not None or not on_nodes:
+        return
     queue = planning.snapshot.queues[preemptor.queue]
     # Not the snapshot of the plan, which counts quota only.
-    snapshot = build_snapshot(
-        state, planning.snapshot.now, planning.snapshot.tree.frs, placing=True
-    )
-    topologies = snapshot.topologies
-    pod_sets = preemptor.workload.spec.pod_sets
+    now, frs = planning.snapshot.now, planning.snapshot.tree.frs
+    snapshot = build_snapshot(state, now, frs, placing=True)
+    topologies, pod_sets = snapshot.topologies, preemptor.workload.spec.pod_sets
     placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
     if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
-        return ""
+        return
     why = not_replayed(state, topologies, queue)
     if why:
-        return f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
+        yield f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
+        return
     try:
-        decision = decide(snapshot, preemptor, planning.fixed)
+        decided = _in_words(key, decide(snapshot, preemptor, planning.fixed))
+        yield f"with pods placed on nodes, Kueue itself {decided}"
     except Crash as error:
-        return str(error)
-    return f"with pods placed on nodes, Kueue itself {_in_words(preemptor.key, decision)}"
+        yield str(error)
 
 
 def _in_words(key: str, decision: Decision) -> str:

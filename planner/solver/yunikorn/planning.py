@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
-from planner.models.shared.classes import Classes, Parts, Row
+from planner.models.shared.classes import Classes, Row
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.models.yunikorn.formulation import Formulation
 from planner.models.yunikorn.laws import assemble
@@ -39,6 +39,7 @@ from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import Trees
+from planner.solver.search import AnyRules
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
 from planner.state.clock import to_nanoseconds
@@ -47,7 +48,7 @@ from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
 
 
-class YuniKornRules(Struct, frozen=True):
+class YuniKornRules(AnyRules, Struct, frozen=True):
     """The laws for one problem.
 
     ``rules`` names the rule set; ``spare`` says whom YK-01 spares.
@@ -107,17 +108,6 @@ class YuniKornRules(Struct, frozen=True):
         """
         del limits
         return self.quick_bound(classes, costs)
-
-    def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - the protocol's
-        """Return True: the core's amounts are integers, as the model's are."""
-        return True
-
-    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
-        """Return nothing: no group is known to hold an answer by itself."""
-        return Parts()
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
-        """Return nothing: of other sets than a refused one nothing is known."""
 
     def _rows(self, classes: Classes) -> dict[int, NodeRows]:
         return node_rows(self.problem, classes, self.rules)
@@ -285,28 +275,19 @@ _RULE_SETS: Final[Mapping[Laws, RuleSet]] = {
 
 def side_of(rules: object) -> Laws:
     """Return the laws that are asked for, as designed if nothing is said."""
-    for known in _RULE_SETS:
-        if rules == known:
-            return known
-    if rules is not None:
-        raise SchemaError("rules", f'"{rules}" cannot be used', ", ".join(_RULE_SETS))
-    return "design"
+    asked = "design" if rules is None else rules
+    side = next((known for known in _RULE_SETS if known == asked), None)
+    if side is None:
+        raise SchemaError("rules", f'"{asked}" cannot be used', ", ".join(_RULE_SETS))
+    return side
 
 
 def pending_asks(state: YuniKornState) -> tuple[str, ...]:
     """Return the keys of all asks that have no allocation yet, in the order of the state."""
-    held = {
-        allocation.allocation_key
-        for partition in state.partitions
-        for application in partition.applications
-        for allocation in application.allocations
-    }
-    return tuple(
-        ask.allocation_key
-        for partition in state.partitions
-        for _, ask in partition.asks
-        if ask.allocation_key not in held
-    )
+    applications = (one for partition in state.partitions for one in partition.applications)
+    held = {allocation.allocation_key for one in applications for allocation in one.allocations}
+    asks = (ask.allocation_key for partition in state.partitions for _, ask in partition.asks)
+    return tuple(key for key in asks if key not in held)
 
 
 def plan_ask(
@@ -318,19 +299,9 @@ def plan_ask(
 ) -> YuniKornPlanning:
     """Make an ask ready for planning.
 
-    Parameters
-    ----------
-    state
-        The state of the cluster.
-    pending
-        The allocation key of the ask, or the namespace/name of its pod; may be left out when
-        only one is pending.
-    rules
-        ``design``, ``written`` or ``code``; ``design`` when left out.
-    now
-        The clock; the state's own when left out.
-    costs
-        Cost per allocation key.
+    ``pending`` is its allocation key, or the namespace/name of its pod, and may be left out when
+    only one is; ``rules`` are ``design``, which they are if left out, ``written`` or ``code``;
+    ``now`` is the clock, if not the state's own; ``costs`` are given per allocation key.
 
     Raises
     ------

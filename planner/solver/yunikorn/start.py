@@ -44,7 +44,7 @@ LAST_TIER: Final[Measure] = ("D0",)
 
 
 class Sparing(Struct, frozen=True):
-    """A search that spares as many as law 1 asks for.
+    """A search that spares as many as law 1 asks for, ``spare`` says whom.
 
     ``settled`` says whether it is known that nobody more can be spared.
     """
@@ -63,11 +63,6 @@ class LastResort(Struct, frozen=True):
     victims: Sequence[int] | None = None
 
 
-def to_spare(profile: Profile) -> tuple[Spared, ...]:
-    """Return whom law 1 spares under a profile if that can be, the most first."""
-    return ("last-tier", "opted-out") if LAST_TIER in profile.levels else ("opted-out",)
-
-
 def sparing(
     free: Search,
     rules: YuniKornRules,
@@ -75,21 +70,15 @@ def sparing(
     candidates: Sequence[int],
     known: Sequence[int] | None = None,
 ) -> Sparing:
-    """Spare whom law 1 spares, if some legal set does.
+    """Spare whom law 1 spares under a profile, if some legal set does.
 
-    Parameters
-    ----------
-    free, rules
-        A search that spares nobody, and its rules.
-    profile
-        The objective.
-    candidates
-        Positions of the allocations that no law excludes by itself.
-    known
-        Positions of a legal set without anybody who opted out, if there is one.
+    ``free`` is a search by ``rules`` that spares nobody; ``candidates`` are positions of whom no
+    law excludes by itself, ``known`` those of a legal set without anybody who opted out.
     """
     settled = True
-    for spare in to_spare(profile):
+    # Originators are spared only where D0 counts them; whom more can be spared of comes first.
+    last_tier: tuple[Spared, ...] = ("last-tier",) if LAST_TIER in profile.levels else ()
+    for spare in (*last_tier, "opted-out"):
         if not spared_by(rules.problem, spare)[list(candidates)].any():
             continue  # there is nobody to spare
         # Without caps or wishes: whom law 1 spares does not depend on what the user asks for.
@@ -128,19 +117,15 @@ def why_last_resort(
     return LastResort("certified" if trees else "solver", trees, found.engines)
 
 
-class PreparedAsk(Struct, frozen=True):
+class PreparedAsk(Sparing, frozen=True, kw_only=True):
     """A search that is ready for its levels.
 
-    ``free`` is the same search before law 1 and caps, ``rules`` are its rules; ``spare`` says whom
-    law 1 spares, ``settled`` whether it is known that nobody more can be; ``dropped`` what was
-    said about caps, ``within`` whether the core's own answer is one that the search may give.
+    ``free`` is the same search before law 1 and caps, ``rules`` are its rules; ``dropped`` is what
+    was said about caps, ``within`` whether the core's own answer is one that the search may give.
     """
 
-    search: Search
     free: Search
     rules: YuniKornRules
-    spare: Spared
-    settled: bool
     dropped: str
     within: bool
 
@@ -167,11 +152,14 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
         found, answer = search_yunikorn(planning, profile, deadline, greedy, known=resort.victims)
         proved, resort = _proved(planning, profile, found, answer)
     search = found.search
-    certificate = certify(
-        planning.state.digest, proved.levels, started, proved=proved, caps=search.caps
-    ).model_copy(update={"last_resort": resort.proof})
+    certificate = certify(planning.state.digest, proved, started, caps=search.caps)
+    certificate = certificate.model_copy(update={"last_resort": resort.proof})
     if proved.victims is None:
-        why = _why_none(planning, profile, search) if proved.outcome == "infeasible" else None
+        why, problem, candidates = None, planning.problem, planning.eligible
+        if proved.outcome == "infeasible":
+            classes, rules = build_classes(problem, candidates, []), planning.subject.rules
+            why = blame_wishes(search, profile)
+            why = why or explain_infeasible(problem, classes, candidates, rules)
         return no_plan(planning, profile, greedy, certificate, why)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
@@ -259,7 +247,10 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
     dropped = cap(search, profile, greedy)
-    return PreparedAsk(search, free, rules, spared.spare, spared.settled, dropped, within)
+    spare, settled = spared.spare, spared.settled
+    return PreparedAsk(
+        search, spare, settled, free=free, rules=rules, dropped=dropped, within=within
+    )
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
@@ -269,13 +260,6 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     if not planning.problem.may_preempt:
         return "infeasible", explain_refusal(planning.cluster, planning.asking.ask)
     return None
-
-
-def _why_none(planning: YuniKornPlanning, profile: Profile, search: Search) -> str:
-    problem, candidates = planning.problem, planning.eligible
-    classes = build_classes(problem, candidates, [])
-    by_wishes = blame_wishes(search, profile)
-    return by_wishes or explain_infeasible(problem, classes, candidates, planning.subject.rules)
 
 
 def _reachable(planning: YuniKornPlanning) -> BoolArray:
@@ -297,9 +281,7 @@ def _reachable(planning: YuniKornPlanning) -> BoolArray:
 __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
 
-def pending(state: YuniKornState) -> tuple[str, ...]:
-    """Return the keys of all asks that have no allocation yet, in the order of the dump."""
-    return pending_asks(state)
+pending = pending_asks
 
 
 def check(given: Given, wanted: Wanted) -> None:

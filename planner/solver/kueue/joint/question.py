@@ -228,11 +228,16 @@ class Question(Struct, frozen=True, dict=True):
     @cached_property
     def forest(self) -> Forest:
         """The workloads of all trees concerned. There must be an entrant with a way."""
-        today = [
-            _today(self.state, self.snapshot, *pair)
-            for pair in zip(self.preemptors, self.choices, strict=True)
-        ]
-        return build_forest(self.snapshot, self.entrants, today)
+        snapshot, today = self.snapshot, []
+        for preemptor, choices in zip(self.preemptors, self.choices, strict=True):
+            # What it asks for in the flavors that Kueue assigns it today.
+            assignment = Planning(self.state, snapshot, preemptor).decision.assignment
+            if assignment.mode == "NoFit":
+                wanted = choices[0].asked if choices else {}
+            else:
+                wanted = asked(snapshot, preemptor, assignment)
+            today.append({snapshot.tree.frs[fr]: amount for fr, amount in wanted.items()})
+        return build_forest(snapshot, self.entrants, today)
 
     def alone(self, key: str) -> tuple[Mode, Sequence[Demand]]:
         """Return how a pending workload would fit by itself in the flavors of Kueue's decision."""
@@ -356,15 +361,3 @@ def _with_others(snapshot: Snapshot, others: Sequence[_Waiting]) -> Usage:
                 most[fr] = max(amount, most.get(fr, 0))
         usage.add(preemptor.queue, most)
     return usage
-
-
-def _today(
-    state: State, snapshot: Snapshot, preemptor: Preemptor, choices: Sequence[Flavored]
-) -> dict[FlavorResource, int]:
-    """Return what a pending workload asks for in the flavors that Kueue assigns it today."""
-    assignment = Planning(state, snapshot, preemptor).decision.assignment
-    if assignment.mode == "NoFit":
-        wanted = choices[0].asked if choices else {}
-    else:
-        wanted = asked(snapshot, preemptor, assignment)
-    return {snapshot.tree.frs[fr]: amount for fr, amount in wanted.items()}

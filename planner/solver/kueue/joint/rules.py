@@ -25,20 +25,19 @@ from msgspec.structs import replace
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.kueue.relaxation import joint_cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
-from planner.models.shared.classes import Classes, Parts, Relaxation, Row
+from planner.models.shared.classes import Classes, Row
 from planner.models.shared.measure import Measured
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
 from planner.quota.kueue.assignment import contested
-from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run, within
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
 from planner.solver.levels import LevelResult, solve_levels
-from planner.solver.search import Search
+from planner.solver.search import AnyRules, Search
 from planner.solver.second_opinion import is_impossible, soon
 
 
@@ -52,7 +51,7 @@ class Freeing(Struct, frozen=True):
 
 
 @dataclass
-class RelaxedRules:
+class RelaxedRules(AnyRules):
     """The cover rows as rules: what entrants in ``admit`` need, in whatever order."""
 
     question: Question
@@ -76,31 +75,6 @@ class RelaxedRules:
         """Return the cover rows over some classes."""
         return joint_cover_rows(self.question.entrants, self.admit, classes)
 
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little of some flavor-resource."""
-        return falls_short(self.rows(classes), classes)
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single cover row."""
-        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
-
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by all cover rows together."""
-        relaxation = Relaxation(self.rows(classes), 0)
-        return linear_programming_bound(relaxation, classes, costs, limits)
-
-    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
-        """Return nothing: no group is known to hold an answer by itself."""
-        return Parts()
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
-        """Return nothing: of other sets than a refused one nothing is known."""
-
-    def is_lawful(self, positions: Sequence[int]) -> bool:
-        """Say that no set is refused."""
-        del positions
-        return True
-
 
 def bounds_in_any_order(
     rules: RelaxedRules, unsolved: Search, levels: Sequence[Measure], found: Sequence[LevelResult]
@@ -108,13 +82,8 @@ def bounds_in_any_order(
     """Return levels with the bounds that hold in every order.
 
     A level is bounded as long as all levels before it are closed; after that nothing is known.
-
-    Parameters
-    ----------
-    unsolved
-        The search as it was before its levels, its caps and wishes included, with the answer.
-    found
-        The levels of the answer.
+    ``unsolved`` is the search as it was before its levels, its caps and wishes included, with the
+    answer, and ``found`` are the levels of that.
     """
     search = dataclasses.replace(unsolved, rules=rules, cut=[])
     free = solve_levels(search, levels).levels

@@ -170,7 +170,7 @@ def serve_at_best(
     return steps
 
 
-def refitting(left: Snapshot, victims: Iterable[Admitted]) -> list[Admitted]:
+def refitting(left: Snapshot, victims: Iterable[Admitted]) -> tuple[str, ...]:
     """Return which victims would fit again, where they were, one after the other in this order.
 
     What they held is compared with what is available in the end: they were evicted for nothing.
@@ -183,5 +183,5 @@ def refitting(left: Snapshot, victims: Iterable[Admitted]) -> list[Admitted]:
         )
         if all(room):
             usage.add(victim.queue, victim.usage)
-            found.append(victim)
-    return found
+            found.append(victim.key)
+    return tuple(found)

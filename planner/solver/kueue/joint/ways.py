@@ -114,49 +114,43 @@ def ways_of(
     UnsupportedError
         If too many flavor-resources may be short, or usage has saturated 64 bits.
     """
-    return tuple(
-        way
-        for number, choice in enumerate(choices)
-        for way in _ways(snapshot, preemptor, number, choice, others)
-    )
-
-
-def _ways(
-    snapshot: Snapshot, preemptor: Preemptor, number: int, choice: Flavored, others: Usage
-) -> Iterator[Way]:
     tree, queue = snapshot.tree, preemptor.queue
-    # With all of it contested: the problem then has every workload that some way may take.
-    base = build_problem(snapshot, preemptor, _all_short(snapshot, choice))
-    local = {fr: i for i, fr in enumerate(base.frs)}
-    wanted = {local[tree.frs[fr]]: amount for fr, amount in choice.asked.items()}
-    reserved = {tree.frs[fr]: amount for fr, amount in choice.reserved.items()}
-    scarce = [
-        fr for fr, amount in choice.asked.items() if amount > max(0, others.available(queue, fr))
-    ]
-    if len(scarce) > MOST_SHORT:
-        found = f"{len(scarce)} of its flavor-resources may be short"
-        raise UnsupportedError(preemptor.key, found, f"at most {MOST_SHORT}")
-    for short in chain.from_iterable(combinations(scarce, n) for n in range(len(scarce) + 1)):
-        by_reclaim = tuple(fr for fr in short if not _may_preempt(snapshot, preemptor, choice, fr))
-        # Reclaiming asks for a quota that holds it below the root; here there is no cohort between.
-        if by_reclaim and len(base.path) <= 2:  # noqa: PLR2004 - the queue and its root
-            continue
-        problem = replace(
-            base,
-            contested=sorted(local[tree.frs[fr]] for fr in short),
-            names_contested=np.array(
-                [not w.names.isdisjoint(short) for w in base.workloads], dtype=np.bool_
-            ),
-        )
-        for supposed, advantage_at in _suppositions(snapshot, problem):
-            yield Way(
-                problem=supposed,
-                flavors=number,
-                asked=wanted,
-                reserved=reserved,
-                advantage_at=advantage_at,
-                by_reclaim=tuple(local[tree.frs[fr]] for fr in by_reclaim),
+    ways = []
+    for number, choice in enumerate(choices):
+        # With all of it contested: the problem then has every workload that some way may take.
+        base = build_problem(snapshot, preemptor, _all_short(snapshot, choice))
+        local = {fr: i for i, fr in enumerate(base.frs)}
+        wanted = {local[tree.frs[fr]]: amount for fr, amount in choice.asked.items()}
+        reserved = {tree.frs[fr]: amount for fr, amount in choice.reserved.items()}
+        scarce = [fr for fr, n in choice.asked.items() if n > max(0, others.available(queue, fr))]
+        if len(scarce) > MOST_SHORT:
+            found = f"{len(scarce)} of its flavor-resources may be short"
+            raise UnsupportedError(preemptor.key, found, f"at most {MOST_SHORT}")
+        for short in chain.from_iterable(combinations(scarce, n) for n in range(len(scarce) + 1)):
+            reclaims = [fr for fr in short if not _may_preempt(snapshot, preemptor, choice, fr)]
+            # Reclaiming asks for a quota that holds it below the root; here there is no cohort
+            # between.
+            if reclaims and len(base.path) <= 2:  # noqa: PLR2004 - the queue and its root
+                continue
+            problem = replace(
+                base,
+                contested=sorted(local[tree.frs[fr]] for fr in short),
+                names_contested=np.array(
+                    [not w.names.isdisjoint(short) for w in base.workloads], dtype=np.bool_
+                ),
             )
+            ways += [
+                Way(
+                    problem=supposed,
+                    flavors=number,
+                    asked=wanted,
+                    reserved=reserved,
+                    advantage_at=advantage_at,
+                    by_reclaim=tuple(local[tree.frs[fr]] for fr in reclaims),
+                )
+                for supposed, advantage_at in _suppositions(snapshot, problem)
+            ]
+    return tuple(ways)
 
 
 def _all_short(snapshot: Snapshot, choice: Flavored) -> Assignment:
