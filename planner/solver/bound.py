@@ -269,16 +269,14 @@ class _Program(Struct, frozen=True, dict=True):
         if branch.solution is None:
             return None
         taken = branch.solution[: len(self.classes)]
-        for choice in self.relaxation.choices:
-            # A choice that the solution keeps anyway would branch into the same bound.
-            if not any(self._keeps(taken, witness) for witness in choice):
-                return choice
-        return None
 
-    def _keeps(self, taken: FloatArray, witness: int) -> bool:
-        row, coefficient = self._of_witness[witness]
-        missing = row.bound - coefficient - float(row.amounts @ taken[row.classes])
-        return missing <= _CLOSE * abs(row.bound)
+        def keeps(witness: int) -> bool:
+            row, coefficient = self._of_witness[witness]
+            missing = row.bound - coefficient - float(row.amounts @ taken[row.classes])
+            return missing <= _CLOSE * abs(row.bound)
+
+        # A choice that the solution keeps anyway would branch into the same bound.
+        return next((one for one in self.relaxation.choices if not any(map(keeps, one))), None)
 
     @cached_property
     def _of_witness(self) -> dict[int, tuple[Row, int]]:

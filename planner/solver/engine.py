@@ -25,15 +25,7 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 from msgspec.structs import replace
 from ortools import __version__  # type: ignore[attr-defined] # mypy sees no module of its own
-from ortools.sat.python.cp_model_helper import (
-    ConstraintProto,
-    CpModelProto,
-    CpSatHelper,
-    CpSolverResponse,
-    CpSolverStatus,
-    SatParameters,
-    SolveWrapper,
-)
+from ortools.sat.python import cp_model_helper as cp
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
@@ -162,7 +154,7 @@ def _attempt(
     builder: Builder,
     objective: Linear | None,
     stated: tuple[int, int],
-    parameters: SatParameters,
+    parameters: cp.SatParameters,
     effort: float,
 ) -> Run:
     """Solve with some parameters, and with no more than some effort.
@@ -215,24 +207,24 @@ def reconciled(known: Run, found: Run, objective: Linear | None, trivial: int) -
 
 
 def _ask(
-    proto: CpModelProto, parameters: SatParameters, exact: Exact
+    proto: cp.CpModelProto, parameters: cp.SatParameters, exact: Exact
 ) -> tuple[Outcome, Sequence[int], int]:
     """Return what the solver says, a solution, and a bound on the objective without constant.
 
     What it calls a solution and is none makes all that it says unknown.
     """
     response = _solve(proto, parameters)
-    if response.status == CpSolverStatus.MODEL_INVALID:
-        message = f"CP-SAT calls the model invalid: {CpSatHelper.validate_model(proto)}"
+    if response.status == cp.CpSolverStatus.MODEL_INVALID:
+        message = f"CP-SAT calls the model invalid: {cp.CpSatHelper.validate_model(proto)}"
         raise InternalError(message)
-    if response.status == CpSolverStatus.INFEASIBLE:
+    if response.status == cp.CpSolverStatus.INFEASIBLE:
         return "infeasible", (), 0
     solution = list(response.solution)
-    if response.status == CpSolverStatus.UNKNOWN or not exact.admits(solution):
+    if response.status == cp.CpSolverStatus.UNKNOWN or not exact.admits(solution):
         return "unknown", (), 0
     # The solver's own integer, not the double it shows.
     bound = response.inner_objective_lower_bound
-    proved = response.status == CpSolverStatus.OPTIMAL
+    proved = response.status == cp.CpSolverStatus.OPTIMAL
     return "optimal" if proved else "feasible", solution, bound
 
 
@@ -247,10 +239,10 @@ def _exact(builder: Builder) -> Exact:
     return _READ[builder]
 
 
-def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
-    wrapper = SolveWrapper()
+def _solve(proto: cp.CpModelProto, parameters: cp.SatParameters) -> cp.CpSolverResponse:
+    wrapper = cp.SolveWrapper()
     wrapper.set_parameters(parameters)
-    solve: Callable[[CpModelProto], CpSolverResponse] = wrapper.solve
+    solve: Callable[[cp.CpModelProto], cp.CpSolverResponse] = wrapper.solve
     if parameters.max_deterministic_time <= _AT_ONCE:
         return solve(proto)
     return waited_for(lambda: solve(proto), wrapper.stop_search)
@@ -270,7 +262,7 @@ def complete(
         If the solver says neither.
     """
     builder.minimize(objective or Linear({}))
-    proto = CpModelProto()
+    proto = cp.CpModelProto()
     # On a copy: the model itself goes on without these counts.
     proto.copy_from(builder.proto)
     for variable, count in zip(take, counts, strict=True):
@@ -296,8 +288,8 @@ def complete(
     return None
 
 
-def _one_worker(deadline: Deadline) -> SatParameters:
-    parameters = SatParameters()
+def _one_worker(deadline: Deadline) -> cp.SatParameters:
+    parameters = cp.SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED
     left = deadline.left()
@@ -308,7 +300,7 @@ def _one_worker(deadline: Deadline) -> SatParameters:
 
 def _careful(
     deadline: Deadline, *, presolve: bool = False, thorough: bool = False
-) -> SatParameters:
+) -> cp.SatParameters:
     """Return the parameters of a quick attempt, of one with presolve, or of a thorough one."""
     parameters = _one_worker(deadline)
     # Never 0: without a linear program the cover rows bound nothing (docs/design/solver.md §4).
@@ -371,7 +363,7 @@ class _Row(NamedTuple):
 class Exact:
     """A model as it was read: asking again costs only what was added to it since."""
 
-    model: CpModelProto
+    model: cp.CpModelProto
     _domains: list[tuple[int, int]] = field(default_factory=list)
     _rows: list[_Row] = field(default_factory=list)
 
@@ -391,7 +383,7 @@ class Exact:
         )
 
 
-def satisfies(model: CpModelProto, point: Sequence[int]) -> bool:
+def satisfies(model: cp.CpModelProto, point: Sequence[int]) -> bool:
     """Say whether a point is a solution of a model."""
     return Exact(model).admits(point)
 
@@ -406,7 +398,7 @@ def value_of(variables: Iterable[int], coefficients: Iterable[int], point: Seque
     return sum(c * point[v] for v, c in zip(variables, coefficients, strict=True))
 
 
-def _read(row: ConstraintProto) -> _Row:
+def _read(row: cp.ConstraintProto) -> _Row:
     enforced = row.enforcement_literal
     when = list(enforced) if len(enforced) else ()
     if row.has_linear():

@@ -63,7 +63,29 @@ def sweep(
         if left == 0 or len(plans) == most_points:
             break
         wishes = Wishes(most={second: left - 1})
-    return _front((first, second), plans, answer)
+    # The answer that ended the sweep is the last point, or none.
+    measures = first, second
+    points = tuple(_point(measures, plan) for plan in plans)
+    cut_short = points and answer is plans[-1] and points[-1].values[1] > 0
+    complete = not cut_short and answer.status in {"optimal", "infeasible"}
+    unproved = answer.status == "feasible"
+    status: Status = "unknown"
+    if complete:
+        status = "optimal" if points else "infeasible"
+    elif points or unproved:
+        status = "feasible"
+    return Front(
+        scheduler=answer.scheduler,
+        objective=answer.objective,
+        status=status,
+        explanation=_explained(len(points), answer, complete=complete),
+        preemptor=answer.preemptor,
+        measures=(_described(first), _described(second)),
+        points=points,
+        unproved=_point(measures, answer) if unproved else None,
+        greedy=_greedy(measures, points, answer, complete=complete),
+        notes=answer.notes,
+    )
 
 
 def _value(plan: AnyPlan, measure: Measure) -> int:
@@ -75,31 +97,6 @@ def _value(plan: AnyPlan, measure: Measure) -> int:
         found = f"time was up before {measure_id(measure)} of a plan was known"
         raise UnsupportedError("objective", found, hint="--time-limit gives it longer")
     return value
-
-
-def _front(measures: tuple[Measure, Measure], plans: Sequence[AnyPlan], last: AnyPlan) -> Front:
-    """Return the points found; ``last`` is the answer that ended the sweep, a point or not."""
-    points = tuple(_point(measures, plan) for plan in plans)
-    cut_short = points and last is plans[-1] and points[-1].values[1] > 0
-    complete = not cut_short and last.status in {"optimal", "infeasible"}
-    unproved = last.status == "feasible"
-    status: Status = "unknown"
-    if complete:
-        status = "optimal" if points else "infeasible"
-    elif points or unproved:
-        status = "feasible"
-    return Front(
-        scheduler=last.scheduler,
-        objective=last.objective,
-        status=status,
-        explanation=_explained(len(points), last, complete=complete),
-        preemptor=last.preemptor,
-        measures=(_described(measures[0]), _described(measures[1])),
-        points=points,
-        unproved=_point(measures, last) if unproved else None,
-        greedy=_greedy(measures, points, last, complete=complete),
-        notes=last.notes,
-    )
 
 
 def _point(measures: tuple[Measure, Measure], plan: AnyPlan) -> FrontPoint:

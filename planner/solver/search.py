@@ -303,7 +303,13 @@ class Search:
         cascades = self.rules.table.cascades
         learned = len(cascades.cuts) if cascades else 0
         formulation, take = self.state(classes, rows, members)
-        usable = not rows and self._suits(classes, members)
+        counts = self.incumbent
+        usable = (
+            not rows
+            and counts is not None
+            and sum(counts[k] for k in classes) == sum(counts)
+            and all(counts[k] >= count for k, count in members.items())
+        )
         objective = None
         if measure is not None:
             objective = express(formulation, self.rules.table, measure)
@@ -436,21 +442,12 @@ class Search:
         possible = [(row, least) for row, least in different if builder.bounds(row)[1] >= least]
         builder.any_of(builder.witnesses(possible))
 
-    def _suits(self, classes: Sequence[int], members: Mapping[int, int]) -> bool:
-        """Say whether the incumbent keeps to some classes and has the members asked for."""
-        if self.incumbent is None:
-            return False
-        counts = self.incumbent
-        within = sum(counts[k] for k in classes) == sum(counts)
-        return within and all(counts[k] >= count for k, count in members.items())
-
     def hint(
         self, formulation: Measured, classes: Sequence[int], objective: Linear | None
     ) -> Sequence[int] | None:
         """Return a value for every variable that makes the incumbent.
 
-        With ``None`` in its place, which a search of another kind may return, the solver starts
-        from nothing.
+        Where a search of another kind returns ``None``, the solver starts from nothing.
         """
         counts = [self.answer[k] for k in classes]
         hint = complete(formulation.builder, formulation.take, counts, objective)

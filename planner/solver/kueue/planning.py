@@ -11,13 +11,7 @@ from msgspec.structs import replace
 
 from planner.laws import Law
 from planner.laws.kueue import FS_BORROWING
-from planner.models.kueue.laws import (
-    attempts,
-    eligible,
-    exclusions,
-    reasons,
-    restricted_while_borrowing,
-)
+from planner.models.kueue import laws
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
@@ -141,35 +135,35 @@ class Planning(Planned[Plan]):
 
         Under fair sharing Kueue lists more.
         """
-        lawful = eligible(self.problem)
+        lawful = laws.eligible(self.problem)
         fair = self.problem.fair is not None
         # It looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and
         # §6.4).
-        return lawful, eligible(self.problem, without={FS_BORROWING.id}) if fair else lawful
+        return lawful, laws.eligible(self.problem, without={FS_BORROWING.id}) if fair else lawful
 
     @cached_property
     def _codes(self) -> list[str]:
         """The reason code that the rules give each workload as a victim: (W,)."""
-        return reasons(self.problem)
+        return laws.reasons(self.problem)
 
     @cached_property
     def excluding(self) -> list[tuple[Law, BoolArray]]:
         """The laws that exclude workloads one by one, in order, and whom each excludes: (W,)."""
-        return [(law, forbids(self.problem)) for law, forbids in exclusions(self.problem)]
+        return [(law, forbids(self.problem)) for law, forbids in laws.exclusions(self.problem)]
 
     @cached_property
     def restricted(self) -> BoolArray | None:
         """Whom the only attempt there is spares because it borrows: (W,); ``None`` for no such."""
-        only_borrowing = attempts(self.problem, self.eligible) == (True,)
-        return restricted_while_borrowing(self.problem) if only_borrowing else None
+        only_borrowing = laws.attempts(self.problem, self.eligible) == (True,)
+        return laws.restricted_while_borrowing(self.problem) if only_borrowing else None
 
     def rules(self) -> KueueRules:
         """Return the rules as a search uses them."""
         return KueueRules(
             self.problem,
             self.table,
-            attempts(self.problem, self.eligible),
-            restricted_while_borrowing(self.problem),
+            laws.attempts(self.problem, self.eligible),
+            laws.restricted_while_borrowing(self.problem),
             self.is_lawful,
             self.finds_places,
         )
@@ -395,11 +389,15 @@ class Planning(Planned[Plan]):
             return False
         if self.problem.fair is None:
             return True
-        victims = self.describe_in_order(positions)
-        plan = self.subject.plan(
-            "optimum", "feasible", "", objective="", victims=victims, borrowing=True
+        return self._verify(
+            self._naming(self.describe_in_order(positions), borrowing=True)
+        ).accepted
+
+    def _naming(self, victims: Sequence[Victim], *, borrowing: bool) -> Plan:
+        """Return a plan that claims nothing of its victims but that they are legal."""
+        return self.subject.plan(
+            "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
         )
-        return self._verify(plan).accepted
 
     def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
         """Return the laws that victims break, whoever chose them, in words.
@@ -407,13 +405,8 @@ class Planning(Planned[Plan]):
         Of the attempts that Kueue could make, the one that breaks the fewest counts.
         """
         victims = self.describe_in_order(positions)
-        claims = [
-            self.subject.plan(
-                "kueue", "feasible", "", objective="", victims=victims, borrowing=borrowing
-            )
-            for borrowing in (False, True)
-        ]
-        return min((broken(self._verify(one).verdicts) for one in claims), key=len)
+        plans = [self._naming(victims, borrowing=borrowing) for borrowing in (False, True)]
+        return min((broken(self._verify(plan).verdicts) for plan in plans), key=len)
 
     @property
     def floor(self) -> Floor:

@@ -107,22 +107,15 @@ class KueueRules(AnyRules, Struct, frozen=True):
         InternalError
             If no attempt admits it.
         """
-        taken = [k for k, count in enumerate(counts) if count]
-        wanted = [counts[k] for k in taken]
         for borrowing in self.attempts:
-            columns = self.columns(classes.subset(taken))
-            formulation = assemble(self.problem, columns, [borrowing])
-            if complete(formulation.builder, formulation.take, wanted) is not None:
+            if self._completed(classes, counts, [borrowing])[1] is not None:
                 return borrowing
         message = "no attempt admits the answer"
         raise InternalError(message)
 
     def arrangement(self, classes: Classes, counts: Sequence[int]) -> Arrangement:
         """Return room for all groups with so many of each class gone; empty if there is none."""
-        taken = [k for k, count in enumerate(counts) if count]
-        wanted = [counts[k] for k in taken]
-        formulation = assemble(self.problem, self.columns(classes.subset(taken)), self.attempts)
-        found = complete(formulation.builder, formulation.take, wanted)
+        formulation, found = self._completed(classes, counts, self.attempts)
         if found is None:
             return {}
         return {
@@ -132,3 +125,11 @@ class KueueRules(AnyRules, Struct, frozen=True):
             )
             for one in formulation.standing
         }
+
+    def _completed(
+        self, classes: Classes, counts: Sequence[int], attempts: Sequence[bool]
+    ) -> tuple[Formulation, Sequence[int] | None]:
+        """Return a model in which so many of each class go, and its solution if it has one."""
+        taken = [k for k, count in enumerate(counts) if count]
+        model = assemble(self.problem, self.columns(classes.subset(taken)), attempts)
+        return model, complete(model.builder, model.take, [counts[k] for k in taken])

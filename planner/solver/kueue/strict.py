@@ -60,9 +60,7 @@ class StrictPlanning(Planning):
             return False
         victims = self.describe_in_order(positions)
         for borrowing in self._due:
-            plan = self.subject.plan(
-                "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
-            )
+            plan = self._naming(victims, borrowing=borrowing)
             if self._verify(plan).accepted:
                 found = self.judged(plan).legal
                 self.undecided += found is None
