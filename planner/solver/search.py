@@ -17,12 +17,7 @@ from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
-from planner.solver.bound import (
-    Bound,
-    best_single_row,
-    falls_short,
-    linear_programming_bound,
-)
+from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import ATTEMPTS, Attempt, Run, complete, run
 

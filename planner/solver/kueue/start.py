@@ -127,6 +127,7 @@ def check(given: Given, wanted: Wanted) -> None:
         raise InputError("stability", found, hint="leave it out")
 
 
+@without_garbage_collection()
 def start(state: State, given: Given, costs: Mapping[str, int] | None = None) -> Planning:
     """Make a pending workload ready for planning.
 
@@ -139,13 +140,6 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
         expected = "leave it out: only YuniKorn's written laws and code differ"
         raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=expected)
     begin("preparing")
-    with without_garbage_collection():
-        planning = _start(state, given, costs)
-    planning.certify = given.certify
-    return planning
-
-
-def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
@@ -168,16 +162,19 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if options is None:
         snapshot = under_release(state, snapshot, preemptor)
+    kind: type[Planning] = Planning
+    # These two are seldom asked for, and take as long to load as a small plan to be found.
     if options is not None:
-        # These two are seldom asked for, and take as long to load as a small plan to be found.
         from planner.solver.kueue.kep83 import Kep83Planning  # noqa: PLC0415
 
-        return Kep83Planning(state, snapshot, preemptor, costs, fixed, options=options)
-    if strict:
+        kind = Kep83Planning
+    elif strict:
         from planner.solver.kueue.strict import StrictPlanning  # noqa: PLC0415
 
-        return StrictPlanning(state, snapshot, preemptor, costs, fixed)
-    return Planning(state, snapshot, preemptor, costs, fixed)
+        kind = StrictPlanning
+    planning = kind(state, snapshot, preemptor, costs, fixed, options=options)
+    planning.certify = given.certify
+    return planning
 
 
 def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:
