@@ -35,10 +35,7 @@ PlanT = TypeVar("PlanT", bound=AnyPlan)
 def refuse_illegal(plan: AnyPlan, verification: Verification) -> None:
     """Refuse a plan that the verifier does not accept.
 
-    Raises
-    ------
-    InternalError
-        If a law is broken.
+    Raises `InternalError` if a law is broken.
     """
     if not verification.accepted:
         said = "; ".join(broken(verification.verdicts))
@@ -64,10 +61,7 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     all. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
     Where time does not tell, no answer of the search is proved best.
 
-    Raises
-    ------
-    UnsupportedError
-        If the state cannot tell a term of the profile.
+    Raises `UnsupportedError` if the state cannot tell a term of the profile.
     """
     bind(search, profile)
     if not greedy.victims:
@@ -106,10 +100,7 @@ def keep_caps(
 def bind(search: Search, profile: Profile) -> None:
     """Impose the wishes of a profile on a search that nothing has narrowed yet.
 
-    Raises
-    ------
-    UnsupportedError
-        If the state cannot tell a term of the profile.
+    Raises `UnsupportedError` if the state cannot tell a term of the profile.
     """
     search.rules.table.refuse_missing(profile.name, profile.terms)
     if profile.wishes:
@@ -150,10 +141,7 @@ def refuse_worse(
 
     Where the profile has wishes it may be: they do not bind the scheduler.
 
-    Raises
-    ------
-    InternalError
-        If it is.
+    Raises `InternalError` if it is.
     """
     if profile.wishes:
         return
@@ -241,10 +229,8 @@ class Planned(AnyPlanning, Protocol[PlanT]):
     def accepted(self, plan: PlanT) -> PlanT:
         """Verify a plan and what its certificate claims, and put the verdicts into it.
 
-        Raises
-        ------
-        InternalError
-            If a law refuses the plan, or a claim is not true: it is then no plan at all.
+        Raises `InternalError` if a law refuses the plan, or a claim is not true: it is then no plan
+        at all.
         """
         plan = self.by_its_rules(plan)
         verification = self._verify(plan)
@@ -274,10 +260,7 @@ def without_solver(
 ) -> PlanT:
     """Return the answer where no search is needed: nothing has to go, or nothing can.
 
-    Raises
-    ------
-    InternalError
-        If the verifier does not accept it.
+    Raises `InternalError` if the verifier does not accept it.
     """
     plan: PlanT = planning.subject.plan(
         "optimum",

@@ -256,10 +256,7 @@ def complete(
     With an objective they are the best of such values. ``None`` means that the model does not
     admit the victim set: the solver calls it infeasible without presolve and with it.
 
-    Raises
-    ------
-    Contradiction
-        If the solver says neither.
+    Raises `Contradiction` if the solver says neither.
     """
     builder.minimize(objective or Linear({}))
     proto = cp.CpModelProto()

@@ -287,10 +287,7 @@ def _model(  # noqa: PLR0913, PLR0917 - columns, rows, costs
 def translate(model: CpModelProto) -> Milp:
     """Return the program of a model, its objective included.
 
-    Raises
-    ------
-    NotImplementedError
-        If a row is of a kind that the builder does not make.
+    Raises `NotImplementedError` if a row is of a kind that the builder does not make.
     """
     program = _Program(
         lower=[v.domain[0] for v in model.variables], upper=[v.domain[1] for v in model.variables]

@@ -179,12 +179,8 @@ def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the ti
     admitted by it, and with which flavors; ``victims`` are all who go, with their reason codes.
     Whether it ``is_late`` is asked before each decision.
 
-    Raises
-    ------
-    LookupFailed
-        If a victim's LocalQueue or ClusterQueue is not in the dump.
-    OutOfTime
-        If time is up before everybody was asked.
+    Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
+    if time is up before everybody was asked.
     """
     holder = admit(snapshot, preemptor, assignment)
     after = snapshot_after(snapshot, holder, [victim for victim, _ in victims])
@@ -201,10 +197,7 @@ def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the ti
 def pending_again(state: State, snapshot: Snapshot, victim: Admitted, reason: str) -> Preemptor:
     """Return a victim as what waits once it is gone; ``reason`` is its reason code.
 
-    Raises
-    ------
-    LookupFailed
-        If its LocalQueue or ClusterQueue is not in the dump.
+    Raises `LookupFailed` if its LocalQueue or ClusterQueue is not in the dump.
     """
     return as_preemptor(state, snapshot, evicted(victim, reason, snapshot.now))
 

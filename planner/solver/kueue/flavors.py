@@ -56,12 +56,8 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     the others. The plan is optimal only if every permitted assignment was solved or is proved to
     be no better.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names.
-    InternalError
-        If a plan fails its verification, or the optimum is worse than Kueue's own plan.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if a plan fails its verification, or the optimum is worse than Kueue's own plan.
     """
     started = time.monotonic()
     choices = choices_of(planning)

@@ -111,12 +111,9 @@ class Kep83Planning(Planning):
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
-        Raises
-        ------
-        InputError
-            If it names a group that the state does not know, or counts nothing it protects.
-        UnsupportedError
-            If it counts what victims would do next: Kueue decides that, and not by these rules.
+        Raises `InputError` if it names a group that the state does not know, or counts nothing it
+        protects; `UnsupportedError` if it counts what victims would do next: Kueue decides that,
+        and not by these rules.
         """
         if profile.counts("D11"):
             raise UnsupportedError(

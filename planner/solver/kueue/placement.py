@@ -31,10 +31,7 @@ def snapshot_for(
 ) -> Snapshot:
     """Return the snapshot of a state: with topologies, where they decide and all is known of them.
 
-    Raises
-    ------
-    InputError
-        If the workload cannot be planned for.
+    Raises `InputError` if the workload cannot be planned for.
     """
     wanted = tuple(extra)
     gate = state.configuration.gate("TopologyAwareScheduling")

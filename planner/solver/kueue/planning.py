@@ -216,10 +216,8 @@ class Planning(Planned[Plan]):
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
-        Raises
-        ------
-        InputError
-            If it names a group that the state does not know, or counts nothing it protects.
+        Raises `InputError` if it names a group that the state does not know, or counts nothing it
+        protects.
         """
         told = self._told
         if profile.counts("D11"):
@@ -312,10 +310,7 @@ class Planning(Planned[Plan]):
     def greedy_plan(self) -> Plan:
         """Return what Kueue itself would do, verified.
 
-        Raises
-        ------
-        InternalError
-            If the verifier refuses it.
+        Raises `InternalError` if the verifier refuses it.
         """
         positions = self.greedy_positions()
         codes = [target.reason for target in self.decision.search.targets]
@@ -358,12 +353,8 @@ class Planning(Planned[Plan]):
     def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
         """Return which of some victims would preempt again under these flavors, in their order.
 
-        Raises
-        ------
-        LookupFailed
-            If the LocalQueue or ClusterQueue of one is not in the dump.
-        OutOfTime
-            If time is up before everybody was asked.
+        Raises `LookupFailed` if the LocalQueue or ClusterQueue of one is not in the dump;
+        `OutOfTime` if time is up before everybody was asked.
         """
         found = self.cascade_replay.cascades([self._position[key] for key in victims])
         return tuple(sorted(found, key=lambda one: victims.index(one.victim)))

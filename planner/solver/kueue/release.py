@@ -32,10 +32,7 @@ MOST: Final = 300
 def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Snapshot:
     """Return the snapshot with notes on what the release of Kueue leaves open for a workload.
 
-    Raises
-    ------
-    UnsupportedError
-        If amounts are so large that this release would wrap around.
+    Raises `UnsupportedError` if amounts are so large that this release would wrap around.
     """
     refuse_overflow(snapshot, preemptor)
     name = snapshot.configuration.release.name
@@ -56,10 +53,7 @@ def refuse_overflow(snapshot: Snapshot, preemptor: Preemptor) -> None:
     No sum or difference of a decision exceeds all quotas, limits, usage and the request together.
     Quotas and requests of less than nothing have wrapped around already.
 
-    Raises
-    ------
-    UnsupportedError
-        If there are any.
+    Raises `UnsupportedError` if there are any.
     """
     if snapshot.configuration.rules.saturates:
         return

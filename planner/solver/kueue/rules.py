@@ -102,10 +102,7 @@ class KueueRules(AnyRules, Struct, frozen=True):
     def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
         """Return the attempt an answer belongs to, the first in Kueue's order.
 
-        Raises
-        ------
-        InternalError
-            If no attempt admits it.
+        Raises `InternalError` if no attempt admits it.
         """
         for borrowing in self.attempts:
             if self._completed(classes, counts, [borrowing])[1] is not None:

@@ -165,10 +165,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
 
     ``greedy`` is Kueue's own plan; ``started`` is the monotonic time at which the work began.
 
-    Raises
-    ------
-    InternalError
-        If the plan fails its verification, or is worse than Kueue's own.
+    Raises `InternalError` if the plan fails its verification, or is worse than Kueue's own.
     """
     rules, search = prepared.rules, prepared.search
     claims = planning.claims(profile, search.caps)

@@ -114,12 +114,8 @@ Policy = tuple[str, str]
 def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     """Return which victims of a plan would preempt again.
 
-    Raises
-    ------
-    LookupFailed
-        If a victim's LocalQueue or ClusterQueue is not in the dump.
-    OutOfTime
-        If time is up before all victims were asked.
+    Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
+    if time is up before all victims were asked.
     """
     # The same flavors: what a search has asked already is known.
     if plan.assignment == planning.decision.assignment:
@@ -140,10 +136,7 @@ def with_stability(
     one with a victim whose LocalQueue is not in the dump; elsewhere it gets no term. Where time
     does not tell, a note says so.
 
-    Raises
-    ------
-    LookupFailed
-        If a victim's LocalQueue or ClusterQueue is not in the dump.
+    Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump.
     """
     planning.deadline = deadline
     try:
@@ -230,13 +223,9 @@ def best_stable(
 def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best of the stable plans; where it is proved that there is none, say why.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names, or the LocalQueue or
-        ClusterQueue of a candidate is not in the dump.
-    InternalError
-        If a plan fails its verification.
+    Raises `InputError` if the state cannot tell what the profile counts or names, or the LocalQueue
+    or ClusterQueue of a candidate is not in the dump; `InternalError` if a plan fails its
+    verification.
     """
     plan, free = best_stable(solve, planning, profile, deadline)
     if plan.status != "infeasible" or free.status == "infeasible":

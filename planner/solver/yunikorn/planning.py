@@ -169,10 +169,8 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
-        Raises
-        ------
-        InputError
-            If it names a group that the state does not know, or counts nothing it protects.
+        Raises `InputError` if it names a group that the state does not know, or counts nothing it
+        protects.
         """
         refuse_annotated(profile)
         self.table = apply_profile(

@@ -65,10 +65,7 @@ def describe(question: Question, profile: Profile, told: Found | None, started: 
 
     ``None`` is told if no pending workload has flavors that could ever do.
 
-    Raises
-    ------
-    InternalError
-        If it is called optimal, and not every level says what it rests on.
+    Raises `InternalError` if it is called optimal, and not every level says what it rests on.
     """
     snapshot = question.snapshot
     fit_again: tuple[str, ...] = ()

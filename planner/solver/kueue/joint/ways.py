@@ -45,10 +45,7 @@ class Flavored(Struct, frozen=True):
 def flavored(snapshot: Snapshot, preemptor: Preemptor) -> tuple[Flavored, ...]:
     """Return all flavors that a pending workload could get in any state.
 
-    Raises
-    ------
-    UnsupportedError
-        If there are too many, or Kueue might admit it with fewer pods.
+    Raises `UnsupportedError` if there are too many, or Kueue might admit it with fewer pods.
     """
     if may_shrink(snapshot, preemptor):
         raise UnsupportedError(
@@ -76,10 +73,7 @@ def asked(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> d
 
     It is the request of all podsets, that for ``pods`` included where they get a flavor for it.
 
-    Raises
-    ------
-    UnsupportedError
-        If the workload replaces a slice.
+    Raises `UnsupportedError` if the workload replaces a slice.
     """
     replaced = replaced_by(snapshot, preemptor)
     if replaced is not None:
@@ -109,10 +103,8 @@ def ways_of(
     ``others`` is the usage at the start with all others admitted and nobody evicted: what fits
     then is never short.
 
-    Raises
-    ------
-    UnsupportedError
-        If too many flavor-resources may be short, or usage has saturated 64 bits.
+    Raises `UnsupportedError` if too many flavor-resources may be short, or usage has saturated 64
+    bits.
     """
     tree, queue = snapshot.tree, preemptor.queue
     ways = []
