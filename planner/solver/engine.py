@@ -104,10 +104,7 @@ def run(
     ``attempts`` are made in turn until one settles it. A ``hint`` that is a solution is one that
     is known: nothing worse is returned.
 
-    Raises
-    ------
-    InternalError
-        If CP-SAT calls the model invalid.
+    Raises `InternalError` if CP-SAT calls the model invalid.
     """
     stated = builder.minimize(objective or Linear({}))
     trivial = builder.bounds(objective)[0] if objective else 0

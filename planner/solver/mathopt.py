@@ -357,16 +357,9 @@ class Solved(Struct, frozen=True):
 class Simplex:
     """Minimise ``costs . x`` where every row holds and ``0 <= x <= most``.
 
-    Each row can be missed by units of its largest coefficient, at first by none (`allow_misses`).
-
-    Parameters
-    ----------
-    costs, most
-        (columns,) each.
-    rows
-        Rows over these columns: classes, and ``witnesses`` after those.
-    price
-        What missing a row by a unit costs.
+    ``costs`` and ``most`` are (columns,): classes, and so many ``witnesses`` after those. Each row
+    can be missed by units of its largest coefficient, at first by none (`allow_misses`), of which
+    one costs the ``price``.
     """
 
     def __init__(

@@ -31,19 +31,11 @@ def sweep(
 ) -> Front:
     """Find the Pareto front of two measures, beginning with the least of the first.
 
-    Parameters
-    ----------
-    solve
-        Returns the proven best plan of one pending workload under a profile.
-    most_points
-        After so many points the sweep ends, complete or not.
+    ``solve`` returns the proven best plan of one pending workload under a profile. After
+    ``most_points`` the sweep ends, complete or not.
 
-    Raises
-    ------
-    InputError
-        If ``solve`` refuses the workload or a measure, or time is up before a plan's is known.
-    InternalError
-        If the scheduler's own plan is better than the whole front.
+    Raises `InputError` if ``solve`` refuses the workload or a measure, or time is up before a
+    plan's is known; `InternalError` if the scheduler's own plan is better than the whole front.
     """
     plans: list[AnyPlan] = []
     wishes = Wishes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -73,6 +73,14 @@ class Rules(Protocol):
 
 class AnyRules:
     """Rules of which rows tell what must be freed, unless a scheduler's own say more."""
+
+    problem: Any
+
+    @property
+    def order(self) -> IntArray:
+        """(W,) the rank of each workload in the scheduler's candidate order."""
+        order: IntArray = self.problem.order
+        return order
 
     def rows(self, classes: Classes) -> Sequence[Row]:
         """Return what victims among these classes must free, as rows that every answer keeps."""
@@ -255,21 +263,11 @@ class Search:
     ) -> Run:
         """Solve the exact model on some classes; a found answer becomes the incumbent.
 
-        Parameters
-        ----------
-        classes
-            The classes that may give victims; the others give none.
-        measure
-            What to minimise; any answer will do without one. Where the incumbent does not
-            suit the restrictions, only an answer that is better than it will do.
-        rows
-            Further conditions.
-        full
-            Classes all of whose members go.
-        least
-            A proven lower bound of the measure.
-        attempts
-            What to try in turn, by default what is likely to settle it and all after that.
+        Other classes give no victims, and of those that are ``full`` all members go; ``rows`` are
+        further conditions. Without a ``measure`` to minimise, of which ``least`` is a proven lower
+        bound, any answer will do. Where the incumbent does not suit the restrictions, only one
+        that is better than it will. ``attempts`` are tried in turn, by default what is likely to
+        settle it and all after that.
         """
         if not self.lower.keys() <= set(classes):
             return Run("infeasible")  # every answer left has members of a class left out here

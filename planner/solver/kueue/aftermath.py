@@ -233,14 +233,9 @@ class CascadeReplay:
     What it is asked raises `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in
     the dump, and `OutOfTime` if time is up before everybody was asked; answers so far are kept.
 
-    Attributes
-    ----------
-    workloads, reasons
-        (W,) what holds quota, and the reason code of each as a victim.
-    candidates
-        Positions of those that may be victims of a lawful plan.
-    is_late
-        Whether time is up, asked before each decision.
+    ``workloads`` and ``reasons`` are (W,): what holds quota, and its code as a victim;
+    ``candidates`` are positions of those that may be victims of a lawful plan. Whether it
+    ``is_late`` is asked before each decision.
     """
 
     state: State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -28,7 +28,7 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.share import Shares
 from planner.quota.kueue.slices import Replaced, names_replaced, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.decision import Decision, outcomes
 from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
@@ -43,65 +43,6 @@ if TYPE_CHECKING:
 
 MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
-
-
-class _TouchedTree(NamedTuple):
-    """One tree, at two usages, in the flavor-resources of interest, the most telling first."""
-
-    tree: QuotaTree
-    before: Usage
-    after: Usage
-    frs: Sequence[int]
-
-    def nodes(self, queue: int, others: Iterable[int]) -> tuple[QuotaNode, ...]:
-        """List the tree of a ClusterQueue from its root down.
-
-        Every node on the path of the queue and of the others is there; of the rest only those
-        right below such a node that have quota or usage, at most MAX_SIBLINGS, those first that
-        use most.
-        """
-        touched = {node for place in (queue, *others) for node in self.tree.path(place)}
-        root = self.tree.path(queue)[-1]
-        return tuple(self._below(root, touched))
-
-    def _below(self, node: int, touched: set[int]) -> Iterator[QuotaNode]:
-        known, children = self.tree.nodes[node], self.tree.children[node]
-        listed: set[int] = set()
-        if node in touched:
-            used, quota = self.before.amount, self.tree.subtree
-            others = [
-                child
-                for child in children
-                if child not in touched
-                and any(used[child][fr] or quota[child][fr] for fr in self.frs)
-            ]
-            others.sort(key=lambda child: [-used[child][fr] for fr in self.frs])
-            listed = {*touched.intersection(children), *others[:MAX_SIBLINGS]}
-        yield QuotaNode(
-            name=known.name,
-            kind="ClusterQueue" if known.is_queue else "Cohort",
-            parent=None if known.parent == NO_PARENT else self.tree.nodes[known.parent].name,
-            touched=node in touched,
-            hidden=len(children) - len(listed),
-            uses=tuple(self._use(node, fr) for fr in self.frs),
-        )
-        for child in children:
-            if child in listed:
-                yield from self._below(child, touched)
-
-    def _use(self, node: int, fr: int) -> QuotaUse:
-        tree = self.tree
-        quota = tree.nodes[node].quotas.get(fr)
-        return QuotaUse(
-            flavor=tree.frs[fr].flavor,
-            resource=tree.frs[fr].resource,
-            nominal=tree.nominal(node, fr),
-            quota=tree.subtree[node][fr],
-            borrowing_limit=tree.borrowing_limit(node, fr),
-            lending_limit=quota.lending_limit if quota else None,
-            before=self.before.amount[node][fr],
-            after=self.after.amount[node][fr],
-        )
 
 
 class Subject(Struct, frozen=True, dict=True):
@@ -188,12 +129,58 @@ class Subject(Struct, frozen=True, dict=True):
         return after
 
     def _tree(self, after: Usage, touched: Iterable[int]) -> tuple[QuotaNode, ...]:
-        """Return the tree around the plan, contested flavor-resources first."""
-        snapshot = self.snapshot
+        """Return the tree around the plan from its root down, contested flavor-resources first.
+
+        Every node on the path of the queue and of the others touched is there; of the rest only
+        those right below such a node that have quota or usage, at most MAX_SIBLINGS, those first
+        that use most.
+        """
+        snapshot, queue = self.snapshot, self.preemptor.queue
         short = contested(self.assignment, snapshot)
         frs = sorted({*self._request, *short}, key=lambda fr: (fr not in short, fr))
-        around = _TouchedTree(snapshot.tree, snapshot.usage, after, frs)
-        return around.nodes(self.preemptor.queue, touched) if frs else ()
+        paths = {node for place in (queue, *touched) for node in snapshot.tree.path(place)}
+        root = snapshot.tree.path(queue)[-1]
+        return tuple(self._below(root, paths, after, frs)) if frs else ()
+
+    def _below(
+        self, node: int, touched: set[int], after: Usage, frs: Sequence[int]
+    ) -> Iterator[QuotaNode]:
+        tree, before = self.snapshot.tree, self.snapshot.usage
+        known, children = tree.nodes[node], tree.children[node]
+        listed: set[int] = set()
+        if node in touched:
+            used, quota = before.amount, tree.subtree
+            others = [
+                child
+                for child in children
+                if child not in touched and any(used[child][fr] or quota[child][fr] for fr in frs)
+            ]
+            others.sort(key=lambda child: [-used[child][fr] for fr in frs])
+            listed = {*touched.intersection(children), *others[:MAX_SIBLINGS]}
+        quotas = {fr: known.quotas.get(fr) for fr in frs}
+        yield QuotaNode(
+            name=known.name,
+            kind="ClusterQueue" if known.is_queue else "Cohort",
+            parent=None if known.parent == NO_PARENT else tree.nodes[known.parent].name,
+            touched=node in touched,
+            hidden=len(children) - len(listed),
+            uses=tuple(
+                QuotaUse(
+                    flavor=tree.frs[fr].flavor,
+                    resource=tree.frs[fr].resource,
+                    nominal=tree.nominal(node, fr),
+                    quota=tree.subtree[node][fr],
+                    borrowing_limit=tree.borrowing_limit(node, fr),
+                    lending_limit=own.lending_limit if own else None,
+                    before=before.amount[node][fr],
+                    after=after.amount[node][fr],
+                )
+                for fr, own in quotas.items()
+            ),
+        )
+        for child in children:
+            if child in listed:
+                yield from self._below(child, touched, after, frs)
 
     def _shares(self, after: Usage, touched: Iterable[int]) -> tuple[NodeShare, ...]:
         """Return the shares of the queues and cohorts touched, the preemptor's side first."""

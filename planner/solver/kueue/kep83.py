@@ -62,6 +62,9 @@ class Kep83Planning(Planning):
     """
 
     NAME: ClassVar = "KEP-83"
+    NEVER_LOOKED: ClassVar = (
+        "its flavors are given as fitting, which they do not, so nothing is preempted"
+    )
     by_own_rules = False
     options: Kep83
 
@@ -128,10 +131,6 @@ class Kep83Planning(Planning):
         if waited < self.options.wait:
             return f"it has waited {waited} s and may not preempt before {self.options.wait} s"
         return super().why_infeasible()
-
-    def why_never_looked(self) -> str:
-        """Say why nobody looks for victims of a preemptor that does not fit."""
-        return "its flavors are given as fitting, which they do not, so nothing is preempted"
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""

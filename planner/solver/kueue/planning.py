@@ -57,6 +57,11 @@ class Planning(Planned[Plan]):
     scheduler = "kueue"
     NAME: ClassVar = "Kueue"
     """Whose algorithm the greedy answer is."""
+    NEVER_LOOKED: ClassVar = (
+        "Kueue takes it for fitting, which it does not, and so never looks for victims "
+        "(flavorFungibility.preference PreemptionOverBorrowing)"
+    )
+    """Why nobody looks for victims of a preemptor that does not fit."""
     by_own_rules: ClassVar = True
     """Whether the rules are Kueue's own of today: only of those it is known what happens next."""
 
@@ -451,13 +456,6 @@ class Planning(Planned[Plan]):
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
         return explain_infeasible(self.problem, self.eligible)
-
-    def why_never_looked(self) -> str:
-        """Say why nobody looks for victims of a preemptor that does not fit."""
-        return (
-            "Kueue takes it for fitting, which it does not, and so never looks for victims "
-            "(flavorFungibility.preference PreemptionOverBorrowing)"
-        )
 
     def starves(self, positions: Sequence[int]) -> bool:
         """Say whether victims leave too little of what Kueue's search does not look at.

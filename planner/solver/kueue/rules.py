@@ -12,7 +12,7 @@ from planner.models.kueue.formulation import Columns, Formulation
 from planner.models.kueue.relaxation import cover_rows, relax
 from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.objective.terms import TermTable
-from planner.problem.array import BoolArray, IntArray
+from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.solver.engine import complete
 from planner.solver.search import AnyRules
@@ -35,11 +35,6 @@ class KueueRules(AnyRules, Struct, frozen=True):
     restricted: BoolArray
     judge: Callable[[Sequence[int]], bool]
     finds_places: Callable[[Sequence[int]], bool]
-
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in Kueue's candidate order."""
-        return self.problem.order
 
     def columns(self, classes: Classes) -> Columns:
         """Return classes with what the laws ask of them."""

@@ -130,12 +130,8 @@ def set_up(
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan under a profile, verified, with its certificate.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names.
-    InternalError
-        If a plan fails its verification, or the optimum is worse than Kueue's own plan.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if a plan fails its verification, or the optimum is worse than Kueue's own plan.
     """
     started = time.monotonic()
     with without_garbage_collection():
@@ -235,7 +231,7 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
     # The defect of §4.1, point 6: a podset counts as Fit for having no reasons, though a resource
     # of it lacks room.
     if assignment.mode == "Fit":
-        return "infeasible", planning.why_never_looked()
+        return "infeasible", planning.NEVER_LOOKED
     return None
 
 

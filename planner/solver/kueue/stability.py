@@ -200,13 +200,9 @@ def best_stable(
     That one comes first, in half of the time: if it is stable, none is better. A plan of which
     time did not tell is no answer.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names, or the LocalQueue or
-        ClusterQueue of a candidate is not in the dump.
-    InternalError
-        If a plan fails its verification.
+    Raises `InputError` if the state cannot tell what the profile counts or names, or the LocalQueue
+    or ClusterQueue of a candidate is not in the dump; `InternalError` if a plan fails its
+    verification.
     """
     free = solve(planning, profile, deadline.half())
     planning.deadline = deadline

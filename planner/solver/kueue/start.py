@@ -101,10 +101,7 @@ def pending(state: State) -> tuple[str, ...]:
 def check(given: Given, wanted: Wanted) -> None:
     """Refuse flavors to choose where they are fixed, and what Kueue's own rules alone can answer.
 
-    Raises
-    ------
-    InputError
-        If it is asked for.
+    Raises `InputError` if it is asked for.
     """
     if wanted.flavors not in get_args(Flavors):
         raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
@@ -131,10 +128,7 @@ def check(given: Given, wanted: Wanted) -> None:
 def start(state: State, given: Given, costs: Mapping[str, int] | None = None) -> Planning:
     """Make a pending workload ready for planning.
 
-    Raises
-    ------
-    InputError
-        If it cannot be planned for, or something given means nothing here.
+    Raises `InputError` if it cannot be planned for, or something given means nothing here.
     """
     if given.rules in SIDES:
         expected = "leave it out: only YuniKorn's written laws and code differ"

@@ -59,11 +59,6 @@ class YuniKornRules(AnyRules, Struct, frozen=True):
     rules: str
     spare: Spared
 
-    @property
-    def order(self) -> IntArray:
-        """(A,) the rank of each allocation in the core's candidate order."""
-        return self.problem.order
-
     def assemble(self, classes: Classes) -> Formulation:
         """Build the exact model in which only these classes give victims."""
         return assemble(self.problem, classes, self.rules, spare=self.spare)
@@ -301,10 +296,7 @@ def plan_ask(
     only one is; ``rules`` are ``design``, which they are if left out, ``written`` or ``code``;
     ``now`` is the clock, if not the state's own; ``costs`` are given per allocation key.
 
-    Raises
-    ------
-    InputError
-        If there is no such ask, or a parameter cannot be used.
+    Raises `InputError` if there is no such ask, or a parameter cannot be used.
     """
     side = side_of(rules)
     if now is not None:

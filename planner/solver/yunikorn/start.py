@@ -133,12 +133,8 @@ class PreparedAsk(Sparing, frozen=True, kw_only=True):
 def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> YuniKornPlan:
     """Return the best legal plan under a profile, verified, with its certificate.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names.
-    InternalError
-        If a plan fails its verification, or the optimum is worse than the core's own plan.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if a plan fails its verification, or the optimum is worse than the core's own plan.
     """
     started = time.monotonic()
     profile = planning.set_objective(profile)
@@ -287,10 +283,7 @@ pending = pending_asks
 def check(given: Given, wanted: Wanted) -> None:
     """Refuse what means something to other schedulers only.
 
-    Raises
-    ------
-    InputError
-        If it is asked for.
+    Raises `InputError` if it is asked for.
     """
     if wanted.flavors != "kueue":
         raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
@@ -306,10 +299,7 @@ def start(
 ) -> YuniKornPlanning:
     """Make an ask ready for planning.
 
-    Raises
-    ------
-    InputError
-        If it cannot be planned for, or something given means nothing here.
+    Raises `InputError` if it cannot be planned for, or something given means nothing here.
     """
     check(given, Wanted())
     begin("preparing")

@@ -43,17 +43,10 @@ from planner.state.kueue import State
 class Forest(Struct, frozen=True, dict=True):
     """The workloads of all trees that some entrant is in, one tree after the other.
 
-    Attributes
-    ----------
-    workloads, allowed
-        (W,) what holds quota there; whether some way of some entrant may take it.
-    problem
-        What the terms look at, for all trees together. Its flavor-resources are those that may
-        be short, once for each tree; its request is that of the entrants in ``counted``.
-    alike
-        (W, X) what must be equal of workloads that nothing tells apart, besides costs.
-    asking
-        The nodes of the problem that the entrants are in.
+    ``problem`` is what the terms look at, for all trees together: its flavor-resources are those
+    that may be short, once for each tree. ``allowed`` is (W,), whether some way of some entrant
+    may take a workload; ``alike`` (W, X), what must be equal of workloads that nothing tells
+    apart, besides costs; ``asking`` are the nodes that the entrants are in.
     """
 
     entrants: Sequence[Entrant]
@@ -197,19 +190,10 @@ MOST: Final = 200
 class Question(Struct, frozen=True, dict=True):
     """Pending workloads that want in together, in order of precedence.
 
-    Attributes
-    ----------
-    preemptors
-        (P,) higher effective priority first, then earlier queue-order timestamp, then smaller
-        UID: the order of Kueue's queues (docs/semantics/kueue.md §7.1).
-    choices
-        (P,) the flavors that each may get.
-    entrants
-        (P,) the same as a model sees them.
-    costs
-        As for a single plan.
-    skipped
-        Pending workloads that are left out, as they cannot be planned for.
+    That is higher effective priority first, then earlier queue-order timestamp, then smaller UID:
+    the order of Kueue's queues (docs/semantics/kueue.md §7.1). ``preemptors`` are (P,), as are the
+    ``choices`` of flavors that each may get, and ``entrants``, what a model sees of them;
+    ``skipped`` are those that are left out, as they cannot be planned for.
     """
 
     state: State
@@ -261,12 +245,8 @@ def ask(
 ) -> Question:
     """Make several pending workloads ready for a joint plan.
 
-    Raises
-    ------
-    InputError
-        If one is named twice, or cannot be planned for.
-    UnsupportedError
-        If they are too many, one has too many ways, or one may be admitted with fewer pods.
+    Raises `InputError` if one is named twice, or cannot be planned for; `UnsupportedError` if they
+    are too many, one has too many ways, or one may be admitted with fewer pods.
     """
     if len(set(pending)) < len(pending):
         twice = next(key for key in pending if pending.count(key) > 1)
@@ -281,12 +261,7 @@ def ask_of_all(
 ) -> Question:
     """Make everything that is pending ready for a joint plan, but what cannot be planned for.
 
-    Raises
-    ------
-    InputError
-        If nothing is left.
-    UnsupportedError
-        If they are too many.
+    Raises `InputError` if nothing is left; `UnsupportedError` if they are too many.
     """
     waiting: list[_Waiting] = []
     skipped: list[JointSkipped] = []

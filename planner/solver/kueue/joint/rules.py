@@ -29,7 +29,6 @@ from planner.models.shared.classes import Classes, Row
 from planner.models.shared.measure import Measured
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
-from planner.problem.array import IntArray
 from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run, within
@@ -58,10 +57,9 @@ class RelaxedRules(AnyRules):
     table: TermTable
     admit: Collection[int]
 
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in the common candidate order."""
-        return self.question.forest.problem.order
+    def __post_init__(self) -> None:
+        """Take the order of all trees together."""
+        self.problem = self.question.forest.problem
 
     def assemble(self, classes: Classes) -> Measured:
         """Build the model in which only these classes give victims."""

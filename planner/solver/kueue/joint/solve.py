@@ -82,12 +82,8 @@ ROUNDS: Final = 3
 def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
     """Return the best joint plan, verified step by step.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names.
-    InternalError
-        If the optimum is worse than what serving one by one gives, where that is comparable.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if the optimum is worse than what serving one by one gives, where that is comparable.
     """
     started = time.monotonic()
     if profile.counts("D11"):
