@@ -195,20 +195,15 @@ class Search:
 
     def value(self, measure: Measure, counts: Counts) -> int:
         """Return a measure of a victim set."""
-        terms = self._terms(counts)
-        return sum(terms[term] for term in measure)
-
-    def values(self, counts: Counts) -> list[int]:
-        """Return all levels of a victim set."""
-        terms = self._terms(counts)
-        return [sum(terms[term] for term in measure) for measure in self.levels]
-
-    def _terms(self, counts: Counts) -> Mapping[str, int]:
         # The same set is asked about measure by measure, and nobody changes one that was found.
         table, known = self.rules.table, self._known
         if known is None or known[0] is not counts or known[1] is not table:
             known = self._known = counts, table, table.evaluate(self.classes.take(counts))
-        return known[2]
+        return sum(known[2][term] for term in measure)
+
+    def values(self, counts: Counts) -> list[int]:
+        """Return all levels of a victim set."""
+        return [self.value(measure, counts) for measure in self.levels]
 
     def known_value(self, measure: Measure) -> int | None:
         """Return a measure of the incumbent, if there is one."""

@@ -30,7 +30,7 @@ from planner.quota.kueue.slices import Replaced, names_replaced, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
-from planner.reference.kueue.decision import Decision, outcomes
+from planner.reference.kueue.decision import outcomes
 from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
 from planner.scheduler import Placement
 from planner.state.kep83 import Kep83
@@ -416,8 +416,22 @@ def remarks(planning: Planning) -> Iterator[str]:
             "replaces it, which holds within one ClusterQueue and namespace only"
         )
     yield from _of_past_use(planning)
-    if planning.decision.undetermined:
-        yield _undetermined(outcomes(planning.snapshot, preemptor, planning.fixed))
+    if not planning.decision.undetermined:
+        return
+    found = outcomes(planning.snapshot, preemptor, planning.fixed)
+    circle = "the order of candidates by past use has circles"
+    if len(found) == 1:
+        yield f"{circle}: all orders that were tried lead to the same victims"
+        return
+    told = [
+        ", ".join(target.workload.key for target in one.search.targets) or "nobody"
+        for one in found[:MOST_SHOWN]
+    ]
+    more = f"; or {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
+    yield (
+        f"Kueue's own choice is not determined here: {circle}, and it may evict "
+        f"{'; or '.join(told)}{more}; the legal sets and the optimum do not depend on that"
+    )
 
 
 def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
@@ -456,20 +470,4 @@ def _of_past_use(planning: Planning) -> Iterator[str]:
     yield (
         "candidates of one ClusterQueue are ordered by the past use of their LocalQueues as it "
         f"{when}; what was admitted since then counts in Kueue, and is in no dump"
-    )
-
-
-def _undetermined(found: tuple[Decision, ...]) -> str:
-    """Say what Kueue may do where the order of candidates has circles."""
-    circle = "the order of candidates by past use has circles"
-    if len(found) == 1:
-        return f"{circle}: all orders that were tried lead to the same victims"
-    told = [
-        ", ".join(target.workload.key for target in one.search.targets) or "nobody"
-        for one in found[:MOST_SHOWN]
-    ]
-    more = f"; or {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
-    return (
-        f"Kueue's own choice is not determined here: {circle}, and it may evict "
-        f"{'; or '.join(told)}{more}; the legal sets and the optimum do not depend on that"
     )

@@ -352,14 +352,10 @@ def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
         message = f"the plan for {best.preemptor} has no certificate"
         raise InternalError(message)
     levels, ties = certificate.levels, certificate.ties
-    if not race.settled:
+    if race.engines or not race.settled:
         # The levels were proved under the flavors chosen only: under others less may be possible.
-        nothing = {"bound": 0, "proof": None}
-        levels = tuple(one.model_copy(update=nothing) if one.value else one for one in levels)
-    elif race.engines:
-        levels = tuple(
-            one.model_copy(update={"proof": "solver"}) if one.value else one for one in levels
-        )
+        told = {"proof": "solver"} if race.settled else {"bound": 0, "proof": None}
+        levels = tuple(one.model_copy(update=told) if one.value else one for one in levels)
     # The tree says that nothing comes first under these flavors; of the others an engine says it.
     if race.choices.distinct > 1 and ties == "certified":
         ties = "solver"

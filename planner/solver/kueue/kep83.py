@@ -80,19 +80,16 @@ class Kep83Planning(Planning):
         )
         return {key: cost for key, cost in told if cost}
 
-    def _decide(self, assignment: Assignment | None) -> Decision:
-        return decide_kep83(self.snapshot, self.preemptor, self.options, assignment, self._cost)
-
-    def _build_problem(self) -> Problem:
-        assignment = self.decision.assignment
+    def _decided(
+        self, assignment: Assignment | None
+    ) -> tuple[Decision, Problem, BoolArray, BoolArray]:
+        given = self.snapshot, self.preemptor
+        decision = decide_kep83(*given, self.options, assignment, self._cost)
         self._kep83: Kep83Problem = build_kep83(
-            self.snapshot, self.preemptor, assignment, self.options, self._cost
+            *given, decision.assignment, self.options, self._cost
         )
-        return self._kep83.base
-
-    def _who_may_go(self) -> tuple[BoolArray, BoolArray]:
         lawful = eligible(self._kep83)
-        return lawful, lawful
+        return decision, self._kep83.base, lawful, lawful
 
     @cached_property
     def _codes(self) -> list[str]:
@@ -112,11 +109,9 @@ class Kep83Planning(Planning):
         )
 
     def set_objective(self, profile: Profile) -> Profile:
-        """Let the terms count what an objective asks for; return it with the levels of the state.
+        """Let the terms count what an objective asks for, as under Kueue's own rules.
 
-        Raises `InputError` if it names a group that the state does not know, or counts nothing it
-        protects; `UnsupportedError` if it counts what victims would do next: Kueue decides that,
-        and not by these rules.
+        Raises `UnsupportedError` if it counts what victims would do next: Kueue decides that.
         """
         if profile.counts("D11"):
             raise UnsupportedError(

@@ -91,9 +91,7 @@ class Planning(Planned[Plan]):
         self.preemptor = preemptor
         self.preemptor_key = preemptor.key
         self.options = options
-        self.decision = self._decide(assignment)
-        self.problem = self._build_problem()
-        self.eligible, self.candidates = self._who_may_go()
+        self.decision, self.problem, self.eligible, self.candidates = self._decided(assignment)
         self.costs: Final = costs
         """What evictions cost, if that was given."""
         self.fixed: Final = assignment
@@ -115,14 +113,23 @@ class Planning(Planned[Plan]):
         """Whom no law excludes."""
         return [self.problem.workloads[place] for place in self.eligible.nonzero()[0].tolist()]
 
-    def _decide(self, assignment: Assignment | None) -> Decision:
-        """Return the greedy answer: flavors, unless they are given, and targets."""
-        return decide(self.snapshot, self.preemptor, assignment)
+    def _decided(
+        self, assignment: Assignment | None
+    ) -> tuple[Decision, Problem, BoolArray, BoolArray]:
+        """Return the greedy answer, the problem, whom no law excludes, and whom it would list.
 
-    def _build_problem(self) -> Problem:
+        The answer is flavors, unless they are given, and targets. The last two are (W,): under
+        fair sharing Kueue lists more than may go.
+        """
+        decision = decide(self.snapshot, self.preemptor, assignment)
         at_will = self.snapshot.topologies.at_will
-        assignment = self.decision.assignment
-        return build_problem(self.snapshot, self.preemptor, assignment, at_will=at_will)
+        problem = build_problem(self.snapshot, self.preemptor, decision.assignment, at_will=at_will)
+        candidates = lawful = laws.eligible(problem)
+        # It looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and
+        # §6.4).
+        if problem.fair is not None:
+            candidates = laws.eligible(problem, without={FS_BORROWING.id})
+        return decision, problem, lawful, candidates
 
     @cached_property
     def placement(self) -> Placement | None:

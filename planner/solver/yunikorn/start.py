@@ -26,7 +26,6 @@ from planner.objective.wishes import NO_WISHES
 from planner.objective.yunikorn import chosen_node
 from planner.plan import Proof, Status, Tree
 from planner.plan.yunikorn import YuniKornPlan
-from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, Claims
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
@@ -231,7 +230,14 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     # Tier and opting out always tell apart, for law 1.
     costs = table.telling_apart((*profile.terms, *LAST_TIER))
     costs += [problem.opted_out.astype(np.int64), *told_apart(len(problem.allocations), apart)]
-    classes = build_classes(problem, _reachable(planning), costs)
+    reachable = planning.eligible
+    # Victims are on the node of the ask, but for a node with room: then they can be on any.
+    if not problem.roomy or problem.ask.required_node:
+        known_nodes = problem.node >= 0
+        hosted = np.zeros(len(problem.node), dtype=np.bool_)
+        hosted[known_nodes] = problem.usable[problem.node[known_nodes]]
+        reachable = reachable & hosted
+    classes = build_classes(problem, reachable, costs)
     rules = YuniKornRules(problem, table, planning.subject.rules, spare="nobody")
     # It stays as it is: the proof of a last resort begins from it.
     free = Search(rules, classes, deadline, list(range(len(classes))))
@@ -256,22 +262,6 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     if not planning.problem.may_preempt:
         return "infeasible", explain_refusal(planning.cluster, planning.asking.ask)
     return None
-
-
-def _reachable(planning: YuniKornPlanning) -> BoolArray:
-    """Return the eligible allocations that some plan can have: (A,).
-
-    Unless a node has room without victims, they are on a usable node.
-    """
-    problem = planning.problem
-    # Victims are on the node of the ask, but for a node with room: then they can be on any.
-    if problem.roomy and not problem.ask.required_node:
-        return planning.eligible
-    known = problem.node >= 0
-    hosted = np.zeros(len(problem.node), dtype=np.bool_)
-    hosted[known] = problem.usable[problem.node[known]]
-    reachable: BoolArray = planning.eligible & hosted
-    return reachable
 
 
 __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]

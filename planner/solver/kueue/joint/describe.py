@@ -142,24 +142,24 @@ def _pending(question: Question, told: Found | None) -> Iterable[JointPending]:
     admitted = {step.plan.preemptor for step in told.steps} if told else set()
     holding = set(question.greedy.holding)
     for e, preemptor in enumerate(question.preemptors):
+        if preemptor.key in admitted:
+            said = ADMITTED
+        elif told is None or not question.entrants[e].ways:
+            said = ALONE
+        elif e in told.undecided:
+            said = UNDECIDED
+        elif e not in told.unexamined:
+            said = PROVED
+        else:
+            said = IN_ORDER if told.modelled else ONE_BY_ONE
         yield JointPending(
             workload=preemptor.key,
             cluster_queue=question.snapshot.queue_name(preemptor.queue),
             priority=preemptor.priority,
             admitted=preemptor.key in admitted,
             greedy=preemptor.key in holding,
-            explanation=ADMITTED if preemptor.key in admitted else _why_not(question, told, e),
+            explanation=said,
         )
-
-
-def _why_not(question: Question, told: Found | None, entrant: int) -> str:
-    if told is None or not question.entrants[entrant].ways:
-        return ALONE
-    if entrant in told.undecided:
-        return UNDECIDED
-    if entrant not in told.unexamined:
-        return PROVED
-    return IN_ORDER if told.modelled else ONE_BY_ONE
 
 
 def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:
