@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,65 +22,25 @@ from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import ATTEMPTS, Attempt, Run, complete, run
 
 
-class Rules(Protocol):
-    """The rules of one problem, as a search uses them."""
+class Rules:
+    """The rules of one problem, as a search uses them; rows tell where nothing else does."""
+
+    problem: Any
 
     @property
     def table(self) -> TermTable:
         """The disruption terms of the problem."""
-        ...
-
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in the scheduler's candidate order."""
-        ...
-
-    def assemble(self, classes: Classes) -> Measured:
-        """Build the exact model in which only these classes give victims."""
-        ...
-
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little, whichever of them go."""
-        ...
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below without a linear program."""
-        ...
-
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by a relaxation; ``limits`` hold besides the rules."""
-        ...
-
-    def is_lawful(self, positions: Sequence[int]) -> bool:
-        """Say whether victims are lawful in the scheduler's own arithmetic.
-
-        The model may admit what floating-point numbers do not, or its own procedure.
-        """
-        ...
-
-    def parts(self, classes: Classes) -> Parts:
-        """Return groups of classes that may each hold an answer by themselves; none if unknown."""
-        ...
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
-        """Return groups of classes such that what refuses a set refuses all sets like it.
-
-        Such sets have as many of each group, but for group 0. ``None`` where only the set itself
-        is known to be refused.
-        """
-        ...
-
-
-class AnyRules:
-    """Rules of which rows tell what must be freed, unless a scheduler's own say more."""
-
-    problem: Any
+        raise NotImplementedError
 
     @property
     def order(self) -> IntArray:
         """(W,) the rank of each workload in the scheduler's candidate order."""
         order: IntArray = self.problem.order
         return order
+
+    def assemble(self, classes: Classes) -> Measured:
+        """Build the exact model in which only these classes give victims."""
+        raise NotImplementedError
 
     def rows(self, classes: Classes) -> Sequence[Row]:
         """Return what victims among these classes must free, as rows that every answer keeps."""
@@ -91,27 +51,34 @@ class AnyRules:
         return Relaxation(self.rows(classes), 0)
 
     def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little of some flavor-resource."""
+        """Say whether these classes hold too little, whichever of them go."""
         return falls_short(self.rows(classes), classes)
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single row."""
+        """Bound a separable cost from below without a linear program: by the best single row."""
         return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by the linear relaxation."""
+        """Bound a separable cost from below by a relaxation; ``limits`` hold besides the rules."""
         return linear_programming_bound(self.relaxation(classes), classes, costs, limits)
 
     def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - others' rules
-        """Say that no set is refused: the scheduler calculates as the model does."""
+        """Say whether victims are lawful in the scheduler's own arithmetic.
+
+        The model may admit what floating-point numbers do not, or its own procedure.
+        """
         return True
 
     def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - others' rules
-        """Return nothing: no group is known to hold an answer by itself."""
+        """Return groups of classes that may each hold an answer by themselves; none if unknown."""
         return Parts()
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:  # noqa: ARG002 - others' rules
-        """Return nothing: of other sets than a refused one nothing is known."""
+        """Return groups of classes such that what refuses a set refuses all sets like it.
+
+        Such sets have as many of each group, but for group 0. ``None`` where only the set itself
+        is known to be refused.
+        """
         return None
 
 

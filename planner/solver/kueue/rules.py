@@ -15,13 +15,13 @@ from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.solver.engine import complete
-from planner.solver.search import AnyRules
+from planner.solver.search import Rules
 
 Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
 """By group, room for pods of workers on leaves, and where the leader may be."""
 
 
-class KueueRules(AnyRules, Struct, frozen=True):
+class KueueRules(Rules, Struct, frozen=True):
     """The rules for one problem.
 
     ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with

@@ -39,7 +39,7 @@ from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import Trees
-from planner.solver.search import AnyRules
+from planner.solver.search import Rules
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
 from planner.state.clock import to_nanoseconds
@@ -48,7 +48,7 @@ from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
 
 
-class YuniKornRules(AnyRules, Struct, frozen=True):
+class YuniKornRules(Rules, Struct, frozen=True):
     """The laws for one problem.
 
     ``rules`` names the rule set; ``spare`` says whom YK-01 spares.

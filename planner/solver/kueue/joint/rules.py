@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -36,7 +35,7 @@ from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
 from planner.solver.levels import LevelResult, solve_levels
-from planner.solver.search import AnyRules, Search
+from planner.solver.search import Rules, Search
 from planner.solver.second_opinion import is_impossible, soon
 
 
@@ -49,8 +48,7 @@ class Freeing(Struct, frozen=True):
     alternatives: Sequence[int] = ()
 
 
-@dataclass
-class RelaxedRules(AnyRules):
+class RelaxedRules(Rules, Struct, dict=True):
     """The cover rows as rules: what entrants in ``admit`` need, in whatever order."""
 
     question: Question
@@ -108,8 +106,7 @@ HARD: Final = 10.0
 """Effort for dividing given victims among steps at all."""
 
 
-@dataclass
-class JointRules(RelaxedRules):
+class JointRules(RelaxedRules, dict=True):
     """The rules for some pending workloads; bounds are those of the cover rows.
 
     ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
@@ -120,12 +117,10 @@ class JointRules(RelaxedRules):
     admit: frozenset[int] = frozenset()  # pyright: ignore[reportIncompatibleVariableOverride]
     in_order: bool = False
     refuse: frozenset[int] = frozenset()
-    cuts: list[Cut] = field(default_factory=list)
+    cuts: list[Cut] = []
     doubtful: bool = False
-    _found: dict[frozenset[int], list[list[Served]]] = field(default_factory=dict)
-    _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = field(
-        default_factory=set
-    )
+    _found: dict[frozenset[int], list[list[Served]]] = {}
+    _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = set()
 
     @cached_property
     def _number(self) -> dict[str, int]:
@@ -177,7 +172,7 @@ class JointRules(RelaxedRules):
         for victims, admit, refuse, in_order in self._none:
             if in_order:
                 continue
-            rules = dataclasses.replace(self, admit=admit, refuse=refuse)
+            rules = replace(self, admit=admit, refuse=refuse)
             joint = rules._of_all(sorted(victims), in_order=False)  # noqa: SLF001 - of this class
             if until.passed or not is_impossible(joint.builder, until):
                 return False
