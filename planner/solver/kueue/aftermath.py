@@ -375,27 +375,22 @@ class CascadeReplay:
 
     @cached_property
     def _latest_of_all(self) -> list[Admitted]:
-        return _latest((self._holder, *self._running()))
+        return self._latest(())
 
     @cached_property
     def _latest_of_others(self) -> list[Admitted]:
-        inside = {self.workloads[j].key for j in self._candidates}
-        others = (one for one in self._running() if one.key not in inside)
-        return _latest((self._holder, *others))
+        return self._latest({self.workloads[j].key for j in self._candidates})
 
-    def _running(self) -> Iterable[Admitted]:
+    def _latest(self, without: Collection[str]) -> list[Admitted]:
+        """Keep, of those that policies tell apart by the place in the queue only, the last in it.
+
+        If any of them may be preempted, it may. They are the preemptor and who runs, but for some.
+        """
         everybody = (one for group in self.snapshot.admitted.values() for one in group)
-        return (one for one in everybody if not one.evicted)
-
-
-def _latest(workloads: Iterable[Admitted]) -> list[Admitted]:
-    """Keep, of those that policies tell apart by the place in the queue only, the last in it.
-
-    If any of them may be preempted, it may.
-    """
-    kept: dict[tuple[int, int, frozenset[int]], Admitted] = {}
-    for one in workloads:
-        like = one.queue, one.priority, frozenset(one.names)
-        if like not in kept or one.queued_at > kept[like].queued_at:
-            kept[like] = one
-    return list(kept.values())
+        running = (one for one in everybody if not one.evicted and one.key not in without)
+        kept: dict[tuple[int, int, frozenset[int]], Admitted] = {}
+        for one in (self._holder, *running):
+            like = one.queue, one.priority, frozenset(one.names)
+            if like not in kept or one.queued_at > kept[like].queued_at:
+                kept[like] = one
+        return list(kept.values())

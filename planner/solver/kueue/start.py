@@ -107,21 +107,19 @@ def check(given: Given, wanted: Wanted) -> None:
         raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
     if given.placement not in get_args(Placement):
         raise SchemaError("placement", f"{given.placement!r} cannot be used", "kueue or any")
-    chosen = wanted.flavors != "kueue"
-    if given.placement != "kueue" and (chosen or given.rules is not None):
-        found = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
-        raise InputError("placement", found, hint="leave it out")
-    if chosen and given.assignment is not None:
-        hint = "leave one of the two out"
-        raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
-    if given.rules is None:
-        return
-    if chosen:
-        found = "flavors are chosen by Kueue's own rules only"
-        raise InputError("flavors", found, hint="leave it out")
-    if wanted.stability or wanted.stable:
-        found = "what victims do next is for Kueue's own rules, not for others"
-        raise InputError("stability", found, hint="leave it out")
+    chosen, by_others = wanted.flavors != "kueue", given.rules is not None
+    placed = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
+    fixed = "the assignment has fixed the flavors already"
+    next_ = "what victims do next is for Kueue's own rules, not for others"
+    for refused, where, found in (
+        (given.placement != "kueue" and (chosen or by_others), "placement", placed),
+        (chosen and given.assignment is not None, "flavors", fixed),
+        (chosen and by_others, "flavors", "flavors are chosen by Kueue's own rules only"),
+        (by_others and (wanted.stability or wanted.stable), "stability", next_),
+    ):
+        if refused:
+            hint = "leave one of the two out" if found == fixed else "leave it out"
+            raise InputError(where, found, hint=hint)
 
 
 @without_garbage_collection()

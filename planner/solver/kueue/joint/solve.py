@@ -359,30 +359,22 @@ class _Joint:
     def told(self, answer: Answer | None) -> Found:
         """Return all that was found."""
         search, rules = self.search, self.rules
-        undecided, unexamined = frozenset(self.undecided), frozenset(self.unexamined)
         refusals = not rules.doubtful and rules.are_confirmed(self.deadline)
-        engines = tuple(self.engines_asked.engines)
-        found = Found(
-            (),
+        steps = None
+        if answer is not None and search.incumbent is not None:
+            steps = rules.steps(search.classes.take(search.incumbent))
+        return Found(
+            steps or (),
             rules.table,
-            (),
-            undecided,
-            unexamined,
-            proved=refusals,
-            modelled=self.modelled,
-            engines=engines,
-        )
-        if answer is None or search.incumbent is None:
-            return found
-        positions = search.classes.take(search.incumbent)
-        return replace(
-            found,
-            steps=rules.steps(positions) or (),
-            levels=answer.levels,
-            proved=answer.outcome == "optimal" and refusals,
+            answer.levels if answer else (),
+            frozenset(self.undecided),
+            frozenset(self.unexamined),
+            proved=(answer is None or answer.outcome == "optimal") and refusals,
             in_order=rules.in_order,
+            modelled=self.modelled,
             dropped=self.dropped,
-            cut_off=len(rules.cuts),
+            cut_off=len(rules.cuts) if answer else 0,
+            engines=tuple(self.engines_asked.engines),
             corrected=self.corrected,
         )
 
