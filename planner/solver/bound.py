@@ -10,7 +10,7 @@ the branches. Each branch is bounded in exact integers from the duals of its pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate
@@ -148,11 +148,6 @@ def best_single_row(
         if found.whole > best.whole:
             best, position = found, index
     return best, position
-
-
-def falls_short(rows: Iterable[Row], classes: Classes) -> bool:
-    """Say whether some row asks for more than all members of some classes together give."""
-    return any(row.value(classes.sizes) < row.bound for row in rows)
 
 
 PROGRAMS: Final = 200

@@ -320,8 +320,6 @@ def solver_name() -> str:
 
 
 class _Sum(NamedTuple):
-    """A linear expression of a row."""
-
     variables: Sequence[int]
     coefficients: Sequence[int]
     offset: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
-from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
+from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import ATTEMPTS, Attempt, Run, complete, run
 
@@ -52,7 +52,7 @@ class Rules:
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little, whichever of them go."""
-        return falls_short(self.rows(classes), classes)
+        return any(row.value(classes.sizes) < row.bound for row in self.rows(classes))
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a separable cost from below without a linear program: by the best single row."""
@@ -87,9 +87,6 @@ Counts = list[int]
 
 RowOverClasses = tuple[Linear, int]
 """An expression over class numbers, and its lower bound."""
-
-
-NOTHING: Final[Mapping[int, int]] = {}
 
 
 @dataclass(slots=True)
@@ -300,13 +297,13 @@ class Search:
         self,
         classes: Sequence[int],
         rows: Iterable[RowOverClasses] = (),
-        members: Mapping[int, int] = NOTHING,
+        members: Mapping[int, int] | None = None,
     ) -> tuple[Measured, dict[int, int]]:
         """Return the exact model on some classes, and the variable of each of them.
 
         All limits and conditions are stated, and further rows; ``members`` go for certain.
         """
-        least = {**self.lower, **members}
+        least = {**self.lower, **(members or {})}
         narrowed = self.classes.subset(classes).narrowed(
             {new: least[k] for new, k in enumerate(classes) if k in least},
             {new: self.upper[k] for new, k in enumerate(classes) if k in self.upper},

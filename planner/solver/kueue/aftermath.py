@@ -157,7 +157,6 @@ def _condition(kind: str, status: str, reason: str, now: datetime) -> Condition:
 def _with(
     workload: Workload, changed: dict[str, Condition], admission: Admission | None
 ) -> Workload:
-    """Return a workload with some conditions replaced and another admission."""
     kept = [one for one in workload.status.conditions if one.type not in changed]
     status = workload.status.model_copy(
         update={"conditions": (*kept, *changed.values()), "admission": admission}

@@ -119,7 +119,6 @@ class Subject(Struct, frozen=True, dict=True):
         return total_request(self.assignment, self.preemptor, self.snapshot)
 
     def _after(self, victims: Iterable[Victim], request: Mapping[int, int]) -> Usage:
-        """Return the usage with a request counted and the victims gone."""
         snapshot = self.snapshot
         after = snapshot.usage.copy()
         after.add(self.preemptor.queue, request)

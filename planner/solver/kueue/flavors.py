@@ -45,8 +45,6 @@ from planner.solver.proving.grow import Effort, grow
 from planner.solver.search import Search
 from planner.solver.second_opinion import TwoEngines, soon
 
-ONE_ENGINE: Final = "one engine finds nothing better, and no other confirms it"
-
 
 @in_time
 def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -326,7 +324,10 @@ def _explain(race: _Race, best: Plan, *, other: bool) -> str:
     elif race.settled:
         proof = f"proved best of {_how_many(race)}"
     elif race.settled_by_one:
-        proof = f"not proved best of {_how_many(race)}: {ONE_ENGINE}"
+        proof = (
+            f"not proved best of {_how_many(race)}: one engine finds nothing better, and no other "
+            "confirms it"
+        )
     else:
         proof = f"not proved best: {race.examined} of {_how_many(race)} examined"
     room = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,9 +52,6 @@ class Kep83Rules(KueueRules, frozen=True):
         return self.kep83.borrows
 
 
-_COST_COUNTS: Final = "ByLowestDisruptionCost"
-
-
 class Kep83Planning(Planning):
     """The decision of KEP-83's algorithm, the problem and its terms, for one preemptor.
 
@@ -71,7 +68,7 @@ class Kep83Planning(Planning):
     @cached_property
     def _cost(self) -> dict[str, int]:
         """What evicting each costs now by its milestones, where it has any and the order asks."""
-        if _COST_COUNTS not in self.options.criteria:
+        if "ByLowestDisruptionCost" not in self.options.criteria:
             return {}
         running = (one for some in self.snapshot.admitted.values() for one in some if one.remarks)
         told = (

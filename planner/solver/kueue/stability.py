@@ -107,9 +107,6 @@ MAX_NAMED: Final = 3
 SMALL: Final = 300
 """Workloads that hold quota up to which stability is looked at without being asked for."""
 
-Policy = tuple[str, str]
-"""A ClusterQueue, and the field of its ``preemption`` by which its workloads preempt."""
-
 
 def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     """Return which victims of a plan would preempt again.
@@ -266,7 +263,8 @@ def _relaxation(
     return f"{tried} at Never would not be enough, or not within the time limit"
 
 
-def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[Policy]:
+def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[tuple[str, str]]:
+    """Yield ClusterQueues, and the field of ``preemption`` by which their workloads preempt."""
     snapshot = planning.snapshot
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue
@@ -279,7 +277,6 @@ def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[Policy]:
 
 
 def _without(state: State, queue: str, field: str) -> State:
-    """Return the state with one policy of a ClusterQueue at Never."""
     off: dict[str, object] = {"within_cluster_queue": "Never"}
     if field == RECLAIM:  # Kueue refuses borrowWithinCohort beside reclaimWithinCohort: Never
         off = {"reclaim_within_cohort": "Never", "borrow_within_cohort": BorrowWithinCohort()}

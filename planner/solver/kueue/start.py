@@ -34,9 +34,6 @@ from planner.state.kueue import State
 STRICT: Final = "strict"
 """Kueue's own rules with the precedence that it documents."""
 
-SIDES: Final = ("design", "written", "code")
-"""Rules that are sides to take where YuniKorn's written laws and its code differ."""
-
 SMALL: Final = 300
 """Workloads that hold quota up to which it is looked at: a decision for every head of a tree."""
 
@@ -107,18 +104,17 @@ def check(given: Given, wanted: Wanted) -> None:
         raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
     if given.placement not in get_args(Placement):
         raise SchemaError("placement", f"{given.placement!r} cannot be used", "kueue or any")
-    chosen, by_others = wanted.flavors != "kueue", given.rules is not None
+    chosen, by_others, out = wanted.flavors != "kueue", given.rules is not None, "leave it out"
     placed = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
     fixed = "the assignment has fixed the flavors already"
     next_ = "what victims do next is for Kueue's own rules, not for others"
-    for refused, where, found in (
-        (given.placement != "kueue" and (chosen or by_others), "placement", placed),
-        (chosen and given.assignment is not None, "flavors", fixed),
-        (chosen and by_others, "flavors", "flavors are chosen by Kueue's own rules only"),
-        (by_others and (wanted.stability or wanted.stable), "stability", next_),
+    for refused, where, found, hint in (
+        (given.placement != "kueue" and (chosen or by_others), "placement", placed, out),
+        (chosen and given.assignment is not None, "flavors", fixed, "leave one of the two out"),
+        (chosen and by_others, "flavors", "flavors are chosen by Kueue's own rules only", out),
+        (by_others and (wanted.stability or wanted.stable), "stability", next_, out),
     ):
         if refused:
-            hint = "leave one of the two out" if found == fixed else "leave it out"
             raise InputError(where, found, hint=hint)
 
 
@@ -128,7 +124,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
 
     Raises `InputError` if it cannot be planned for, or something given means nothing here.
     """
-    if given.rules in SIDES:
+    if given.rules in ("design", "written", "code"):
         expected = "leave it out: only YuniKorn's written laws and code differ"
         raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=expected)
     begin("preparing")

@@ -109,7 +109,6 @@ class YuniKornRules(Rules, Struct, frozen=True):
 
 
 def _is_short(rows: NodeRows, counts: IntArray) -> bool:
-    """Say whether all candidates of a node together are not enough."""
     mine = counts[rows.classes]
     return any(row.value(mine) < row.bound for row in rows.cover)
 

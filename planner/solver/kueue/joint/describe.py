@@ -21,11 +21,7 @@ from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.certificate import check_status
 
-ADMITTED = "admitted"
-ALONE = "not admitted: no flavor could ever do"
 PROVED = "not admitted; proved: no legal steps admit it beside those admitted before it"
-IN_ORDER = "not admitted: not when served in order of precedence; other orders were not examined"
-ONE_BY_ONE = "not admitted: not when served one by one; there are too many to examine more"
 UNDECIDED = "not admitted: nothing found in time, and not proved by two engines"
 
 
@@ -51,13 +47,6 @@ class Found(Struct, frozen=True):
     cut_off: int = 0
     engines: Sequence[str] = ()
     corrected: int = 0
-
-    @property
-    def alone(self) -> bool:
-        """Whether one engine proved every level, and no other confirms all of it."""
-        return not self.proved and all(
-            level.least.bound == level.least.value for level in self.levels
-        )
 
 
 def describe(question: Question, profile: Profile, told: Found | None, started: float) -> JointPlan:
@@ -123,11 +112,12 @@ def _explained(question: Question, told: Found) -> str:
             if _status(told) == "infeasible"
             else "nothing found that admits one of them, and nothing proved"
         )
+    bounded = all(level.least.bound == level.least.value for level in told.levels)
     room = f"evicting {victims_in_words(victims)} makes room" if victims else "no eviction needed"
     who = f"for {count} of {all_} pending workload{'' if all_ == 1 else 's'}"
     if _status(told) == "optimal":
         proof = "proved best over all orders of serving them"
-    elif told.alone and not told.undecided and not told.unexamined:
+    elif bounded and not told.proved and not told.undecided and not told.unexamined:
         proof = "not proved best: one engine finds nothing better, and no other confirms it"
     elif not told.modelled:
         proof = "served one by one; there are too many to examine more"
@@ -143,15 +133,18 @@ def _pending(question: Question, told: Found | None) -> Iterable[JointPending]:
     holding = set(question.greedy.holding)
     for e, preemptor in enumerate(question.preemptors):
         if preemptor.key in admitted:
-            said = ADMITTED
+            said = "admitted"
         elif told is None or not question.entrants[e].ways:
-            said = ALONE
+            said = "not admitted: no flavor could ever do"
         elif e in told.undecided:
             said = UNDECIDED
         elif e not in told.unexamined:
             said = PROVED
         else:
-            said = IN_ORDER if told.modelled else ONE_BY_ONE
+            how = "one by one; there are too many to examine more"
+            if told.modelled:
+                how = "in order of precedence; other orders were not examined"
+            said = f"not admitted: not when served {how}"
         yield JointPending(
             workload=preemptor.key,
             cluster_queue=question.snapshot.queue_name(preemptor.queue),

@@ -124,7 +124,6 @@ class JointRules(RelaxedRules, dict=True):
 
     @cached_property
     def _number(self) -> dict[str, int]:
-        """The place of each entrant in precedence, by its key."""
         return {preemptor.key: e for e, preemptor in enumerate(self.question.preemptors)}
 
     def assemble(self, classes: Classes) -> Measured:

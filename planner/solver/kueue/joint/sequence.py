@@ -29,9 +29,6 @@ from planner.verifier.kueue.plan import verify_plan
 Step = tuple[Preemptor, Sequence[str]]
 """Who is served, and the victims as namespace/name."""
 
-CODE = "joint"
-"""The objective that the plan of a single step names."""
-
 
 class Served(Struct, frozen=True):
     """A step that was replayed: what Kueue decides there, and the verified plan."""
@@ -99,7 +96,7 @@ def _verified(
         "optimum",
         "feasible",
         "one step of a joint plan",
-        objective=CODE,
+        objective="joint",
         victims=planning.describe_in_order(positions),
         borrowing=borrowing,
         terms=planning.table.evaluate(positions),

@@ -347,7 +347,6 @@ class _Joint:
         )
 
     def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
-        """Bound levels by what holds in every order."""
         relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
