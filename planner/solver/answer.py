@@ -23,7 +23,8 @@ from planner.plan import (
     Verdict,
     Verification,
 )
-from planner.solver.engine import SEED, Outcome, solver_name
+from planner.solver.deadline import Trees
+from planner.solver.engine import SEED, SOLVER, Outcome
 from planner.solver.levels import LevelResult, find_any, find_within
 from planner.solver.proving.settle import Proved
 from planner.solver.search import Search, impose
@@ -183,7 +184,7 @@ def certify(  # noqa: PLR0913 - all that is known
         bounds=tuple(bounds),
         sums=tuple(proved.sums),
         cut_off=cut_off,
-        solver=solver_name(),
+        solver=SOLVER,
         seed=SEED,
         wall_time_s=round(time.monotonic() - started, 6),
     )
@@ -210,6 +211,8 @@ class Planned(AnyPlanning, Protocol[PlanT]):
     ``subject`` makes its plans.
     """
 
+    certify: Trees = None
+    """Whether to wait for proof trees."""
     state: Any
     problem: Any
     subject: Any

@@ -33,6 +33,8 @@ from planner.solver.deadline import Deadline, waited_for
 from planner.stage import going_on
 
 SEED: Final = 0
+SOLVER: Final = f"OR-Tools CP-SAT {__version__}"
+"""The solver's name and version for the certificate."""
 _AT_ONCE: Final = 0.1
 """The most effort that nobody minds waiting for: a thread takes longer than a small model."""
 _SMALL: Final = 1000
@@ -312,11 +314,6 @@ def _careful(
         # faster, and hundreds of classical victims no slower.
         parameters.cut_level = 0
     return parameters
-
-
-def solver_name() -> str:
-    """Return the solver's name and version for the certificate."""
-    return f"OR-Tools CP-SAT {__version__}"
 
 
 class _Sum(NamedTuple):

@@ -21,7 +21,7 @@ from planner.models.shared.builder import Builder
 from planner.models.shared.measure import express
 from planner.objective.profiles import Measure
 from planner.solver.deadline import Deadline, OutOfTime
-from planner.solver.engine import complete, presolved, satisfies, solver_name
+from planner.solver.engine import SOLVER, complete, presolved, satisfies
 from planner.solver.levels import MOST_CLASSES
 from planner.solver.search import Counts, RowOverClasses, Search
 from planner.stage import begin
@@ -34,7 +34,6 @@ MOST_CUTS: Final = 100
 
 PATIENCE_S: Final = 30.0
 """Seconds for one question at most."""
-
 
 Engine = Callable[[Deadline], Sequence[int] | None]
 """Returns a solution of a model, none where it does not know, ``None`` if there is none."""
@@ -65,7 +64,7 @@ def second_opinion(
         return Opinion("none")  # every answer left has members of a class that is left out
     question = _Question(search, measure, most, rows)
     first = question.ask(question.by_cp_sat, deadline.half(), exact=True)
-    name = f"{solver_name()} with presolve"
+    name = f"{SOLVER} with presolve"
     if first.outcome == "found":
         return replace(first, engines=(name,))
     other: Kind = "SCIP"

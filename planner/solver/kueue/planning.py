@@ -65,9 +65,6 @@ class Planning(Planned[Plan]):
     by_own_rules: ClassVar = True
     """Whether the rules are Kueue's own of today: only of those it is known what happens next."""
 
-    certify: Trees = None
-    """Whether to wait for proof trees."""
-
     deadline: Deadline = Deadline()
     """After it no decision is replayed to find out whether a victim would preempt again."""
 

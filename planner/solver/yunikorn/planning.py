@@ -38,7 +38,6 @@ from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
-from planner.solver.deadline import Trees
 from planner.solver.search import Rules
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
@@ -121,8 +120,6 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     """The decision, the problem and its terms, for one ask in one partition."""
 
     scheduler = "yunikorn"
-    certify: Trees = None
-    """Whether to wait for proof trees."""
 
     def __init__(
         self,

@@ -160,11 +160,10 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
         refuse_worse(profile, terms, greedy.terms)
-    optimal = proved.outcome == "optimal"
     node = chosen_node(planning.problem, positions)
     plan = planning.subject.plan(
         "optimum",
-        "optimal" if optimal else "feasible",
+        "optimal" if proved.outcome == "optimal" else "feasible",
         f"preempting {victims_in_words(len(positions))} makes room; "
         + say_proved(proved, deadline)
         + found.dropped,
@@ -265,7 +264,6 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
 
 
 __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
-
 
 pending = pending_asks
 

@@ -130,11 +130,11 @@ def build_forest(
             for node in problem.parent
         ],
         workloads=workloads,
-        queue=_joined(
+        queue=np.concatenate(
             [p.queue + offset for p, offset in zip(trees.values(), offsets, strict=True)]
         ),
         holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
-        priority=_joined([p.priority for p in trees.values()]),
+        priority=np.concatenate([p.priority for p in trees.values()]),
         evicted=workloads.evicted,
         order=order,
     )
@@ -175,10 +175,6 @@ def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
             later[entrant.first : entrant.first + len(of_tree), number] = of_tree
     known = [problem.queue, shape, problem.evicted, problem.priority]
     return np.column_stack([*(column.astype(np.int64) for column in known), later])
-
-
-def _joined(parts: Sequence[IntArray]) -> IntArray:
-    return np.concatenate(parts).astype(np.int64)
 
 
 _Waiting = tuple[Preemptor, Sequence[Flavored]]
