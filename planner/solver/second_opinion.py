@@ -155,7 +155,7 @@ class _Question:
             self.builder.add(express(self.formulation, search.rules.table, measure) <= most)
 
     def ask(self, engine: Engine, deadline: Deadline, *, exact: bool) -> Opinion:
-        """Ask an engine for solutions until one is an answer; ``exact`` ones are rows' own."""
+        """Ask an engine until a solution is an answer; one that is not ``exact`` is checked."""
         for _ in range(MOST_CUTS):
             point = () if deadline.passed else engine(deadline)
             if not point:

@@ -346,18 +346,17 @@ def _named(snapshot: Snapshot, queue: int) -> str:
 def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
     """Say what is missing although every candidate may go, or that the rules protect too many."""
     count = int(eligible.sum())
+    if count == 0:
+        return "no workload may be preempted for it, and it does not fit"
     shortfalls = []
     for fr in problem.needed:
         missing = problem.request[fr] - problem.available[fr]
         freed = sum(problem.holding[np.flatnonzero(eligible), fr].tolist())
-        resource = problem.frs[fr].resource
         if missing > freed:
+            wanted, held = (format_units(n, problem.frs[fr].resource) for n in (missing, freed))
             shortfalls.append(
-                f"{format_units(missing, resource)} {problem.frs[fr]} missing, "
-                f"all candidates together hold {format_units(freed, resource)}"
+                f"{wanted} {problem.frs[fr]} missing, all candidates together hold {held}"
             )
-    if count == 0:
-        return "no workload may be preempted for it, and it does not fit"
     if shortfalls:
         return f"{count} candidates are not enough: " + "; ".join(shortfalls)
     reason = (

@@ -330,10 +330,8 @@ def _explain(race: _Race, best: Plan, *, other: bool) -> str:
         )
     else:
         proof = f"not proved best: {race.examined} of {_how_many(race)} examined"
-    room = (
-        f"evicting {victims_in_words(len(best.victims))} makes room in {whose} Kueue's own choice"
-    )
-    return f"{room}; {proof}{race.dropped}"
+    evicting = f"evicting {victims_in_words(len(best.victims))} makes room in {whose} Kueue's own"
+    return f"{evicting} choice; {proof}{race.dropped}"
 
 
 def _how_many(race: _Race) -> str:

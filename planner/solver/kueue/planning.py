@@ -350,9 +350,8 @@ class Planning(Planned[Plan]):
     @cached_property
     def held_back(self) -> HeldBack | None:
         """Why Kueue does nothing for the preemptor in its next cycle, if that is known."""
-        if not self.by_own_rules:
-            return None
-        found = why_held_back(self.state, self.snapshot, self.preemptor, self.decision)
+        asked = self.state, self.snapshot, self.preemptor, self.decision
+        found = why_held_back(*asked) if self.by_own_rules else None
         if found is None:
             return None
         return HeldBack(
@@ -389,9 +388,8 @@ class Planning(Planned[Plan]):
             return False
         if self.problem.fair is None:
             return True
-        return self._verify(
-            self._naming(self.describe_in_order(positions), borrowing=True)
-        ).accepted
+        plan = self._naming(self.describe_in_order(positions), borrowing=True)
+        return self._verify(plan).accepted
 
     def _naming(self, victims: Sequence[Victim], *, borrowing: bool) -> Plan:
         """Return a plan that claims nothing of its victims but that they are legal."""

@@ -188,10 +188,9 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
+    evicting = f"evicting {victims_in_words(len(positions))} makes room"
     # There may be room at will where Kueue itself finds none.
-    room = "nobody has to go: there is room"
-    if positions:
-        room = f"evicting {victims_in_words(len(positions))} makes room"
+    room = evicting if positions else "nobody has to go: there is room"
     # How many each class gives: its members are alike.
     going = {*positions}
     counts = [len(going.intersection(members)) for members in search.classes.members]

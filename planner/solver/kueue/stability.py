@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.objective.profiles import Measure, Profile
+from planner.objective.profiles import Profile
 from planner.objective.terms import CASCADE
 from planner.plan.kueue import Cascade, Plan
 from planner.solver.deadline import Deadline, OutOfTime
@@ -29,7 +29,6 @@ NOT_KNOWN: Final = (
     "which victims would preempt again was not found out within the time limit: Kueue decides "
     "that, victim by victim"
 )
-
 
 Solve = Callable[[Planning, Profile, Deadline], Plan]
 
@@ -53,15 +52,11 @@ def in_time(solve: Solve) -> Solve:
 def without_cascades(profile: Profile) -> Profile:
     """Return an objective without everything that only D11 tells; its wishes of it are dropped."""
     lost = {*CASCADE, *({RATED} if CASCADE[0] in profile.rates else ())}
-
-    def kept(measure: Measure) -> bool:
-        return lost.isdisjoint(measure)
-
     # An objective of D11 alone still needs a level: fewest victims then.
-    levels = tuple(filter(kept, profile.levels)) or (("D2",),)
+    levels = tuple(filter(lost.isdisjoint, profile.levels)) or (("D2",),)
     most = {each: value for each, value in profile.wishes.most.items() if each != CASCADE}
     wishes = replace(profile.wishes, most=most)
-    caps = tuple(filter(kept, profile.caps))
+    caps = tuple(filter(lost.isdisjoint, profile.caps))
     rates = {} if RATED in lost else profile.rates
     return replace(profile, levels=levels, caps=caps, wishes=wishes, rates=rates)
 

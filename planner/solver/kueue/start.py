@@ -69,9 +69,8 @@ def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None
     """Return who keeps Kueue from the preemptor, if that is known and the state is small."""
     if sum(map(len, planning.snapshot.admitted.values())) > SMALL:
         return None
-    preemptor = planning.preemptor
-    late = lambda: deadline.passed  # noqa: E731 - asked again and again
-    return in_the_way(planning.state, planning.snapshot, preemptor.key, preemptor.queue, late)
+    key, queue = planning.preemptor.key, planning.preemptor.queue
+    return in_the_way(planning.state, planning.snapshot, key, queue, lambda: deadline.passed)
 
 
 def in_words(preemptor: str, queue: str, found: InTheWay) -> str:

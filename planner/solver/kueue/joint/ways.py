@@ -58,14 +58,8 @@ def flavored(snapshot: Snapshot, preemptor: Preemptor) -> tuple[Flavored, ...]:
     permitted = permitted_assignments(idle, preemptor)
     if not permitted.complete:
         raise UnsupportedError(preemptor.key, "there are too many flavors to choose from")
-    return tuple(
-        Flavored(
-            assignment,
-            asked(snapshot, preemptor, assignment),
-            admit(snapshot, preemptor, assignment).usage,
-        )
-        for assignment in permitted.assignments
-    )
+    given = ((snapshot, preemptor, assignment) for assignment in permitted.assignments)
+    return tuple(Flavored(each[2], asked(*each), admit(*each).usage) for each in given)
 
 
 def asked(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> dict[int, int]:
