@@ -47,7 +47,7 @@ from ortools.sat.python.cp_model_helper import (
 from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Linear, total, variable
+from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
 from planner.solver.deadline import waited_for
@@ -332,10 +332,13 @@ def _linear(written: LinearConstraintProto | LinearExpressionProto, offset: int 
     return Linear(dict(zip(written.vars, written.coeffs, strict=True)), offset)
 
 
-def _false(literals: Iterable[int]) -> Linear:
+def _false(literals: Sequence[int]) -> Linear:
     """Return how many literals are false."""
-    ones = (-variable(at) + 1 if at >= 0 else variable(-at - 1) for at in literals)
-    return total(ones)
+    terms: dict[int, int] = {}
+    for literal in literals:
+        v, sign = (literal, -1) if literal >= 0 else (-literal - 1, 1)
+        terms[v] = terms.get(v, 0) + sign
+    return Linear(terms, sum(literal >= 0 for literal in literals))
 
 
 _PARAMETERS: Final = SolveParametersProto(
