@@ -185,7 +185,7 @@ class WithoutFixing(Search):
         """Do nothing."""
 
 
-class Unbounded(Struct, frozen=True):
+class Unbounded(Rules, Struct, frozen=True):
     """Rules that bound no cost from below: neither by single rows nor by a linear program."""
 
     rules: Rules

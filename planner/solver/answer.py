@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, TypeVar
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
-from planner.objective.terms import TermTable
 from planner.plan import (
     AnyPlan,
     Cap,
@@ -23,55 +23,20 @@ from planner.plan import (
     Verdict,
     Verification,
 )
-from planner.solver.engine import SEED, solver_name
+from planner.solver.deadline import Trees
+from planner.solver.engine import SEED, SOLVER, Outcome
 from planner.solver.levels import LevelResult, find_any, find_within
 from planner.solver.proving.settle import Proved
 from planner.solver.search import Search, impose
-from planner.state import AnyState
+from planner.solver.start import AnyPlanning
 
 PlanT = TypeVar("PlanT", bound=AnyPlan)
-
-
-def accept(
-    plan: PlanT, verification: Verification, check_claims: Callable[[PlanT], Iterable[Verdict]]
-) -> PlanT:
-    """Put the verdicts into a plan's certificate, if it has one, and check what that claims.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    verification
-        What the verifier says of its victims.
-    check_claims
-        What judges the certificate of the plan, once the verdicts are in it.
-
-    Raises
-    ------
-    InternalError
-        If a law refuses the plan, or a claim is not true: it is then no plan at all.
-    """
-    refuse_illegal(plan, verification)
-    if plan.certificate is None:
-        return plan
-    found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
-    certificate = plan.certificate.model_copy(update=found)
-    told = plan.model_copy(update={"certificate": certificate})
-    # With the verdicts in it: that is the certificate that goes out.
-    untrue = broken(check_claims(told))
-    if untrue:
-        message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
-        raise InternalError(message)
-    return told
 
 
 def refuse_illegal(plan: AnyPlan, verification: Verification) -> None:
     """Refuse a plan that the verifier does not accept.
 
-    Raises
-    ------
-    InternalError
-        If a law is broken.
+    Raises `InternalError` if a law is broken.
     """
     if not verification.accepted:
         said = "; ".join(broken(verification.verdicts))
@@ -97,20 +62,32 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     all. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
     Where time does not tell, no answer of the search is proved best.
 
-    Raises
-    ------
-    UnsupportedError
-        If the state cannot tell a term of the profile.
+    Raises `UnsupportedError` if the state cannot tell a term of the profile.
     """
     bind(search, profile)
     if not greedy.victims:
         return ""
+    impossible = keep_caps(search, profile, greedy.terms, find_within)
+    return dropped_in_words(profile, impossible, search.undecided)
+
+
+def keep_caps(
+    search: Search,
+    profile: Profile,
+    terms: Mapping[str, int],
+    find: Callable[[Search, Measure, int], Outcome],
+) -> list[str]:
+    """Bound each capped measure by its value in ``terms`` if that and the caps before can be kept.
+
+    ``find`` looks in a search for an answer within a bound. What none can keep is returned, what
+    time does not tell is noted in the search.
+    """
     impossible: list[str] = []
     for measure in profile.caps:
-        value = sum(greedy.terms[term] for term in measure)
+        value = sum(terms[term] for term in measure)
         # In a fork: a cap that nothing keeps must not narrow the search for the next one.
         trial = search.fork()
-        outcome = find_within(trial, measure, value)
+        outcome = find(trial, measure, value)
         if outcome == "optimal":
             search.limit(measure, value)
             search.caps.append((measure, value))
@@ -118,16 +95,13 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
         else:
             dropped = impossible if outcome == "infeasible" else search.undecided
             dropped.append(measure_id(measure))
-    return dropped_in_words(profile, impossible, search.undecided)
+    return impossible
 
 
 def bind(search: Search, profile: Profile) -> None:
     """Impose the wishes of a profile on a search that nothing has narrowed yet.
 
-    Raises
-    ------
-    UnsupportedError
-        If the state cannot tell a term of the profile.
+    Raises `UnsupportedError` if the state cannot tell a term of the profile.
     """
     search.rules.table.refuse_missing(profile.name, profile.terms)
     if profile.wishes:
@@ -168,63 +142,49 @@ def refuse_worse(
 
     Where the profile has wishes it may be: they do not bind the scheduler.
 
-    Raises
-    ------
-    InternalError
-        If it is.
+    Raises `InternalError` if it is.
     """
     if profile.wishes:
         return
 
-    def values(of: Mapping[str, int], measures: tuple[Measure, ...]) -> list[int]:
+    def values(of: Mapping[str, int], measures: Sequence[Measure]) -> list[int]:
         return [sum(of[term] for term in measure) for measure in measures]
 
     worse = values(terms, profile.levels) > values(greedy_terms, profile.levels)
-    broken = [
-        measure_id(measure)
-        for measure, ours, theirs in zip(
-            profile.caps,
-            values(terms, profile.caps),
-            values(greedy_terms, profile.caps),
-            strict=True,
-        )
-        if ours > theirs
-    ]
-    if worse or broken:
-        message = (
-            f"the {profile.name} plan is worse than the scheduler's own in {broken or 'its levels'}"
-        )
+    both = zip(values(terms, profile.caps), values(greedy_terms, profile.caps), strict=True)
+    over = [measure_id(cap) for cap, (n, most) in zip(profile.caps, both, strict=True) if n > most]
+    if worse or over:
+        where = over or "its levels"
+        message = f"the {profile.name} plan is worse than the scheduler's own in {where}"
         raise InternalError(message)
 
 
 def certify(  # noqa: PLR0913 - all that is known
     digest: str,
-    levels: Sequence[LevelResult],
+    proved: Proved,
     started: float,
     *,
     bounds: Sequence[SolverFreeBound] = (),
     cut_off: int = 0,
-    proved: Proved | None = None,
     caps: Sequence[tuple[Measure, int]] = (),
 ) -> Certificate:
-    """Return the certificate of an answer; verdicts come with the verification.
+    """Return the certificate of what is proved; verdicts come with the verification.
 
-    ``started`` is the monotonic time at which the work began; ``proved`` says what the levels
-    rest on, ``caps`` what no answer was to exceed.
+    ``started`` is the monotonic time at which the work began, ``caps`` are what no answer was to
+    exceed.
     """
-    found = Proved("unknown", None, ()) if proved is None else proved
     return Certificate(
         digest=digest,
-        levels=describe_levels(levels),
+        levels=describe_levels(proved.levels),
         caps=tuple(Cap(term=measure_id(measure), most=most) for measure, most in caps),
-        trees=tuple(found.trees),
-        ties=found.ties,
-        engines=tuple(found.engines),
-        corrected=found.corrected,
+        trees=tuple(proved.trees),
+        ties=proved.ties,
+        engines=tuple(proved.engines),
+        corrected=proved.corrected,
         bounds=tuple(bounds),
-        sums=tuple(found.sums),
+        sums=tuple(proved.sums),
         cut_off=cut_off,
-        solver=solver_name(),
+        solver=SOLVER,
         seed=SEED,
         wall_time_s=round(time.monotonic() - started, 6),
     )
@@ -245,44 +205,56 @@ def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
     )
 
 
-class Subject(Protocol[PlanT]):
-    """Who wants in, with everything that plans say of it."""
+class Planned(AnyPlanning, Protocol[PlanT]):
+    """A preemptor being planned, and who judges its plans: what all schedulers share.
 
-    def plan(  # noqa: PLR0913 - the fields of a plan that differ
-        self,
-        algorithm: Literal["optimum"],
-        status: Status,
-        explanation: str,
-        *,
-        objective: str,
-        terms: Mapping[str, int] | None = None,
-        certificate: Certificate | None = None,
-        greedy: PlanT | None = None,
-    ) -> PlanT:
-        """Return a plan of this preemptor."""
-        ...
+    ``subject`` makes its plans.
+    """
 
+    certify: Trees = None
+    """Whether to wait for proof trees."""
+    state: Any
+    problem: Any
+    subject: Any
 
-class Planned(Protocol[PlanT]):
-    """A preemptor being planned, whichever its scheduler."""
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {key: position for position, key in enumerate(self.keys)}
 
-    @property
-    def subject(self) -> Subject[PlanT]:
-        """What makes its plans."""
-        ...
+    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
+        """Sort positions of the problem by the scheduler's candidate order."""
+        return sorted(positions, key=self.problem.order.item)
 
-    @property
-    def table(self) -> TermTable:
-        """The disruption terms of its problem."""
-        ...
-
-    @property
-    def state(self) -> AnyState:
-        """The state it is planned in."""
-        ...
+    def by_its_rules(self, plan: PlanT) -> PlanT:
+        """Return a plan that says by which rules it was made, besides those of its rule set."""
+        return plan
 
     def accepted(self, plan: PlanT) -> PlanT:
-        """Return a plan with its verdicts, if the verifier accepts it."""
+        """Verify a plan and what its certificate claims, and put the verdicts into it.
+
+        Raises `InternalError` if a law refuses the plan, or a claim is not true: it is then no plan
+        at all.
+        """
+        plan = self.by_its_rules(plan)
+        verification = self._verify(plan)
+        refuse_illegal(plan, verification)
+        if plan.certificate is None:
+            return plan
+        found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
+        certificate = plan.certificate.model_copy(update=found)
+        # With the verdicts in it: that is the certificate that goes out.
+        told = plan.model_copy(update={"certificate": certificate})
+        terms = self.table.evaluate([self._position[key] for key in plan.keys])
+        untrue = broken(self._check_claims(told, terms))
+        if untrue:
+            message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
+            raise InternalError(message)
+        return told
+
+    def _verify(self, plan: PlanT) -> Verification: ...
+
+    def _check_claims(self, plan: PlanT, terms: Mapping[str, int]) -> Iterable[Verdict]:
+        """Check values, bounds and facts of a plan, of which the terms were recomputed."""
         ...
 
 
@@ -291,12 +263,9 @@ def without_solver(
 ) -> PlanT:
     """Return the answer where no search is needed: nothing has to go, or nothing can.
 
-    Raises
-    ------
-    InternalError
-        If the verifier does not accept it.
+    Raises `InternalError` if the verifier does not accept it.
     """
-    plan = planning.subject.plan(
+    plan: PlanT = planning.subject.plan(
         "optimum",
         status,
         explanation,
@@ -306,7 +275,7 @@ def without_solver(
         greedy=greedy,
     )
     # An infeasible plan names no victims: no law could refuse it.
-    return planning.accepted(plan) if status == "optimal" else plan
+    return planning.accepted(plan) if status == "optimal" else planning.by_its_rules(plan)
 
 
 def no_plan(
@@ -320,7 +289,7 @@ def no_plan(
 
     It is ``None`` where nothing was proved.
     """
-    return planning.subject.plan(
+    plan: PlanT = planning.subject.plan(
         "optimum",
         "unknown" if why is None else "infeasible",
         why or "nothing found within the time limit, and nothing proved",
@@ -328,3 +297,4 @@ def no_plan(
         certificate=certificate,
         greedy=greedy,
     )
+    return planning.by_its_rules(plan)

@@ -10,7 +10,7 @@ the branches. Each branch is bounded in exact integers from the duals of its pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate
@@ -150,11 +150,6 @@ def best_single_row(
     return best, position
 
 
-def falls_short(rows: Iterable[Row], classes: Classes) -> bool:
-    """Say whether some row asks for more than all members of some classes together give."""
-    return any(row.value(classes.sizes) < row.bound for row in rows)
-
-
 PROGRAMS: Final = 200
 """Linear programs for one bound at most."""
 
@@ -227,22 +222,18 @@ class _Program(Struct, frozen=True, dict=True):
         return [*self.classes.sizes.tolist()]
 
     @cached_property
-    def out_of_reach(self) -> int:
-        """A cost above that of any set."""
-        total: int = sum(c * n for c, n in zip(self.costs.tolist(), self.counts, strict=True))
-        return total + 1
-
-    @cached_property
     def simplex(self) -> Simplex:
         """The program in doubles, over classes and witnesses."""
         from planner.solver.mathopt import Simplex  # noqa: PLC0415
 
         witnesses = self.relaxation.witnesses
+        # A price above that of any set.
+        beyond: int = sum(c * n for c, n in zip(self.costs.tolist(), self.counts, strict=True)) + 1
         return Simplex(
             [*self.costs.astype(float).tolist(), *[0.0] * witnesses],
             [*map(float, self.counts), *[1.0] * witnesses],
             self.rows,
-            10.0 * float(self.out_of_reach),
+            10.0 * float(beyond),
             witnesses,
         )
 
@@ -273,16 +264,14 @@ class _Program(Struct, frozen=True, dict=True):
         if branch.solution is None:
             return None
         taken = branch.solution[: len(self.classes)]
-        for choice in self.relaxation.choices:
-            # A choice that the solution keeps anyway would branch into the same bound.
-            if not any(self._keeps(taken, witness) for witness in choice):
-                return choice
-        return None
 
-    def _keeps(self, taken: FloatArray, witness: int) -> bool:
-        row, coefficient = self._of_witness[witness]
-        missing = row.bound - coefficient - float(row.amounts @ taken[row.classes])
-        return missing <= _CLOSE * abs(row.bound)
+        def keeps(witness: int) -> bool:
+            row, coefficient = self._of_witness[witness]
+            missing = row.bound - coefficient - float(row.amounts @ taken[row.classes])
+            return missing <= _CLOSE * abs(row.bound)
+
+        # A choice that the solution keeps anyway would branch into the same bound.
+        return next((one for one in self.relaxation.choices if not any(map(keeps, one))), None)
 
     @cached_property
     def _of_witness(self) -> dict[int, tuple[Row, int]]:

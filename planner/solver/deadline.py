@@ -68,10 +68,7 @@ def waited_for(call: Callable[[], T], stop: Callable[[], None] | None = None) ->
     Where the wait is interrupted, ``stop`` makes the call end. A call that nothing ends is left to
     itself: its thread keeps no process alive, and what it returns is lost.
 
-    Raises
-    ------
-    MemoryError
-        If there is no memory for a thread.
+    Raises `MemoryError` if there is no memory for a thread.
     """
     returned: list[T] = []
     raised: list[BaseException] = []

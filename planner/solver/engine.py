@@ -25,15 +25,7 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 from msgspec.structs import replace
 from ortools import __version__  # type: ignore[attr-defined] # mypy sees no module of its own
-from ortools.sat.python.cp_model_helper import (
-    ConstraintProto,
-    CpModelProto,
-    CpSatHelper,
-    CpSolverResponse,
-    CpSolverStatus,
-    SatParameters,
-    SolveWrapper,
-)
+from ortools.sat.python import cp_model_helper as cp
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
@@ -41,6 +33,8 @@ from planner.solver.deadline import Deadline, waited_for
 from planner.stage import going_on
 
 SEED: Final = 0
+SOLVER: Final = f"OR-Tools CP-SAT {__version__}"
+"""The solver's name and version for the certificate."""
 _AT_ONCE: Final = 0.1
 """The most effort that nobody minds waiting for: a thread takes longer than a small model."""
 _SMALL: Final = 1000
@@ -112,10 +106,7 @@ def run(
     ``attempts`` are made in turn until one settles it. A ``hint`` that is a solution is one that
     is known: nothing worse is returned.
 
-    Raises
-    ------
-    InternalError
-        If CP-SAT calls the model invalid.
+    Raises `InternalError` if CP-SAT calls the model invalid.
     """
     stated = builder.minimize(objective or Linear({}))
     trivial = builder.bounds(objective)[0] if objective else 0
@@ -126,13 +117,14 @@ def run(
             best = Run("feasible", hint, trivial)
     for attempt in attempts:
         going_on()
-        parameters = _thorough(deadline) if attempt.thorough else _quick(deadline)
+        parameters = _careful(deadline, thorough=attempt.thorough)
         found = _attempt(builder, objective, stated, parameters, attempt.effort)
         if found.outcome == "infeasible" and not attempt.thorough:
             # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has
             # solutions. What is found now can be checked; what two ways call infeasible is
             # believed.
-            found = _attempt(builder, objective, stated, _presolved(deadline), attempt.effort)
+            parameters = _careful(deadline, presolve=True)
+            found = _attempt(builder, objective, stated, parameters, attempt.effort)
         best = replace(reconciled(best, found, objective, trivial), attempt=attempt)
         if best.settled or deadline.passed:
             break
@@ -144,7 +136,7 @@ def run(
 def presolved(builder: Builder, deadline: Deadline) -> Run:
     """Look for any solution with presolve, in one attempt that is given all the time there is."""
     stated = builder.minimize(Linear({}))
-    return _attempt(builder, None, stated, _presolved(deadline), inf)
+    return _attempt(builder, None, stated, _careful(deadline, presolve=True), inf)
 
 
 def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort: float) -> Run:
@@ -153,20 +145,15 @@ def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort:
     What is switched off elsewhere for its wrong answers is on here: a claim is worth what the
     solver's word is. ``effort`` is the most deterministic time.
     """
-    parameters = SatParameters()
-    parameters.num_workers = 1
-    parameters.random_seed = SEED
-    left = deadline.left()
-    if left is not None:
-        parameters.max_time_in_seconds = left
-    return _attempt(builder, objective, builder.minimize(objective), parameters, effort)
+    stated = builder.minimize(objective)
+    return _attempt(builder, objective, stated, _one_worker(deadline), effort)
 
 
 def _attempt(
     builder: Builder,
     objective: Linear | None,
     stated: tuple[int, int],
-    parameters: SatParameters,
+    parameters: cp.SatParameters,
     effort: float,
 ) -> Run:
     """Solve with some parameters, and with no more than some effort.
@@ -219,38 +206,25 @@ def reconciled(known: Run, found: Run, objective: Linear | None, trivial: int) -
 
 
 def _ask(
-    proto: CpModelProto, parameters: SatParameters, exact: Exact
+    proto: cp.CpModelProto, parameters: cp.SatParameters, exact: Exact
 ) -> tuple[Outcome, Sequence[int], int]:
     """Return what the solver says, a solution, and a bound on the objective without constant.
 
     What it calls a solution and is none makes all that it says unknown.
     """
     response = _solve(proto, parameters)
-    if response.status == CpSolverStatus.MODEL_INVALID:
-        message = f"CP-SAT calls the model invalid: {CpSatHelper.validate_model(proto)}"
+    if response.status == cp.CpSolverStatus.MODEL_INVALID:
+        message = f"CP-SAT calls the model invalid: {cp.CpSatHelper.validate_model(proto)}"
         raise InternalError(message)
-    if response.status == CpSolverStatus.INFEASIBLE:
+    if response.status == cp.CpSolverStatus.INFEASIBLE:
         return "infeasible", (), 0
     solution = list(response.solution)
-    if response.status == CpSolverStatus.UNKNOWN or not exact.admits(solution):
+    if response.status == cp.CpSolverStatus.UNKNOWN or not exact.admits(solution):
         return "unknown", (), 0
     # The solver's own integer, not the double it shows.
     bound = response.inner_objective_lower_bound
-    proved = response.status == CpSolverStatus.OPTIMAL
+    proved = response.status == cp.CpSolverStatus.OPTIMAL
     return "optimal" if proved else "feasible", solution, bound
-
-
-def _ask_without_end(
-    proto: CpModelProto, parameters: SatParameters, exact: Exact
-) -> tuple[Outcome, Sequence[int], int]:
-    """Return what the solver says however long it takes: of a small model mostly at once."""
-    if len(proto.variables) <= _SMALL:
-        parameters.max_deterministic_time = _AT_ONCE
-        said = _ask(proto, parameters, exact)
-        if said[0] in {"optimal", "infeasible"}:
-            return said
-        parameters.max_deterministic_time = inf
-    return _ask(proto, parameters, exact)
 
 
 # A model is asked many times; weakly, so that its rows do not outlive it.
@@ -264,10 +238,10 @@ def _exact(builder: Builder) -> Exact:
     return _READ[builder]
 
 
-def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
-    wrapper = SolveWrapper()
+def _solve(proto: cp.CpModelProto, parameters: cp.SatParameters) -> cp.CpSolverResponse:
+    wrapper = cp.SolveWrapper()
     wrapper.set_parameters(parameters)
-    solve: Callable[[CpModelProto], CpSolverResponse] = wrapper.solve
+    solve: Callable[[cp.CpModelProto], cp.CpSolverResponse] = wrapper.solve
     if parameters.max_deterministic_time <= _AT_ONCE:
         return solve(proto)
     return waited_for(lambda: solve(proto), wrapper.stop_search)
@@ -281,13 +255,10 @@ def complete(
     With an objective they are the best of such values. ``None`` means that the model does not
     admit the victim set: the solver calls it infeasible without presolve and with it.
 
-    Raises
-    ------
-    Contradiction
-        If the solver says neither.
+    Raises `Contradiction` if the solver says neither.
     """
     builder.minimize(objective or Linear({}))
-    proto = CpModelProto()
+    proto = cp.CpModelProto()
     # On a copy: the model itself goes on without these counts.
     proto.copy_from(builder.proto)
     for variable, count in zip(take, counts, strict=True):
@@ -295,8 +266,14 @@ def complete(
         domain.clear()
         domain.extend([count, count])
     said = set()
-    for parameters in (_quick(Deadline()), _presolved(Deadline())):
-        outcome, solution, _ = _ask_without_end(proto, parameters, _exact(builder))
+    for presolve in (False, True):
+        parameters = _careful(Deadline(), presolve=presolve)
+        # However long it takes: of a small model mostly at once.
+        for effort in (_AT_ONCE, inf) if len(proto.variables) <= _SMALL else (inf,):
+            parameters.max_deterministic_time = effort
+            outcome, solution, _ = _ask(proto, parameters, _exact(builder))
+            if outcome in {"optimal", "infeasible"}:
+                break
         found = outcome in {"optimal", "feasible"}
         if found and [solution[variable] for variable in take] == [*counts]:
             return solution
@@ -307,53 +284,39 @@ def complete(
     return None
 
 
-def _quick(deadline: Deadline) -> SatParameters:
-    parameters = SatParameters()
+def _one_worker(deadline: Deadline) -> cp.SatParameters:
+    parameters = cp.SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED
-    # Never 0: without a linear program the cover rows bound nothing (docs/design/solver.md §4).
-    parameters.linearization_level = 1
-    parameters.symmetry_level = 0
-    parameters.cp_model_probing_level = 0
-    parameters.cp_model_presolve = False
-    # The step of presolve that or-tools issue 5293 is about; it matters where presolve is on.
-    parameters.presolve_inclusion_work_limit = 0
-    parameters.auto_detect_greater_than_at_least_one_of = False
-    # Its handler of SIGINT is never taken back: after the first run Ctrl-C would do nothing at all.
-    parameters.catch_sigint_signal = False
     left = deadline.left()
     if left is not None:
         parameters.max_time_in_seconds = left
     return parameters
 
 
-def _presolved(deadline: Deadline) -> SatParameters:
-    """Return the parameters of a second opinion: as quick, with presolve."""
-    parameters = _quick(deadline)
-    parameters.cp_model_presolve = True
+def _careful(
+    deadline: Deadline, *, presolve: bool = False, thorough: bool = False
+) -> cp.SatParameters:
+    """Return the parameters of a quick attempt, of one with presolve, or of a thorough one."""
+    parameters = _one_worker(deadline)
+    # Never 0: without a linear program the cover rows bound nothing (docs/design/solver.md §4).
+    parameters.linearization_level = 2 if thorough else 1
+    parameters.symmetry_level = 0
+    parameters.cp_model_probing_level = 0
+    parameters.cp_model_presolve = presolve or thorough
+    # The step of presolve that or-tools issue 5293 is about; it matters where presolve is on.
+    parameters.presolve_inclusion_work_limit = 0
+    parameters.auto_detect_greater_than_at_least_one_of = False
+    # Its handler of SIGINT is never taken back: after the first run Ctrl-C would do nothing at all.
+    parameters.catch_sigint_signal = False
+    if thorough:
+        # Cuts took more time than they saved: without them, proofs of fair sharing are three times
+        # faster, and hundreds of classical victims no slower.
+        parameters.cut_level = 0
     return parameters
-
-
-def _thorough(deadline: Deadline) -> SatParameters:
-    """Return the parameters of a thorough attempt.
-
-    Cuts took more time than they saved: without them, proofs of fair sharing are three times
-    faster, and hundreds of classical victims no slower.
-    """
-    parameters = _presolved(deadline)
-    parameters.linearization_level = 2
-    parameters.cut_level = 0
-    return parameters
-
-
-def solver_name() -> str:
-    """Return the solver's name and version for the certificate."""
-    return f"OR-Tools CP-SAT {__version__}"
 
 
 class _Sum(NamedTuple):
-    """A linear expression of a row."""
-
     variables: Sequence[int]
     coefficients: Sequence[int]
     offset: int = 0
@@ -389,7 +352,7 @@ class _Row(NamedTuple):
 class Exact:
     """A model as it was read: asking again costs only what was added to it since."""
 
-    model: CpModelProto
+    model: cp.CpModelProto
     _domains: list[tuple[int, int]] = field(default_factory=list)
     _rows: list[_Row] = field(default_factory=list)
 
@@ -409,7 +372,7 @@ class Exact:
         )
 
 
-def satisfies(model: CpModelProto, point: Sequence[int]) -> bool:
+def satisfies(model: cp.CpModelProto, point: Sequence[int]) -> bool:
     """Say whether a point is a solution of a model."""
     return Exact(model).admits(point)
 
@@ -424,7 +387,7 @@ def value_of(variables: Iterable[int], coefficients: Iterable[int], point: Seque
     return sum(c * point[v] for v, c in zip(variables, coefficients, strict=True))
 
 
-def _read(row: ConstraintProto) -> _Row:
+def _read(row: cp.ConstraintProto) -> _Row:
     enforced = row.enforcement_literal
     when = list(enforced) if len(enforced) else ()
     if row.has_linear():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -52,8 +52,7 @@ class Least(Struct, frozen=True):
     bound: int = 0
 
 
-@dataclass(slots=True)
-class _Core:
+class _Core(Struct, dict=True):
     """The classes under decision: ``free``; of the others, ``full`` go whole and the rest stay.
 
     ``reduced`` is the reduced cost of each class.
@@ -62,11 +61,10 @@ class _Core:
     classes: Sequence[int]
     bound: Bound
     free: set[int]
-    reduced: dict[int, int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Index the reduced costs by class."""
-        self.reduced = dict(zip(self.classes, self.bound.reduced, strict=True))
+    @cached_property
+    def reduced(self) -> dict[int, int]:
+        return dict(zip(self.classes, self.bound.reduced, strict=True))
 
     @property
     def whole(self) -> bool:
@@ -212,12 +210,8 @@ def _start(
 def _most_doubtful(doubt: NDArray[np.float64], use: NDArray[np.float64]) -> list[int]:
     """Return the places of CORE classes that could as well be in as out.
 
-    Parameters
-    ----------
-    doubt
-        (C,) the less, the more doubtful.
-    use
-        (C,) what one member takes of what is bounded above, as parts of the bounds.
+    ``doubt`` is (C,): the less, the more doubtful; ``use`` (C,): what one member takes of what is
+    bounded above, as parts of the bounds.
     """
     order = np.lexsort((use, doubt))
     chosen: list[int] = []
@@ -402,14 +396,6 @@ def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> No
         search.bounds[measure] = least.bound
 
 
-def _in_the_end(search: Search, level: LevelResult) -> LevelResult:
-    """Return a level with its value in the answer, which a later level may have improved."""
-    if level.least.outcome == "optimal":
-        return level
-    value, bound = search.value(level.measure, search.answer), level.least.bound
-    return replace(level, least=Least("optimal" if value == bound else "feasible", value, bound))
-
-
 def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:
     """Solve the levels in order, as long as the answer may be better than one that is known.
 
@@ -436,9 +422,15 @@ def _settle(search: Search, done: Sequence[LevelResult]) -> Answer:
 
     It is not, where another might keep a cap of which time did not tell.
     """
-    levels = tuple(_in_the_end(search, level) for level in done)
+    levels = []
+    for level in done:
+        least = level.least
+        if least.outcome != "optimal":  # a later level may have improved it
+            value, bound = search.value(level.measure, search.answer), least.bound
+            least = Least("optimal" if value == bound else "feasible", value, bound)
+        levels.append(replace(level, least=least))
     proved = _all_proved(levels) and break_ties(search) and not search.undecided
-    return Answer("optimal" if proved else "feasible", levels)
+    return Answer("optimal" if proved else "feasible", tuple(levels))
 
 
 def _all_proved(done: Sequence[LevelResult]) -> bool:

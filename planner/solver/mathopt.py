@@ -38,10 +38,16 @@ from ortools.math_opt.result_pb2 import (
     SolveResultProto,
 )
 from ortools.math_opt.sparse_containers_pb2 import SparseDoubleVectorProto
-from ortools.sat.python.cp_model_helper import ConstraintProto, CpModelProto
+from ortools.sat.python.cp_model_helper import (
+    ConstraintProto,
+    CpModelProto,
+    LinearConstraintProto,
+    LinearExpressionProto,
+)
 from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 
 from planner.errors import InternalError
+from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
 from planner.solver.deadline import waited_for
@@ -68,9 +74,6 @@ _WIDE: Final = 2**10
 That nothing is left then says more, not less. They are amounts that whole numbers make up, and
 carries: neither can help a fraction to an answer, and engines are slow to see it.
 """
-
-Terms = Mapping[int, int]
-"""A coefficient per variable."""
 
 Kind = Literal["SCIP", "HiGHS"]
 
@@ -198,50 +201,37 @@ class _Program:
     columns: list[int] = field(default_factory=list)
     coefficients: list[int] = field(default_factory=list)
 
-    def bounds(self, terms: Terms, constant: int = 0) -> tuple[int, int]:
-        """Return the least and the largest value of an expression, variable by variable."""
-        low = high = constant
-        for v, c in terms.items():
-            ends = (c * self.lower[v], c * self.upper[v])
-            low, high = low + min(ends), high + max(ends)
-        return low, high
-
-    def binary(self) -> int:
-        """Create a column that is 0 or 1."""
-        self.lower.append(0)
-        self.upper.append(1)
-        return len(self.lower) - 1
-
-    def add(self, terms: Terms, low: int | None, high: int | None) -> None:
-        """Add the row ``low <= terms <= high``, in units of its coefficients' common divisor."""
-        row = len(self.row_lower)
+    def add(self, linear: Linear, low: int | None, high: int | None) -> None:
+        """Add the row ``low <= linear <= high``, in units of its coefficients' common divisor."""
+        row, terms, constant = len(self.row_lower), linear.terms, linear.constant
         # Sides are rounded to whole units: the variables of the model are whole, even where columns
         # of the program may have fractions.
         unit = gcd(*terms.values()) or 1
-        self.row_lower.append(None if low is None else -(-low // unit))
-        self.row_upper.append(None if high is None else high // unit)
+        self.row_lower.append(None if low is None else -((constant - low) // unit))
+        self.row_upper.append(None if high is None else (high - constant) // unit)
         for v in sorted(terms):
             if terms[v]:
                 self.rows.append(row)
                 self.columns.append(v)
                 self.coefficients.append(terms[v] // unit)
 
-    def add_if(self, when: Sequence[int], terms: Terms, low: int | None, high: int | None) -> None:
+    def add_if(
+        self, when: Sequence[int], linear: Linear, low: int | None, high: int | None
+    ) -> None:
         """Add a row that binds if all literals of ``when`` are true.
 
         The number of false ones, times what the row could be missed by, makes it slack.
         """
-        least, most = self.bounds(terms)
+        least = most = linear.constant
+        for v, c in linear.terms.items():
+            ends = (c * self.lower[v], c * self.upper[v])
+            least, most = least + min(ends), most + max(ends)
         if low is not None and least < low:
-            false, count = _false(when)
-            row = _plus(terms, false, low - least)
-            self.add(row, low - (low - least) * count, None)
+            self.add(linear + (low - least) * _false(when), low, None)
         if high is not None and most > high:
-            false, count = _false(when)
-            row = _plus(terms, false, high - most)
-            self.add(row, None, high - (high - most) * count)
+            self.add(linear + (high - most) * _false(when), None, high)
 
-    def is_within(self, largest: int, objective: Terms) -> bool:
+    def is_within(self, largest: int, objective: Mapping[int, int]) -> bool:
         """Say whether no number is larger."""
         numbers = (
             *self.lower,
@@ -253,42 +243,58 @@ class _Program:
         )
         return all(number is None or abs(number) <= largest for number in numbers)
 
-    def proto(self, objective: Terms) -> ModelProto:
+    def proto(self, objective: Mapping[int, int]) -> ModelProto:
         """Return the program that minimises an expression."""
-        program = ModelProto()
-        variables, limits = program.variables, program.linear_constraints
-        variables.ids.extend(range(len(self.lower)))
-        variables.lower_bounds.extend(map(float, self.lower))
-        variables.upper_bounds.extend(map(float, self.upper))
         widths = (high - low for low, high in zip(self.lower, self.upper, strict=True))
-        variables.integers.extend(width <= _WIDE for width in widths)
-        limits.ids.extend(range(len(self.row_lower)))
-        limits.lower_bounds.extend(-inf if low is None else float(low) for low in self.row_lower)
-        limits.upper_bounds.extend(inf if high is None else float(high) for high in self.row_upper)
+        program = _model(
+            self.lower,
+            self.upper,
+            [width <= _WIDE for width in widths],
+            [-inf if low is None else low for low in self.row_lower],
+            [inf if high is None else high for high in self.row_upper],
+            {v: c for v, c in sorted(objective.items()) if c},
+        )
         matrix = program.linear_constraint_matrix
         matrix.row_ids.extend(self.rows)
         matrix.column_ids.extend(self.columns)
         matrix.coefficients.extend(map(float, self.coefficients))
-        costs = sorted((v, c) for v, c in objective.items() if c)
-        program.objective.linear_coefficients.ids.extend(v for v, _ in costs)
-        program.objective.linear_coefficients.values.extend(float(c) for _, c in costs)
         return program
+
+
+def _model(  # noqa: PLR0913, PLR0917 - columns, rows, costs
+    lower: Iterable[float],
+    upper: Iterable[float],
+    integers: Sequence[bool],
+    row_lower: Sequence[float],
+    row_upper: Iterable[float],
+    costs: Mapping[int, float],
+) -> ModelProto:
+    """Write a program without coefficients; ``costs`` are those of some columns, in order."""
+    model = ModelProto()
+    variables, limits = model.variables, model.linear_constraints
+    variables.ids.extend(range(len(integers)))
+    variables.lower_bounds.extend(map(float, lower))
+    variables.upper_bounds.extend(map(float, upper))
+    variables.integers.extend(integers)
+    limits.ids.extend(range(len(row_lower)))
+    limits.lower_bounds.extend(map(float, row_lower))
+    limits.upper_bounds.extend(map(float, row_upper))
+    model.objective.linear_coefficients.ids.extend(costs)
+    model.objective.linear_coefficients.values.extend(map(float, costs.values()))
+    return model
 
 
 def translate(model: CpModelProto) -> Milp:
     """Return the program of a model, its objective included.
 
-    Raises
-    ------
-    NotImplementedError
-        If a row is of a kind that the builder does not make.
+    Raises `NotImplementedError` if a row is of a kind that the builder does not make.
     """
     program = _Program(
         lower=[v.domain[0] for v in model.variables], upper=[v.domain[1] for v in model.variables]
     )
     for row in model.constraints:
         _translate_row(program, row)
-    objective = _terms(model.objective.vars, model.objective.coeffs)
+    objective = dict(zip(model.objective.vars, model.objective.coeffs, strict=True))
     exact, short = (program.is_within(most, objective) for most in (_EXACT, _SHORT))
     return Milp(program.proto(objective), exact, short)
 
@@ -299,56 +305,40 @@ def _translate_row(program: _Program, row: ConstraintProto) -> None:
         low, high = row.linear.domain[0], row.linear.domain[1]
         program.add_if(
             when,
-            _terms(row.linear.vars, row.linear.coeffs),
+            _linear(row.linear),
             None if low < -_FOREVER else low,
             None if high > _FOREVER else high,
         )
     elif row.has_bool_or():
         # The number of false literals is not all of them.
-        false, count = _false(row.bool_or.literals)
-        most = len(row.bool_or.literals) - 1 - count
-        program.add_if(when, false, None, most)
+        literals = row.bool_or.literals
+        program.add_if(when, _false(literals), None, len(literals) - 1)
     elif row.has_lin_max() and not when:
         # At least each of them, and at most the one that is chosen.
-        target = _terms(row.lin_max.target.vars, row.lin_max.target.coeffs)
-        chosen = []
-        for expr in row.lin_max.exprs:
-            more = _plus(target, _terms(expr.vars, expr.coeffs), -1)
-            least = expr.offset - row.lin_max.target.offset
-            program.add(more, least, None)
-            chosen.append(program.binary())
-            program.add_if(chosen[-1:], more, None, least)
-        program.add(dict.fromkeys(chosen, 1), 1, None)
+        target, others = row.lin_max.target, row.lin_max.exprs
+        first = len(program.lower)
+        for chosen, other in enumerate(others, start=first):
+            more = _linear(target, target.offset) - _linear(other, other.offset)
+            program.add(more, 0, None)
+            program.lower.append(0)
+            program.upper.append(1)
+            program.add_if([chosen], more, None, 0)
+        program.add(Linear(dict.fromkeys(range(first, first + len(others)), 1)), 1, None)
     else:
         raise NotImplementedError(f"a row that the builder does not make: {row}")
 
 
-def _terms(variables: Iterable[int], coefficients: Iterable[int]) -> dict[int, int]:
+def _linear(written: LinearConstraintProto | LinearExpressionProto, offset: int = 0) -> Linear:
+    return Linear(dict(zip(written.vars, written.coeffs, strict=True)), offset)
+
+
+def _false(literals: Sequence[int]) -> Linear:
+    """Return how many literals are false."""
     terms: dict[int, int] = {}
-    for v, c in zip(variables, coefficients, strict=True):
-        terms[v] = terms.get(v, 0) + c
-    return terms
-
-
-def _plus(terms: Terms, other: Terms, factor: int) -> dict[int, int]:
-    total = dict(terms)
-    for v, c in other.items():
-        total[v] = total.get(v, 0) + factor * c
-    return total
-
-
-def _false(literals: Iterable[int]) -> tuple[dict[int, int], int]:
-    """Return how many literals are false, as an expression and its constant."""
-    terms: dict[int, int] = {}
-    constant = 0
     for literal in literals:
-        if literal >= 0:
-            terms[literal] = terms.get(literal, 0) - 1
-            constant += 1
-        else:
-            v = -literal - 1
-            terms[v] = terms.get(v, 0) + 1
-    return terms, constant
+        v, sign = (literal, -1) if literal >= 0 else (-literal - 1, 1)
+        terms[v] = terms.get(v, 0) + sign
+    return Linear(terms, sum(literal >= 0 for literal in literals))
 
 
 _PARAMETERS: Final = SolveParametersProto(
@@ -370,16 +360,9 @@ class Solved(Struct, frozen=True):
 class Simplex:
     """Minimise ``costs . x`` where every row holds and ``0 <= x <= most``.
 
-    Each row can be missed by units of its largest coefficient, at first by none (`allow_misses`).
-
-    Parameters
-    ----------
-    costs, most
-        (columns,) each.
-    rows
-        Rows over these columns: classes, and ``witnesses`` after those.
-    price
-        What missing a row by a unit costs.
+    ``costs`` and ``most`` are (columns,): classes, and so many ``witnesses`` after those. Each row
+    can be missed by units of its largest coefficient, at first by none (`allow_misses`), of which
+    one costs the ``price``.
     """
 
     def __init__(
@@ -390,9 +373,29 @@ class Simplex:
         price: float,
         witnesses: int = 0,
     ) -> None:
-        self._columns, self._rows = len(costs), len(rows)
+        width = self._columns = len(costs)
+        self._rows = len(rows)
         self._changed: dict[int, tuple[float, float]] = {}
-        model = _model(costs, most, rows, price, witnesses)
+        # A further column per row is for what it is missed by.
+        missed = [0.0] * len(rows)
+        model = _model(
+            [0.0] * (width + len(rows)),
+            [*most, *missed],
+            [False] * (width + len(rows)),
+            [row.bound for row in rows],
+            [inf] * len(rows),
+            dict(enumerate([*costs, *[price] * len(rows)])),
+        )
+        matrix = model.linear_constraint_matrix
+        for number, row in enumerate(rows):
+            # The columns that are not 0, ascending.
+            slack = sorted((width - witnesses + witness, float(c)) for witness, c in row.slack)
+            columns = [*row.classes.tolist(), *(column for column, _ in slack)]
+            coefficients = [*row.amounts.astype(float).tolist(), *(c for _, c in slack)]
+            largest = max(map(abs, coefficients), default=1.0)
+            matrix.row_ids.extend([number] * (len(columns) + 1))
+            matrix.column_ids.extend([*columns, width + number])
+            matrix.coefficients.extend([*coefficients, largest])
         self._solver = solver.new(SOLVER_TYPE_GLOP, model, SolverInitializerProto())
 
     def bound(self, column: int, least: float, most: float) -> None:
@@ -408,10 +411,10 @@ class Simplex:
         """Solve with the bounds of now."""
         columns = sorted(self._changed)
         update = ModelUpdateProto()
-        update.variable_updates.lower_bounds.ids.extend(columns)
-        update.variable_updates.lower_bounds.values.extend(self._changed[c][0] for c in columns)
-        update.variable_updates.upper_bounds.ids.extend(columns)
-        update.variable_updates.upper_bounds.values.extend(self._changed[c][1] for c in columns)
+        sides = update.variable_updates.lower_bounds, update.variable_updates.upper_bounds
+        for side, bounds in enumerate(sides):
+            bounds.ids.extend(columns)
+            bounds.values.extend(self._changed[column][side] for column in columns)
         if columns and not self._solver.update(update):
             message = "GLOP cannot change bounds"
             raise InternalError(message)
@@ -427,34 +430,6 @@ class Simplex:
             values = _dense(best.primal_solution.variable_values, self._columns + self._rows)
             solution = values[: self._columns]
         return Solved(reason == TERMINATION_REASON_INFEASIBLE, duals, solution)
-
-
-def _model(
-    costs: Sequence[float], most: Sequence[float], rows: Sequence[Row], price: float, witnesses: int
-) -> ModelProto:
-    """Write a program with a further column per row, for what it is missed by."""
-    model, width = ModelProto(), len(costs)
-    total = width + len(rows)
-    model.variables.ids.extend(range(total))
-    model.variables.lower_bounds.extend([0.0] * total)
-    model.variables.upper_bounds.extend([*most, *[0.0] * len(rows)])
-    model.variables.integers.extend([False] * total)
-    model.objective.linear_coefficients.ids.extend(range(total))
-    model.objective.linear_coefficients.values.extend([*costs, *[price] * len(rows)])
-    model.linear_constraints.ids.extend(range(len(rows)))
-    model.linear_constraints.lower_bounds.extend([float(row.bound) for row in rows])
-    model.linear_constraints.upper_bounds.extend([inf] * len(rows))
-    matrix = model.linear_constraint_matrix
-    for number, row in enumerate(rows):
-        # The columns that are not 0, ascending.
-        slack = sorted((width - witnesses + witness, float(c)) for witness, c in row.slack)
-        columns = [*row.classes.tolist(), *(column for column, _ in slack)]
-        coefficients = [*row.amounts.astype(float).tolist(), *(c for _, c in slack)]
-        largest = max(map(abs, coefficients), default=1.0)
-        matrix.row_ids.extend([number] * (len(columns) + 1))
-        matrix.column_ids.extend([*columns, width + number])
-        matrix.coefficients.extend([*coefficients, largest])
-    return model
 
 
 def _dense(vector: SparseDoubleVectorProto, size: int) -> FloatArray:

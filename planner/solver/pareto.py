@@ -9,6 +9,7 @@ less of the second, the front is complete.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from planner.errors import InternalError, UnsupportedError
@@ -30,40 +31,52 @@ def sweep(
 ) -> Front:
     """Find the Pareto front of two measures, beginning with the least of the first.
 
-    Parameters
-    ----------
-    solve
-        Returns the proven best plan of one pending workload under a profile.
-    most_points
-        After so many points the sweep ends, complete or not.
+    ``solve`` returns the proven best plan of one pending workload under a profile. After
+    ``most_points`` the sweep ends, complete or not.
 
-    Raises
-    ------
-    InputError
-        If ``solve`` refuses the workload or a measure, or time is up before a plan's is known.
-    InternalError
-        If the scheduler's own plan is better than the whole front.
+    Raises `InputError` if ``solve`` refuses the workload or a measure, or time is up before a
+    plan's is known; `InternalError` if the scheduler's own plan is better than the whole front.
     """
     plans: list[AnyPlan] = []
     wishes = Wishes()
-    answer = solve(_profile(first, second, wishes))
-    while answer.status == "optimal":
+    while True:
+        profile = Profile(
+            f"pareto:{measure_id(first)},{measure_id(second)}",
+            f"the trade of {measure_title(first)} for {measure_title(second)}",
+            levels=(first, second),
+            wishes=wishes,
+        )
+        answer = solve(profile)
+        if answer.status != "optimal":
+            break
         plans.append(answer)
         left = _value(answer, second)
         # No measure is below 0, so that nothing has less: the front is complete.
         if left == 0 or len(plans) == most_points:
             break
         wishes = Wishes(most={second: left - 1})
-        answer = solve(_profile(first, second, wishes))
-    return _front((first, second), plans, answer)
-
-
-def _profile(first: Measure, second: Measure, wishes: Wishes) -> Profile:
-    return Profile(
-        f"pareto:{measure_id(first)},{measure_id(second)}",
-        f"the trade of {measure_title(first)} for {measure_title(second)}",
-        levels=(first, second),
-        wishes=wishes,
+    # The answer that ended the sweep is the last point, or none.
+    measures = first, second
+    points = tuple(_point(measures, plan) for plan in plans)
+    cut_short = points and answer is plans[-1] and points[-1].values[1] > 0
+    complete = not cut_short and answer.status in {"optimal", "infeasible"}
+    unproved = answer.status == "feasible"
+    status: Status = "unknown"
+    if complete:
+        status = "optimal" if points else "infeasible"
+    elif points or unproved:
+        status = "feasible"
+    return Front(
+        scheduler=answer.scheduler,
+        objective=answer.objective,
+        status=status,
+        explanation=_explained(len(points), answer, complete=complete),
+        preemptor=answer.preemptor,
+        measures=(_described(first), _described(second)),
+        points=points,
+        unproved=_point(measures, answer) if unproved else None,
+        greedy=_greedy(measures, points, answer, complete=complete),
+        notes=answer.notes,
     )
 
 
@@ -76,31 +89,6 @@ def _value(plan: AnyPlan, measure: Measure) -> int:
         found = f"time was up before {measure_id(measure)} of a plan was known"
         raise UnsupportedError("objective", found, hint="--time-limit gives it longer")
     return value
-
-
-def _front(measures: tuple[Measure, Measure], plans: Sequence[AnyPlan], last: AnyPlan) -> Front:
-    """Return the points found; ``last`` is the answer that ended the sweep, a point or not."""
-    points = tuple(_point(measures, plan) for plan in plans)
-    cut_short = points and last is plans[-1] and points[-1].values[1] > 0
-    complete = not cut_short and last.status in {"optimal", "infeasible"}
-    unproved = last.status == "feasible"
-    status: Status = "unknown"
-    if complete:
-        status = "optimal" if points else "infeasible"
-    elif points or unproved:
-        status = "feasible"
-    return Front(
-        scheduler=last.scheduler,
-        objective=last.objective,
-        status=status,
-        explanation=_explained(len(points), last, complete=complete),
-        preemptor=last.preemptor,
-        measures=(_described(measures[0]), _described(measures[1])),
-        points=points,
-        unproved=_point(measures, last) if unproved else None,
-        greedy=_greedy(measures, points, last, complete=complete),
-        notes=last.notes,
-    )
 
 
 def _point(measures: tuple[Measure, Measure], plan: AnyPlan) -> FrontPoint:
@@ -142,11 +130,12 @@ def _greedy(
         message = f"the plan for {last.preemptor} has no plan of the scheduler beside it"
         raise InternalError(message)
     own = _point(measures, greedy)
+    placed = partial(GreedyPoint, values=own.values, plan=own.plan)
     if not greedy.victims and (not points or points[0].plan.victims):
-        return GreedyPoint(values=own.values, plan=own.plan, place="none")
+        return placed(place="none")
     plans = [point.plan for point in points]
     if PLANNER.of(greedy).is_outside(greedy, plans, [measure_id(one) for one in measures]):
-        return GreedyPoint(values=own.values, plan=own.plan, place="outside")
+        return placed(place="outside")
     numbered = list(enumerate(points, start=1))
     on = [number for number, point in numbered if point.values == own.values]
     behind = [
@@ -157,9 +146,4 @@ def _greedy(
     if complete and not on and not behind:
         message = f"{last.objective}: the scheduler's own plan {own.values} is ahead of the front"
         raise InternalError(message)
-    return GreedyPoint(
-        values=own.values,
-        plan=own.plan,
-        place="on" if on else "behind" if behind else "open",
-        points=tuple(on or behind),
-    )
+    return placed(place="on" if on else "behind" if behind else "open", points=tuple(on or behind))

@@ -5,70 +5,81 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Any
 
 import numpy as np
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, Parts, Row
+from planner.models.shared.builder import Linear
+from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
-from planner.solver.bound import Bound
+from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import ATTEMPTS, Attempt, Run, complete, run
 
 
-class Rules(Protocol):
-    """The rules of one problem, as a search uses them."""
+class Rules:
+    """The rules of one problem, as a search uses them; rows tell where nothing else does."""
+
+    problem: Any
 
     @property
     def table(self) -> TermTable:
         """The disruption terms of the problem."""
-        ...
+        raise NotImplementedError
 
     @property
     def order(self) -> IntArray:
         """(W,) the rank of each workload in the scheduler's candidate order."""
-        ...
+        order: IntArray = self.problem.order
+        return order
 
     def assemble(self, classes: Classes) -> Measured:
         """Build the exact model in which only these classes give victims."""
-        ...
+        raise NotImplementedError
+
+    def rows(self, classes: Classes) -> Sequence[Row]:
+        """Return what victims among these classes must free, as rows that every answer keeps."""
+        raise NotImplementedError
+
+    def relaxation(self, classes: Classes) -> Relaxation:
+        """Return all that a linear program is to know."""
+        return Relaxation(self.rows(classes), 0)
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little, whichever of them go."""
-        ...
+        return any(row.value(classes.sizes) < row.bound for row in self.rows(classes))
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below without a linear program."""
-        ...
+        """Bound a separable cost from below without a linear program: by the best single row."""
+        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
         """Bound a separable cost from below by a relaxation; ``limits`` hold besides the rules."""
-        ...
+        return linear_programming_bound(self.relaxation(classes), classes, costs, limits)
 
-    def is_lawful(self, positions: Sequence[int]) -> bool:
+    def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - others' rules
         """Say whether victims are lawful in the scheduler's own arithmetic.
 
         The model may admit what floating-point numbers do not, or its own procedure.
         """
-        ...
+        return True
 
-    def parts(self, classes: Classes) -> Parts:
+    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - others' rules
         """Return groups of classes that may each hold an answer by themselves; none if unknown."""
-        ...
+        return Parts()
 
-    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
+    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:  # noqa: ARG002 - others' rules
         """Return groups of classes such that what refuses a set refuses all sets like it.
 
         Such sets have as many of each group, but for group 0. ``None`` where only the set itself
         is known to be refused.
         """
-        ...
+        return None
 
 
 Counts = list[int]
@@ -76,9 +87,6 @@ Counts = list[int]
 
 RowOverClasses = tuple[Linear, int]
 """An expression over class numbers, and its lower bound."""
-
-
-NOTHING: Final[Mapping[int, int]] = {}
 
 
 @dataclass(slots=True)
@@ -142,22 +150,24 @@ class Search:
             raise InternalError(message)
         return self.incumbent
 
+    def counts_in(self, take: Mapping[int, int], solution: Sequence[int]) -> Counts:
+        """Return the counts of all classes in a solution of a model; ``take`` are its variables."""
+        found = [0] * len(self.classes)
+        for k, index in take.items():
+            found[k] = int(solution[index])
+        return found
+
     def value(self, measure: Measure, counts: Counts) -> int:
         """Return a measure of a victim set."""
-        terms = self._terms(counts)
-        return sum(terms[term] for term in measure)
-
-    def values(self, counts: Counts) -> list[int]:
-        """Return all levels of a victim set."""
-        terms = self._terms(counts)
-        return [sum(terms[term] for term in measure) for measure in self.levels]
-
-    def _terms(self, counts: Counts) -> Mapping[str, int]:
         # The same set is asked about measure by measure, and nobody changes one that was found.
         table, known = self.rules.table, self._known
         if known is None or known[0] is not counts or known[1] is not table:
             known = self._known = counts, table, table.evaluate(self.classes.take(counts))
-        return known[2]
+        return sum(known[2][term] for term in measure)
+
+    def values(self, counts: Counts) -> list[int]:
+        """Return all levels of a victim set."""
+        return [self.value(measure, counts) for measure in self.levels]
 
     def known_value(self, measure: Measure) -> int | None:
         """Return a measure of the incumbent, if there is one."""
@@ -212,21 +222,11 @@ class Search:
     ) -> Run:
         """Solve the exact model on some classes; a found answer becomes the incumbent.
 
-        Parameters
-        ----------
-        classes
-            The classes that may give victims; the others give none.
-        measure
-            What to minimise; any answer will do without one. Where the incumbent does not
-            suit the restrictions, only an answer that is better than it will do.
-        rows
-            Further conditions.
-        full
-            Classes all of whose members go.
-        least
-            A proven lower bound of the measure.
-        attempts
-            What to try in turn, by default what is likely to settle it and all after that.
+        Other classes give no victims, and of those that are ``full`` all members go; ``rows`` are
+        further conditions. Without a ``measure`` to minimise, of which ``least`` is a proven lower
+        bound, any answer will do. Where the incumbent does not suit the restrictions, only one
+        that is better than it will. ``attempts`` are tried in turn, by default what is likely to
+        settle it and all after that.
         """
         if not self.lower.keys() <= set(classes):
             return Run("infeasible")  # every answer left has members of a class left out here
@@ -255,7 +255,13 @@ class Search:
         cascades = self.rules.table.cascades
         learned = len(cascades.cuts) if cascades else 0
         formulation, take = self.state(classes, rows, members)
-        usable = not rows and self._suits(classes, members)
+        counts = self.incumbent
+        usable = (
+            not rows
+            and counts is not None
+            and sum(counts[k] for k in classes) == sum(counts)
+            and all(counts[k] >= count for k, count in members.items())
+        )
         objective = None
         if measure is not None:
             objective = express(formulation, self.rules.table, measure)
@@ -266,12 +272,13 @@ class Search:
                 formulation.builder.add(objective <= known - 1)
         while True:
             hint = self.hint(formulation, classes, objective) if usable else None
-            result = self._ask(formulation.builder, objective, hint, attempts)
+            asked = attempts or self.attempts
+            result = run(formulation.builder, objective, self.deadline, hint, asked)
+            if result.settled:  # what comes next begins with what settled this
+                self.attempts = self.attempts[self.attempts.index(result.attempt) :]
             if not result.solution:
                 return result
-            found = [0] * len(self.classes)
-            for k, index in take.items():
-                found[k] = int(result.solution[index])
+            found = self.counts_in(take, result.solution)
             # Nothing new, and nothing proved: asking again would only repeat it.
             if found == self.incumbent and not result.settled:
                 return result
@@ -290,13 +297,13 @@ class Search:
         self,
         classes: Sequence[int],
         rows: Iterable[RowOverClasses] = (),
-        members: Mapping[int, int] = NOTHING,
+        members: Mapping[int, int] | None = None,
     ) -> tuple[Measured, dict[int, int]]:
         """Return the exact model on some classes, and the variable of each of them.
 
         All limits and conditions are stated, and further rows; ``members`` go for certain.
         """
-        least = {**self.lower, **members}
+        least = {**self.lower, **(members or {})}
         narrowed = self.classes.subset(classes).narrowed(
             {new: least[k] for new, k in enumerate(classes) if k in least},
             {new: self.upper[k] for new, k in enumerate(classes) if k in self.upper},
@@ -314,18 +321,6 @@ class Search:
         for counts in self.cut:
             self.cut_off(formulation, take, counts)
         return formulation, take
-
-    def _ask(
-        self,
-        builder: Builder,
-        objective: Linear | None,
-        hint: Sequence[int] | None,
-        attempts: Sequence[Attempt] | None,
-    ) -> Run:
-        result = run(builder, objective, self.deadline, hint, attempts or self.attempts)
-        if result.settled:  # what comes next begins with what settled this
-            self.attempts = self.attempts[self.attempts.index(result.attempt) :]
-        return result
 
     def _bears_out(
         self, found: Counts, measure: Measure | None, claimed: int, *, usable: bool
@@ -399,21 +394,12 @@ class Search:
         possible = [(row, least) for row, least in different if builder.bounds(row)[1] >= least]
         builder.any_of(builder.witnesses(possible))
 
-    def _suits(self, classes: Sequence[int], members: Mapping[int, int]) -> bool:
-        """Say whether the incumbent keeps to some classes and has the members asked for."""
-        if self.incumbent is None:
-            return False
-        counts = self.incumbent
-        within = sum(counts[k] for k in classes) == sum(counts)
-        return within and all(counts[k] >= count for k, count in members.items())
-
     def hint(
         self, formulation: Measured, classes: Sequence[int], objective: Linear | None
     ) -> Sequence[int] | None:
         """Return a value for every variable that makes the incumbent.
 
-        With ``None`` in its place, which a search of another kind may return, the solver starts
-        from nothing.
+        Where a search of another kind returns ``None``, the solver starts from nothing.
         """
         counts = [self.answer[k] for k in classes]
         hint = complete(formulation.builder, formulation.take, counts, objective)

@@ -9,9 +9,10 @@ second word.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,16 +21,22 @@ from planner.models.shared.builder import Builder
 from planner.models.shared.measure import express
 from planner.objective.profiles import Measure
 from planner.solver.deadline import Deadline, OutOfTime
-from planner.solver.engine import complete, presolved, satisfies, solver_name
+from planner.solver.engine import SOLVER, complete, presolved, satisfies
 from planner.solver.levels import MOST_CLASSES
 from planner.solver.search import Counts, RowOverClasses, Search
 from planner.stage import begin
+
+if TYPE_CHECKING:
+    from planner.solver.mathopt import Kind
 
 MOST_CUTS: Final = 100
 """Answers that are none, cut off one by one, until an engine is taken to know nothing."""
 
 PATIENCE_S: Final = 30.0
 """Seconds for one question at most."""
+
+Engine = Callable[[Deadline], Sequence[int] | None]
+"""Returns a solution of a model, none where it does not know, ``None`` if there is none."""
 
 
 class Opinion(Struct, frozen=True):
@@ -49,26 +56,22 @@ def second_opinion(
 ) -> Opinion:
     """Ask whether any answer of a search exists; the search is left as it is.
 
-    Parameters
-    ----------
-    search
-        An answer has only active classes, keeps to all limits, conditions and bounds of classes,
-        and is not cut off. The incumbent plays no part.
-    deadline
-        When to give up: half of the time is for each of the two engines.
-    measure, most
-        If given, the answer must have at most so much of the measure.
-    rows
-        Further conditions.
+    An answer has only active classes, keeps to all limits, conditions and bounds of classes, and
+    is not cut off; the incumbent plays no part. It has at most so much of a measure, if one is
+    given, and keeps to further ``rows``. Half of the time is for each of the two engines.
     """
     if not search.lower.keys() <= set(search.active):
         return Opinion("none")  # every answer left has members of a class that is left out
     question = _Question(search, measure, most, rows)
-    first = question.ask_cp_sat(deadline.half())
-    name = f"{solver_name()} with presolve"
+    first = question.ask(question.by_cp_sat, deadline.half(), exact=True)
+    name = f"{SOLVER} with presolve"
     if first.outcome == "found":
         return replace(first, engines=(name,))
-    second, other = question.ask_mip(deadline)
+    other: Kind = "SCIP"
+    second = question.ask(partial(question.by_mip, other), deadline.half(), exact=False)
+    if second.outcome == "unknown" and not deadline.passed:
+        other = "HiGHS"
+        second = question.ask(partial(question.by_mip, other), deadline, exact=False)
     names = (name, f"{other} by MathOpt")
     # "None" takes two: where CP-SAT did not say so, the other's word is not enough.
     if second.outcome == "found" or first.outcome == "none":
@@ -97,14 +100,8 @@ class TwoEngines:
     ) -> Opinion:
         """Ask whether an answer keeps to wishes, caps and limits, and has so much at most.
 
-        Parameters
-        ----------
-        limits
-            What else bounds an answer: earlier levels.
-        measure, most
-            If given, the answer must have at most so much of the measure.
-        active
-            The classes that give victims; by default all that the wishes permit.
+        ``limits`` are earlier levels. Only ``active`` classes give victims, by default all that
+        the wishes permit.
         """
         asked = dataclasses.replace(
             search.fork(),
@@ -139,7 +136,7 @@ def is_impossible(builder: Builder, deadline: Deadline) -> bool:
     from planner.solver.mathopt import ask, translate  # noqa: PLC0415 - it takes long to load
 
     program = translate(builder.proto)
-    kinds: tuple[Literal["SCIP", "HiGHS"], ...] = ("SCIP", "HiGHS")
+    kinds: tuple[Kind, ...] = ("SCIP", "HiGHS")
     return any(
         ask(program, kind, deadline.left()).infeasible for kind in kinds if not deadline.passed
     )
@@ -157,51 +154,30 @@ class _Question:
         if measure is not None:
             self.builder.add(express(self.formulation, search.rules.table, measure) <= most)
 
-    def ask_cp_sat(self, deadline: Deadline) -> Opinion:
-        """Ask CP-SAT, with presolve."""
+    def ask(self, engine: Engine, deadline: Deadline, *, exact: bool) -> Opinion:
+        """Ask an engine until a solution is an answer; one that is not ``exact`` is checked."""
         for _ in range(MOST_CUTS):
-            found = presolved(self.builder, deadline)
-            if not found.settled:
-                return Opinion("unknown")
-            if found.outcome == "infeasible":
-                return Opinion("none")
-            counts = self._counts(found.solution)
-            if self._is_answer(counts):
+            point = () if deadline.passed else engine(deadline)
+            if not point:
+                return Opinion("none" if point is None else "unknown")
+            counts = self.search.counts_in(self.take, point)
+            if (exact or self._admits(point)) and self._is_answer(counts):
                 return Opinion("found", counts)
             self.search.cut_off(self.formulation, self.take, counts)
         return Opinion("unknown")
 
-    def ask_mip(self, deadline: Deadline) -> tuple[Opinion, str]:
-        """Ask SCIP, then HiGHS if it does not know; return the name of the last one, too."""
-        opinion = self._ask_mip("SCIP", deadline.half())
-        if opinion.outcome != "unknown" or deadline.passed:
-            return opinion, "SCIP"
-        return self._ask_mip("HiGHS", deadline), "HiGHS"
+    def by_cp_sat(self, deadline: Deadline) -> Sequence[int] | None:
+        """Ask CP-SAT, with presolve."""
+        found = presolved(self.builder, deadline)
+        return None if found.outcome == "infeasible" else found.solution
 
-    def _ask_mip(self, kind: Literal["SCIP", "HiGHS"], deadline: Deadline) -> Opinion:
+    def by_mip(self, kind: Kind, deadline: Deadline) -> Sequence[int] | None:
+        """Ask an engine of MathOpt."""
         # MathOpt takes longer to load than a small plan takes, and most plans need none of it.
         from planner.solver.mathopt import ask, translate  # noqa: PLC0415
 
-        for _ in range(MOST_CUTS):
-            if deadline.passed:
-                return Opinion("unknown")
-            said = ask(translate(self.builder.proto), kind, deadline.left())
-            if said.infeasible:
-                return Opinion("none")
-            if not said.point:
-                return Opinion("unknown")
-            point = said.point[: len(self.builder.lower)]
-            counts = self._counts(point)
-            if self._admits(point) and self._is_answer(counts):
-                return Opinion("found", counts)
-            self.search.cut_off(self.formulation, self.take, counts)
-        return Opinion("unknown")
-
-    def _counts(self, solution: Sequence[int]) -> Counts:
-        counts = [0] * len(self.search.classes)
-        for k, index in self.take.items():
-            counts[k] = int(solution[index])
-        return counts
+        said = ask(translate(self.builder.proto), kind, deadline.left())
+        return None if said.infeasible else said.point[: len(self.builder.lower)]
 
     def _admits(self, point: Sequence[int]) -> bool:
         """Say whether the model admits the class counts of a point that was found in doubles.

@@ -59,10 +59,7 @@ class Wanted(NamedTuple):
 def deadline_after(time_limit: float | None) -> Deadline:
     """Return the deadline of a time limit in seconds; none without one.
 
-    Raises
-    ------
-    SchemaError
-        If it is negative or no number.
+    Raises `SchemaError` if it is negative or no number.
     """
     if time_limit is not None and not time_limit >= 0:
         raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
@@ -72,10 +69,7 @@ def deadline_after(time_limit: float | None) -> Deadline:
 def clock_of(now: datetime | str | None) -> datetime | None:
     """Return the clock that is given as a time or as text.
 
-    Raises
-    ------
-    SchemaError
-        If the text is no RFC 3339 timestamp, or the time names no zone.
+    Raises `SchemaError` if the text is no RFC 3339 timestamp, or the time names no zone.
     """
     if isinstance(now, str):
         try:
@@ -93,10 +87,7 @@ _SHOWN = 10
 def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
     """Return the only thing that is pending.
 
-    Raises
-    ------
-    InputError
-        If nothing is, or several are.
+    Raises `InputError` if nothing is, or several are.
     """
     if len(waiting) == 1:
         return waiting[0]
@@ -111,24 +102,15 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
 
 
 class AnyPlanning(Protocol):
-    """A preemptor that is ready for planning, whichever its scheduler."""
+    """A preemptor that is ready for planning, whichever its scheduler.
 
+    ``eligible`` is whom no law excludes by itself: (W,) of all that run.
+    """
+
+    scheduler: str
+    preemptor_key: str
     table: TermTable
-
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        ...
-
-    @property
-    def eligible(self) -> BoolArray:
-        """Whom no law excludes by itself: (W,) of all that run."""
-        ...
-
-    @property
-    def preemptor_key(self) -> str:
-        """The key of who wants in."""
-        ...
+    eligible: BoolArray
 
     @property
     def keys(self) -> Sequence[str]:
@@ -199,10 +181,7 @@ def pending_workloads(state: AnyState) -> tuple[str, ...]:
 def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None) -> AnyPlanning:
     """Make a pending workload or ask ready for planning; ``costs`` are given per key.
 
-    Raises
-    ------
-    InputError
-        If it cannot be planned for, or something given means nothing there.
+    Raises `InputError` if it cannot be planned for, or something given means nothing there.
     """
     return PLANNER.of(state).start(state, given, costs)
 
@@ -210,11 +189,7 @@ def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None)
 def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPlan:
     """Return the best legal plan under a profile, verified, with its certificate.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell a term of the profile.
-    InternalError
-        If the plan fails its verification.
+    Raises `InputError` if the state cannot tell a term of the profile; `InternalError` if the plan
+    fails its verification.
     """
     return PLANNER.of(planning).solve(planning, profile, deadline)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -131,7 +132,7 @@ def admit(
                     resource: from_units(totals.get(resource, 0), resource)
                     for resource in pods.flavors
                 },
-                topology=_written(placements.get(request.name)),
+                topology=_written(placements[request.name]) if request.name in placements else None,
             )
         )
     changed = {kind: _condition(kind, "True", kind, now) for kind in _HELD}
@@ -144,10 +145,7 @@ def admit(
     return held._replace(past=snapshot.past_of(preemptor.queue, workload))
 
 
-def _written(placement: Placement | None) -> TopologyAssignment | None:
-    """Return a placement as an admission has it."""
-    if placement is None:
-        return None
+def _written(placement: Placement) -> TopologyAssignment:
     domains = tuple(AssignedDomain(values=values, count=n) for values, n in placement.domains)
     return TopologyAssignment(levels=placement.levels, domains=domains)
 
@@ -159,7 +157,6 @@ def _condition(kind: str, status: str, reason: str, now: datetime) -> Condition:
 def _with(
     workload: Workload, changed: dict[str, Condition], admission: Admission | None
 ) -> Workload:
-    """Return a workload with some conditions replaced and another admission."""
     kept = [one for one in workload.status.conditions if one.type not in changed]
     status = workload.status.model_copy(
         update={"conditions": (*kept, *changed.values()), "admission": admission}
@@ -177,23 +174,12 @@ def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the ti
 ) -> tuple[Cascade, ...]:
     """Return which victims would preempt again, in the order given.
 
-    Parameters
-    ----------
-    state, snapshot
-        The state before the plan, and its snapshot.
-    preemptor, assignment
-        Who is admitted by the plan, and with which flavors.
-    victims
-        Everyone who goes, with the reason code.
-    is_late
-        Whether time is up, asked before each decision.
+    ``state`` and ``snapshot`` are those before the plan, ``preemptor`` and ``assignment`` who is
+    admitted by it, and with which flavors; ``victims`` are all who go, with their reason codes.
+    Whether it ``is_late`` is asked before each decision.
 
-    Raises
-    ------
-    LookupFailed
-        If a victim's LocalQueue or ClusterQueue is not in the dump.
-    OutOfTime
-        If time is up before everybody was asked.
+    Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
+    if time is up before everybody was asked.
     """
     holder = admit(snapshot, preemptor, assignment)
     after = snapshot_after(snapshot, holder, [victim for victim, _ in victims])
@@ -210,10 +196,7 @@ def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the ti
 def pending_again(state: State, snapshot: Snapshot, victim: Admitted, reason: str) -> Preemptor:
     """Return a victim as what waits once it is gone; ``reason`` is its reason code.
 
-    Raises
-    ------
-    LookupFailed
-        If its LocalQueue or ClusterQueue is not in the dump.
+    Raises `LookupFailed` if its LocalQueue or ClusterQueue is not in the dump.
     """
     return as_preemptor(state, snapshot, evicted(victim, reason, snapshot.now))
 
@@ -242,112 +225,77 @@ class _Victim(NamedTuple):
     taken: tuple[Mapping[int, int], ...]
 
 
+@dataclass
 class CascadeReplay:
-    """What is known of D11 for one preemptor with its flavors."""
+    """What is known of D11 for one preemptor with its flavors.
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a decision after a plan depends on
-        self,
-        state: State,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        assignment: Assignment,
-        workloads: Sequence[Admitted],
-        candidates: Collection[int],
-        reasons: Sequence[str],
-        is_late: Callable[[], bool] = never,
-    ) -> None:
-        """Prepare to answer.
+    What it is asked raises `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in
+    the dump, and `OutOfTime` if time is up before everybody was asked; answers so far are kept.
 
-        Parameters
-        ----------
-        workloads, reasons
-            (W,) what holds quota, and the reason code of each as a victim.
-        candidates
-            Positions of those that may be victims of a lawful plan.
-        is_late
-            Whether time is up, asked before each decision.
-        """
-        self._state = state
-        self._snapshot = snapshot
-        self._preemptor = preemptor
-        self._assignment = assignment
-        self._workloads = workloads
-        self._candidates = frozenset(candidates)
-        self._reasons = reasons
-        self._is_late = is_late
-        self._victims: dict[int, _Victim] = {}
-        self._flavors: dict[int, frozenset[int]] = {}
-        self._answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = {}
-        self._found: dict[frozenset[int], tuple[Cascade, ...]] = {}
-        self.cuts: list[Cut] = []
+    ``workloads`` and ``reasons`` are (W,): what holds quota, and its code as a victim;
+    ``candidates`` are positions of those that may be victims of a lawful plan. Whether it
+    ``is_late`` is asked before each decision.
+    """
+
+    state: State
+    snapshot: Snapshot
+    preemptor: Preemptor
+    assignment: Assignment
+    workloads: Sequence[Admitted]
+    candidates: Collection[int]
+    reasons: Sequence[str]
+    is_late: Callable[[], bool] = never
+    cuts: list[Cut] = field(default_factory=list)
+    _victims: dict[int, _Victim] = field(default_factory=dict)
+    _flavors: dict[int, frozenset[int]] = field(default_factory=dict)
+    _answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = field(
+        default_factory=dict
+    )
+    _found: dict[frozenset[int], tuple[Cascade, ...]] = field(default_factory=dict)
 
     def count(self, victims: Sequence[int]) -> int:
-        """Return how many of some victims, given by positions, would preempt again.
-
-        Raises
-        ------
-        LookupFailed
-            If the LocalQueue or ClusterQueue of one is not in the dump.
-        OutOfTime
-            If time is up before everybody was asked.
-        """
+        """Return how many of some victims, given by positions, would preempt again."""
         return len(self.cascades(victims))
 
     def cascades(self, victims: Sequence[int]) -> tuple[Cascade, ...]:
-        """Return which of some victims would preempt whom, in the order of their positions.
-
-        Raises
-        ------
-        LookupFailed
-            If the LocalQueue or ClusterQueue of one is not in the dump.
-        OutOfTime
-            If time is up before everybody was asked. Answers so far are kept.
-        """
+        """Return which of some victims would preempt whom, in the order of their positions."""
         chosen = frozenset(victims)
         if not chosen:
             return ()
         if chosen not in self._found:
-            gone = [self._workloads[i] for i in sorted(chosen)]
-            after = snapshot_after(self._snapshot, self._holder, gone)
-            asked = [i for i in sorted(chosen) if not self._workloads[i].evicted]
+            gone = [self.workloads[i] for i in sorted(chosen)]
+            after = snapshot_after(self.snapshot, self._holder, gone)
+            asked = [i for i in sorted(chosen) if not self.workloads[i].evicted]
             told = (self._ask(i, chosen, after) for i in asked)
             self._found[chosen] = tuple(one for one in told if one is not None)
         return self._found[chosen]
 
     def is_steady(self, position: int) -> bool:
-        """Say whether a workload could preempt nobody again, whoever goes with it.
-
-        Raises
-        ------
-        LookupFailed
-            If its LocalQueue or ClusterQueue is not in the dump.
-        OutOfTime
-            If time is up.
-        """
+        """Say whether a workload could preempt nobody again, whoever goes with it."""
         self._check_time()
         waiting = self._pending_again(position)
         return not any(self._is_candidate_for(waiting, one) for one in self._latest_of_all)
 
     def _check_time(self) -> None:
-        if self._is_late():
+        if self.is_late():
             raise OutOfTime
 
     def _ask(self, position: int, chosen: frozenset[int], after: Snapshot) -> Cascade | None:
         self._check_time()
         victim = self._victim(position)
-        left = (self._workloads[j] for j in victim.own_candidates - chosen)
+        left = (self.workloads[j] for j in victim.own_candidates - chosen)
         # Nobody is left whom it could preempt: that answers it without a decision.
         if not victim.others and all(one.evicted for one in left):
             return None
         if not chosen <= self._candidates:  # Kueue's own victims can be outside its own rules
-            return cascade(after, self._preemptor, victim.waiting)
+            return cascade(after, self.preemptor, victim.waiting)
         going = victim.own_candidates & chosen
         totals = tuple(sum(of[j] for j in of.keys() & chosen) for of in victim.taken)
         # Besides its own candidates a decision depends on what the rest gives back together: sets
         # that free the same have the same answer.
         key = position, going, totals
         if key not in self._answers:
-            self._answers[key] = cascade(after, self._preemptor, victim.waiting)
+            self._answers[key] = cascade(after, self.preemptor, victim.waiting)
             if self._answers[key] is not None:
                 sums = tuple(zip(victim.taken, totals, strict=True))
                 self.cuts.append(Cut(position, going, victim.own_candidates - going, sums))
@@ -358,7 +306,7 @@ class CascadeReplay:
             waiting = self._pending_again(position)
             others = self._candidates - {position}
             own_candidates = frozenset(
-                j for j in others if self._is_candidate_for(waiting, self._workloads[j])
+                j for j in others if self._is_candidate_for(waiting, self.workloads[j])
             )
             self._victims[position] = _Victim(
                 waiting,
@@ -369,16 +317,16 @@ class CascadeReplay:
         return self._victims[position]
 
     def _pending_again(self, position: int) -> Preemptor:
-        victim, reason = self._workloads[position], self._reasons[position]
-        return pending_again(self._state, self._snapshot, victim, reason)
+        victim, reason = self.workloads[position], self.reasons[position]
+        return pending_again(self.state, self.snapshot, victim, reason)
 
     def _is_candidate_for(self, waiting: Preemptor, other: Admitted) -> bool:
         """Say whether policies, priorities and flavors leave it open that one preempts another."""
-        policies = self._snapshot.queues[waiting.queue].spec.preemption
+        policies = self.snapshot.queues[waiting.queue].spec.preemption
         own = other.queue == waiting.queue
         policy = policies.within_cluster_queue if own else policies.reclaim_within_cohort
         return (
-            self._snapshot.is_active(waiting.queue)
+            self.snapshot.is_active(waiting.queue)
             and self._root(other.queue) == self._root(waiting.queue)
             and not self._reachable(waiting.queue).isdisjoint(other.names)
             and satisfies_policy(waiting, other, policy)
@@ -386,12 +334,12 @@ class CascadeReplay:
 
     def _taken(self, waiting: Preemptor, others: Iterable[int]) -> tuple[Mapping[int, int], ...]:
         """Return what each of ``others`` gives back of what the decision looks at."""
-        fair = self._snapshot.configuration.fair_sharing_on
+        fair = self.snapshot.configuration.fair_sharing_on
         # Shares count all that is held; the classical search looks at what can be asked for.
         frs = None if fair else self._reachable(waiting.queue)
         taken: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for j in others:
-            one = self._workloads[j]
+            one = self.workloads[j]
             if self._root(one.queue) != self._root(waiting.queue):
                 continue
             for fr, amount in one.usage.items():
@@ -405,44 +353,43 @@ class CascadeReplay:
         """Return every flavor-resource that a workload of a ClusterQueue could be assigned."""
         if queue not in self._flavors:
             self._flavors[queue] = frozenset(
-                self._snapshot.fr_index[FlavorResource(flavor.name, quota.name)]
-                for group in self._snapshot.queues[queue].spec.resource_groups
+                self.snapshot.fr_index[FlavorResource(flavor.name, quota.name)]
+                for group in self.snapshot.queues[queue].spec.resource_groups
                 for flavor in group.flavors
                 for quota in flavor.resources
             )
         return self._flavors[queue]
 
     def _root(self, queue: int) -> int:
-        return self._snapshot.tree.path(queue)[-1]
+        return self.snapshot.tree.path(queue)[-1]
+
+    @cached_property
+    def _candidates(self) -> frozenset[int]:
+        return frozenset(self.candidates)
 
     @cached_property
     def _holder(self) -> Admitted:
         """The preemptor as what it holds after the plan."""
-        return admit(self._snapshot, self._preemptor, self._assignment)
+        return admit(self.snapshot, self.preemptor, self.assignment)
 
     @cached_property
     def _latest_of_all(self) -> list[Admitted]:
-        return _latest((self._holder, *self._running()))
+        return self._latest(())
 
     @cached_property
     def _latest_of_others(self) -> list[Admitted]:
-        inside = {self._workloads[j].key for j in self._candidates}
-        others = (one for one in self._running() if one.key not in inside)
-        return _latest((self._holder, *others))
+        return self._latest({self.workloads[j].key for j in self._candidates})
 
-    def _running(self) -> Iterable[Admitted]:
-        everybody = (one for group in self._snapshot.admitted.values() for one in group)
-        return (one for one in everybody if not one.evicted)
+    def _latest(self, without: Collection[str]) -> list[Admitted]:
+        """Keep, of those that policies tell apart by the place in the queue only, the last in it.
 
-
-def _latest(workloads: Iterable[Admitted]) -> list[Admitted]:
-    """Keep, of those that policies tell apart by the place in the queue only, the last in it.
-
-    If any of them may be preempted, it may.
-    """
-    kept: dict[tuple[int, int, frozenset[int]], Admitted] = {}
-    for one in workloads:
-        like = one.queue, one.priority, frozenset(one.names)
-        if like not in kept or one.queued_at > kept[like].queued_at:
-            kept[like] = one
-    return list(kept.values())
+        If any of them may be preempted, it may. They are the preemptor and who runs, but for some.
+        """
+        everybody = (one for group in self.snapshot.admitted.values() for one in group)
+        running = (one for one in everybody if not one.evicted and one.key not in without)
+        kept: dict[tuple[int, int, frozenset[int]], Admitted] = {}
+        for one in (self._holder, *running):
+            like = one.queue, one.priority, frozenset(one.names)
+            if like not in kept or one.queued_at > kept[like].queued_at:
+                kept[like] = one
+        return list(kept.values())

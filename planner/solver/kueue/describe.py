@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from msgspec import Struct
 
-from planner.objective.terms import TermTable
 from planner.plan import Certificate, Status
 from planner.plan.kueue import (
-    Amount,
     Demand,
     HeldBack,
     KueueRelease,
@@ -30,9 +28,9 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.share import Shares
 from planner.quota.kueue.slices import Replaced, names_replaced, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
-from planner.reference.kueue.decision import Decision, outcomes
+from planner.reference.kueue.decision import outcomes
 from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
 from planner.scheduler import Placement
 from planner.state.kep83 import Kep83
@@ -45,65 +43,6 @@ if TYPE_CHECKING:
 
 MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
-
-
-class TouchedTree(NamedTuple):
-    """One tree, at two usages, in the flavor-resources of interest, the most telling first."""
-
-    tree: QuotaTree
-    before: Usage
-    after: Usage
-    frs: Sequence[int]
-
-    def nodes(self, queue: int, others: Iterable[int]) -> tuple[QuotaNode, ...]:
-        """List the tree of a ClusterQueue from its root down.
-
-        Every node on the path of the queue and of the others is there; of the rest only those
-        right below such a node that have quota or usage, at most MAX_SIBLINGS, those first that
-        use most.
-        """
-        touched = {node for place in (queue, *others) for node in self.tree.path(place)}
-        root = self.tree.path(queue)[-1]
-        return tuple(self._below(root, touched))
-
-    def _below(self, node: int, touched: set[int]) -> Iterator[QuotaNode]:
-        known, children = self.tree.nodes[node], self.tree.children[node]
-        listed: set[int] = set()
-        if node in touched:
-            used, quota = self.before.amount, self.tree.subtree
-            others = [
-                child
-                for child in children
-                if child not in touched
-                and any(used[child][fr] or quota[child][fr] for fr in self.frs)
-            ]
-            others.sort(key=lambda child: [-used[child][fr] for fr in self.frs])
-            listed = {*touched.intersection(children), *others[:MAX_SIBLINGS]}
-        yield QuotaNode(
-            name=known.name,
-            kind="ClusterQueue" if known.is_queue else "Cohort",
-            parent=None if known.parent == NO_PARENT else self.tree.nodes[known.parent].name,
-            touched=node in touched,
-            hidden=len(children) - len(listed),
-            uses=tuple(self._use(node, fr) for fr in self.frs),
-        )
-        for child in children:
-            if child in listed:
-                yield from self._below(child, touched)
-
-    def _use(self, node: int, fr: int) -> QuotaUse:
-        tree = self.tree
-        quota = tree.nodes[node].quotas.get(fr)
-        return QuotaUse(
-            flavor=tree.frs[fr].flavor,
-            resource=tree.frs[fr].resource,
-            nominal=tree.nominal(node, fr),
-            quota=tree.subtree[node][fr],
-            borrowing_limit=tree.borrowing_limit(node, fr),
-            lending_limit=quota.lending_limit if quota else None,
-            before=self.before.amount[node][fr],
-            after=self.after.amount[node][fr],
-        )
 
 
 class Subject(Struct, frozen=True, dict=True):
@@ -143,7 +82,7 @@ class Subject(Struct, frozen=True, dict=True):
         after = self._after(victims, self._request)
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
-            rules=self._rules,
+            rules="kep83" if self.kep83 else rule_set(snapshot.configuration),
             algorithm=algorithm,
             status=status,
             explanation=explanation,
@@ -170,13 +109,6 @@ class Subject(Struct, frozen=True, dict=True):
             notes=(*snapshot.notes, *self.notes),
         )
 
-    @property
-    def _rules(self) -> Literal["kueue-classical", "kueue-fair", "kep83"]:
-        if self.kep83 is not None:
-            return "kep83"
-        fair = self.snapshot.configuration.fair_sharing_on
-        return "kueue-fair" if fair else "kueue-classical"
-
     @cached_property
     def _request(self) -> Mapping[int, int]:
         by_rules = total_request if self.kep83 else whole_request
@@ -187,7 +119,6 @@ class Subject(Struct, frozen=True, dict=True):
         return total_request(self.assignment, self.preemptor, self.snapshot)
 
     def _after(self, victims: Iterable[Victim], request: Mapping[int, int]) -> Usage:
-        """Return the usage with a request counted and the victims gone."""
         snapshot = self.snapshot
         after = snapshot.usage.copy()
         after.add(self.preemptor.queue, request)
@@ -197,12 +128,58 @@ class Subject(Struct, frozen=True, dict=True):
         return after
 
     def _tree(self, after: Usage, touched: Iterable[int]) -> tuple[QuotaNode, ...]:
-        """Return the tree around the plan, contested flavor-resources first."""
-        snapshot = self.snapshot
+        """Return the tree around the plan from its root down, contested flavor-resources first.
+
+        Every node on the path of the queue and of the others touched is there; of the rest only
+        those right below such a node that have quota or usage, at most MAX_SIBLINGS, those first
+        that use most.
+        """
+        snapshot, queue = self.snapshot, self.preemptor.queue
         short = contested(self.assignment, snapshot)
         frs = sorted({*self._request, *short}, key=lambda fr: (fr not in short, fr))
-        around = TouchedTree(snapshot.tree, snapshot.usage, after, frs)
-        return around.nodes(self.preemptor.queue, touched) if frs else ()
+        paths = {node for place in (queue, *touched) for node in snapshot.tree.path(place)}
+        root = snapshot.tree.path(queue)[-1]
+        return tuple(self._below(root, paths, after, frs)) if frs else ()
+
+    def _below(
+        self, node: int, touched: set[int], after: Usage, frs: Sequence[int]
+    ) -> Iterator[QuotaNode]:
+        tree, before = self.snapshot.tree, self.snapshot.usage
+        known, children = tree.nodes[node], tree.children[node]
+        listed: set[int] = set()
+        if node in touched:
+            used, quota = before.amount, tree.subtree
+            others = [
+                child
+                for child in children
+                if child not in touched and any(used[child][fr] or quota[child][fr] for fr in frs)
+            ]
+            others.sort(key=lambda child: [-used[child][fr] for fr in frs])
+            listed = {*touched.intersection(children), *others[:MAX_SIBLINGS]}
+        quotas = {fr: known.quotas.get(fr) for fr in frs}
+        yield QuotaNode(
+            name=known.name,
+            kind="ClusterQueue" if known.is_queue else "Cohort",
+            parent=None if known.parent == NO_PARENT else tree.nodes[known.parent].name,
+            touched=node in touched,
+            hidden=len(children) - len(listed),
+            uses=tuple(
+                QuotaUse(
+                    flavor=tree.frs[fr].flavor,
+                    resource=tree.frs[fr].resource,
+                    nominal=tree.nominal(node, fr),
+                    quota=tree.subtree[node][fr],
+                    borrowing_limit=tree.borrowing_limit(node, fr),
+                    lending_limit=own.lending_limit if own else None,
+                    before=before.amount[node][fr],
+                    after=after.amount[node][fr],
+                )
+                for fr, own in quotas.items()
+            ),
+        )
+        for child in children:
+            if child in listed:
+                yield from self._below(child, touched, after, frs)
 
     def _shares(self, after: Usage, touched: Iterable[int]) -> tuple[NodeShare, ...]:
         """Return the shares of the queues and cohorts touched, the preemptor's side first."""
@@ -250,44 +227,9 @@ class Subject(Struct, frozen=True, dict=True):
         return tuple(rows)
 
 
-def describe_victims(  # noqa: PLR0913, PLR0917 - tables, and what to look up in them
-    problem: Problem,
-    table: TermTable,
-    snapshot: Snapshot,
-    positions: Sequence[int],
-    codes: Sequence[str],
-    place: Mapping[int, int],
-) -> tuple[Victim, ...]:
-    """Return the victims at positions of the problem's workloads, in the order given.
-
-    ``codes`` are their reasons; ``place`` maps a position to its place in the scheduler's
-    candidate order, from 1.
-    """
-    victims = []
-    for position, code in zip(positions, codes, strict=True):
-        workload = problem.workloads[position]
-        usage = tuple(
-            Amount(
-                flavor=snapshot.tree.frs[fr].flavor,
-                resource=snapshot.tree.frs[fr].resource,
-                units=amount,
-                quantity=format_units(amount, snapshot.tree.frs[fr].resource),
-            )
-            for fr, amount in sorted(workload.usage.items())
-        )
-        fields: dict[str, Any] = {
-            "workload": workload.key,
-            "cluster_queue": snapshot.queue_name(workload.queue),
-            "reason": code,
-            "priority": workload.priority,
-            "position": place[position],
-            "age_s": table.disruptions[position].running_s,
-            "evicted": workload.evicted,
-            "usage": usage,
-            "costs": table.costs_of(position),
-        }
-        victims.append(Victim(**fields))
-    return tuple(victims)
+def rule_set(configuration: Configuration) -> Literal["kueue-classical", "kueue-fair"]:
+    """Return which of Kueue's own rule sets holds."""
+    return "kueue-fair" if configuration.fair_sharing_on else "kueue-classical"
 
 
 def release_of(configuration: Configuration) -> KueueRelease:
@@ -404,18 +346,17 @@ def _named(snapshot: Snapshot, queue: int) -> str:
 def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
     """Say what is missing although every candidate may go, or that the rules protect too many."""
     count = int(eligible.sum())
+    if count == 0:
+        return "no workload may be preempted for it, and it does not fit"
     shortfalls = []
     for fr in problem.needed:
         missing = problem.request[fr] - problem.available[fr]
         freed = sum(problem.holding[np.flatnonzero(eligible), fr].tolist())
-        resource = problem.frs[fr].resource
         if missing > freed:
+            wanted, held = (format_units(n, problem.frs[fr].resource) for n in (missing, freed))
             shortfalls.append(
-                f"{format_units(missing, resource)} {problem.frs[fr]} missing, "
-                f"all candidates together hold {format_units(freed, resource)}"
+                f"{wanted} {problem.frs[fr]} missing, all candidates together hold {held}"
             )
-    if count == 0:
-        return "no workload may be preempted for it, and it does not fit"
     if shortfalls:
         return f"{count} candidates are not enough: " + "; ".join(shortfalls)
     reason = (
@@ -427,32 +368,28 @@ def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
     return f"no set of the {count} candidates is legal: {reason}"
 
 
+_IF_IT_DID: Final = "Kueue does not even look at {}", "; the plan is what would be if it did"
+_HELD: Final = {
+    "notHead": (
+        "Kueue does not come to {} in its next cycle",
+        "; the plan is what would be if it were the head",
+    ),
+    "clusterQueueInactive": ("Kueue does not even look at {}", ""),
+    "preemptionGated": (
+        "Kueue evicts nobody for {}",
+        "; the plan is what would be if all its gates were open",
+    ),
+    "waitsForPodsReady": ("Kueue does not admit {} for now, although it fits", ""),
+    "tooFewPods": ("Kueue evicts nobody for {}, which will wait for ever", ""),
+}
+"""What Kueue does not do for a preemptor, and what the plan for it then is."""
+
+
 def hold_in_words(preemptor: str, reason: HeldBack) -> str:
     """Say why Kueue does nothing for a preemptor, and what the plan for it then is."""
+    what, plan = _HELD.get(reason.why, _IF_IT_DID)
     kueue = f' (Kueue: "{reason.message}")' if reason.message not in reason.text else ""
-    text = f"{reason.text}{kueue}"
-    match reason.why:
-        case "notHead":
-            return (
-                f"Kueue does not come to {preemptor} in its next cycle: {text}; the plan is what "
-                "would be if it were the head"
-            )
-        case "clusterQueueInactive":
-            return f"Kueue does not even look at {preemptor}: {text}"
-        case "preemptionGated":
-            return (
-                f"Kueue evicts nobody for {preemptor}: {text}; the plan is what would be if all "
-                "its gates were open"
-            )
-        case "waitsForPodsReady":
-            return f"Kueue does not admit {preemptor} for now, although it fits: {text}"
-        case "tooFewPods":
-            return f"Kueue evicts nobody for {preemptor}, which will wait for ever: {text}"
-        case _:
-            return (
-                f"Kueue does not even look at {preemptor}: {text}; the plan is what would be if "
-                "it did"
-            )
+    return f"{what.format(preemptor)}: {reason.text}{kueue}{plan}"
 
 
 MOST_SHOWN: Final = 3
@@ -464,16 +401,35 @@ def remarks(planning: Planning) -> Iterator[str]:
 
     Source: docs/semantics/kueue-features.md §2 to §4.
     """
-    yield from planning.preemptor.notes
-    replaced = replaced_by(planning.snapshot, planning.preemptor)
+    preemptor, key = planning.preemptor, planning.preemptor.key
+    yield from preemptor.notes
+    replaced = replaced_by(planning.snapshot, preemptor)
+    named = names_replaced(preemptor.workload, planning.snapshot.configuration)
     if replaced is not None:
         yield from _of_slice(planning, replaced)
-    else:
-        yield from _of_a_name(planning)
+    elif named in {target.workload.key for target in planning.decision.search.targets}:
+        # It spares a victim of the name that it takes for a replaced slice.
+        yield (
+            f"Kueue itself counts on {named} to go and does not evict it: {key} says that it "
+            "replaces it, which holds within one ClusterQueue and namespace only"
+        )
     yield from _of_past_use(planning)
-    if planning.decision.undetermined:
-        found = outcomes(planning.snapshot, planning.preemptor, planning.fixed)
-        yield _undetermined(found)
+    if not planning.decision.undetermined:
+        return
+    found = outcomes(planning.snapshot, preemptor, planning.fixed)
+    circle = "the order of candidates by past use has circles"
+    if len(found) == 1:
+        yield f"{circle}: all orders that were tried lead to the same victims"
+        return
+    told = [
+        ", ".join(target.workload.key for target in one.search.targets) or "nobody"
+        for one in found[:MOST_SHOWN]
+    ]
+    more = f"; or {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
+    yield (
+        f"Kueue's own choice is not determined here: {circle}, and it may evict "
+        f"{'; or '.join(told)}{more}; the legal sets and the optimum do not depend on that"
+    )
 
 
 def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
@@ -500,17 +456,6 @@ def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
         )
 
 
-def _of_a_name(planning: Planning) -> Iterator[str]:
-    """Say that Kueue spares a victim of the name that it takes for a replaced slice."""
-    named = names_replaced(planning.preemptor.workload, planning.snapshot.configuration)
-    if named in {target.workload.key for target in planning.decision.search.targets}:
-        yield (
-            f"Kueue itself counts on {named} to go and does not evict it: "
-            f"{planning.preemptor.key} says that it replaces it, which holds within one "
-            "ClusterQueue and namespace only"
-        )
-
-
 def _of_past_use(planning: Planning) -> Iterator[str]:
     past = planning.problem.workloads.column("past")
     if all(past[place] is None for place in planning.eligible.nonzero()[0].tolist()):
@@ -523,20 +468,4 @@ def _of_past_use(planning: Planning) -> Iterator[str]:
     yield (
         "candidates of one ClusterQueue are ordered by the past use of their LocalQueues as it "
         f"{when}; what was admitted since then counts in Kueue, and is in no dump"
-    )
-
-
-def _undetermined(found: tuple[Decision, ...]) -> str:
-    """Say what Kueue may do where the order of candidates has circles."""
-    circle = "the order of candidates by past use has circles"
-    if len(found) == 1:
-        return f"{circle}: all orders that were tried lead to the same victims"
-    told = [
-        ", ".join(target.workload.key for target in one.search.targets) or "nobody"
-        for one in found[:MOST_SHOWN]
-    ]
-    more = f"; or {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
-    return (
-        f"Kueue's own choice is not determined here: {circle}, and it may evict "
-        f"{'; or '.join(told)}{more}; the legal sets and the optimum do not depend on that"
     )

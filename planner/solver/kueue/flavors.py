@@ -45,8 +45,6 @@ from planner.solver.proving.grow import Effort, grow
 from planner.solver.search import Search
 from planner.solver.second_opinion import TwoEngines, soon
 
-ONE_ENGINE: Final = "one engine finds nothing better, and no other confirms it"
-
 
 @in_time
 def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -56,12 +54,8 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     the others. The plan is optimal only if every permitted assignment was solved or is proved to
     be no better.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names.
-    InternalError
-        If a plan fails its verification, or the optimum is worse than Kueue's own plan.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if a plan fails its verification, or the optimum is worse than Kueue's own plan.
     """
     started = time.monotonic()
     choices = choices_of(planning)
@@ -330,13 +324,14 @@ def _explain(race: _Race, best: Plan, *, other: bool) -> str:
     elif race.settled:
         proof = f"proved best of {_how_many(race)}"
     elif race.settled_by_one:
-        proof = f"not proved best of {_how_many(race)}: {ONE_ENGINE}"
+        proof = (
+            f"not proved best of {_how_many(race)}: one engine finds nothing better, and no other "
+            "confirms it"
+        )
     else:
         proof = f"not proved best: {race.examined} of {_how_many(race)} examined"
-    room = (
-        f"evicting {victims_in_words(len(best.victims))} makes room in {whose} Kueue's own choice"
-    )
-    return f"{room}; {proof}{race.dropped}"
+    evicting = f"evicting {victims_in_words(len(best.victims))} makes room in {whose} Kueue's own"
+    return f"{evicting} choice; {proof}{race.dropped}"
 
 
 def _how_many(race: _Race) -> str:
@@ -356,14 +351,10 @@ def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
         message = f"the plan for {best.preemptor} has no certificate"
         raise InternalError(message)
     levels, ties = certificate.levels, certificate.ties
-    if not race.settled:
+    if race.engines or not race.settled:
         # The levels were proved under the flavors chosen only: under others less may be possible.
-        nothing = {"bound": 0, "proof": None}
-        levels = tuple(one.model_copy(update=nothing) if one.value else one for one in levels)
-    elif race.engines:
-        levels = tuple(
-            one.model_copy(update={"proof": "solver"}) if one.value else one for one in levels
-        )
+        told = {"proof": "solver"} if race.settled else {"bound": 0, "proof": None}
+        levels = tuple(one.model_copy(update=told) if one.value else one for one in levels)
     # The tree says that nothing comes first under these flavors; of the others an engine says it.
     if race.choices.distinct > 1 and ties == "certified":
         ties = "solver"
@@ -471,28 +462,29 @@ class Elsewhere:
         return TwoEngines(self.profile.wishes.most)
 
     def is_no_better(self, planning: Planning, search: Search) -> bool:
-        """Say whether it is proved that nothing under some flavors is better.
+        """Say whether it is proved that nothing under the flavors of a planning is better.
 
-        Parameters
-        ----------
-        planning
-            The preemptor under these flavors, with the terms of the profile.
-        search
-            The same, ready to be searched, with the wishes of the profile.
+        It has the terms of the profile; ``search`` is the same, ready, with its wishes.
         """
         claims = planning.claims(self.profile, list(self.caps.items()))
-        with_trees = planning.trees is not False
+
+        def is_closed(earlier: _Bounds, measure: Measure | None, most: int) -> bool:
+            return planning.trees is not False and self._is_closed(claims, earlier, measure, most)
+
+        def is_empty(earlier: _Bounds, measure: Measure | None, most: int) -> bool:
+            """Say whether a tree or two engines find that nothing has at most so much."""
+            limits = (*self.caps.items(), *earlier)
+            return is_closed(earlier, measure, most) or (
+                self.engines_asked.ask(search, limits, measure, most).outcome == "none"
+            )
+
         if self.values is None:
-            closed = with_trees and self._is_closed(claims, (), None, 0)
-            return closed or self._agreed(search, (), None, 0)
+            return is_empty((), None, 0)
         earlier: list[tuple[Measure, int]] = []
         for measure, value in zip(with_names(self.profile.levels), self.values, strict=True):
-            if with_trees and self._is_closed(claims, earlier, measure, value):
+            if is_closed(earlier, measure, value):
                 return True  # nothing is even as good
-            closed = value == 0 or (
-                with_trees and self._is_closed(claims, earlier, measure, value - 1)
-            )
-            if not closed and not self._agreed(search, earlier, measure, value - 1):
+            if value and not is_empty(earlier, measure, value - 1):
                 return False
             earlier.append((measure, value))
         return True
@@ -505,18 +497,10 @@ class Elsewhere:
             return False
         stated = [Stated(each, value, proved=False) for each, value in earlier]
         try:
-            if measure is None:
-                question = claims.infeasible()
-            else:
-                question = claims.level(stated, measure, most + 1)
-            grown = grow(question, self.deadline, LITTLE)
+            question = claims.level(stated, measure, most + 1) if measure else claims.infeasible()
+            closed = grow(question, self.deadline, LITTLE).steps is not None
         except UnsupportedError:
             return False  # amounts that the rows cannot add up exactly
-        if grown.steps is not None:
+        if closed:
             self.engines_asked.engines[TREES] = None
-        return grown.steps is not None
-
-    def _agreed(self, search: Search, earlier: _Bounds, measure: Measure | None, most: int) -> bool:
-        """Say whether two engines find that nothing has at most so much."""
-        limits = (*self.caps.items(), *earlier)
-        return self.engines_asked.ask(search, limits, measure, most).outcome == "none"
+        return closed

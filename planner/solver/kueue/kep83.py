@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, Self
+from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from planner.errors import UnsupportedError
 from planner.models.kep83 import assemble, eligible, reasons, relax, rows
 from planner.models.kueue.formulation import Formulation
-from planner.models.shared.classes import Classes, Row
+from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.objective.annotation import read_disruption
 from planner.objective.profiles import Profile
-from planner.problem.array import BoolArray, IntArray
+from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import seconds_waiting
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.decision import Decision
-from planner.solver.bound import Bound, linear_programming_bound
-from planner.solver.kueue.describe import Subject
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.state.kep83 import Kep83
-from planner.state.kueue import State
 
 
 class Kep83Rules(KueueRules, frozen=True):
@@ -45,18 +42,14 @@ class Kep83Rules(KueueRules, frozen=True):
         """Return what victims among these classes must free, as rows that every answer keeps."""
         return rows(self.kep83, self.columns(classes))
 
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by the linear relaxation."""
-        relaxation = relax(self.kep83, self.columns(classes))
-        return linear_programming_bound(relaxation, classes, costs, limits)
+    def relaxation(self, classes: Classes) -> Relaxation:
+        """Return all that a linear program is to know."""
+        return relax(self.kep83, self.columns(classes))
 
     def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
         """Return whether the answer may borrow: that is an option, and not for it to say."""
         del classes, counts
         return self.kep83.borrows
-
-
-_COST_COUNTS: Final = "ByLowestDisruptionCost"
 
 
 class Kep83Planning(Planning):
@@ -66,59 +59,37 @@ class Kep83Planning(Planning):
     """
 
     NAME: ClassVar = "KEP-83"
+    NEVER_LOOKED: ClassVar = (
+        "its flavors are given as fitting, which they do not, so nothing is preempted"
+    )
     by_own_rules = False
+    options: Kep83
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
-        self,
-        state: State,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        options: Kep83,
-        costs: Mapping[str, int] | None = None,
-        assignment: Assignment | None = None,
-        ranked: BoolArray | None = None,
-    ) -> None:
-        """Prepare a decision by some options; ``ranked`` is as for Kueue's own rules."""
-        self._options = options
-        self._cost: dict[str, int] = {}
-        if _COST_COUNTS in options.criteria:
-            # What evicting each costs now by its milestones, where it has any.
-            running = (one for some in snapshot.admitted.values() for one in some if one.remarks)
-            for one in running:
-                told = read_disruption(one.remarks, snapshot.now, one.running_s)
-                if told.milestone_cost:
-                    self._cost[one.key] = told.milestone_cost
-        super().__init__(state, snapshot, preemptor, costs, assignment, ranked)
-        notes = tuple(preemptor.notes)
-        self.subject = Subject(snapshot, preemptor, self.decision.assignment, options, notes)
-
-    def _decide(self, assignment: Assignment | None) -> Decision:
-        return decide_kep83(self.snapshot, self.preemptor, self._options, assignment, self._cost)
-
-    def _build_problem(self) -> Problem:
-        assignment = self.decision.assignment
-        self._kep83: Kep83Problem = build_kep83(
-            self.snapshot, self.preemptor, assignment, self._options, self._cost
+    @cached_property
+    def _cost(self) -> dict[str, int]:
+        """What evicting each costs now by its milestones, where it has any and the order asks."""
+        if "ByLowestDisruptionCost" not in self.options.criteria:
+            return {}
+        running = (one for some in self.snapshot.admitted.values() for one in some if one.remarks)
+        told = (
+            (one.key, read_disruption(one.remarks, self.snapshot.now, one.running_s).milestone_cost)
+            for one in running
         )
-        return self._kep83.base
+        return {key: cost for key, cost in told if cost}
 
-    def _who_may_go(self) -> tuple[BoolArray, BoolArray]:
+    def _decided(
+        self, assignment: Assignment | None
+    ) -> tuple[Decision, Problem, BoolArray, BoolArray]:
+        given = self.snapshot, self.preemptor
+        decision = decide_kep83(*given, self.options, assignment, self._cost)
+        self._kep83: Kep83Problem = build_kep83(
+            *given, decision.assignment, self.options, self._cost
+        )
         lawful = eligible(self._kep83)
-        return lawful, lawful
+        return decision, self._kep83.base, lawful, lawful
 
-    def _made(
-        self,
-        state: State,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        assignment: Assignment | None,
-        ranked: BoolArray | None = None,
-    ) -> Self:
-        options, costs = self._options, self.costs
-        return type(self)(state, snapshot, preemptor, options, costs, assignment, ranked)
-
-    def reasons(self) -> list[str]:
-        """Return the reason code that the rules give each workload as a victim: (W,)."""
+    @cached_property
+    def _codes(self) -> list[str]:
         return reasons(self._kep83)
 
     def rules(self) -> Kep83Rules:
@@ -127,7 +98,7 @@ class Kep83Planning(Planning):
         return Kep83Rules(
             self.problem,
             self.table,
-            (self._options.borrows,),
+            (self.options.borrows,),
             nobody,
             self.is_lawful,
             self.finds_places,
@@ -135,14 +106,9 @@ class Kep83Planning(Planning):
         )
 
     def set_objective(self, profile: Profile) -> Profile:
-        """Let the terms count what an objective asks for; return it with the levels of the state.
+        """Let the terms count what an objective asks for, as under Kueue's own rules.
 
-        Raises
-        ------
-        InputError
-            If it names a group that the state does not know, or counts nothing it protects.
-        UnsupportedError
-            If it counts what victims would do next: Kueue decides that, and not by these rules.
+        Raises `UnsupportedError` if it counts what victims would do next: Kueue decides that.
         """
         if profile.counts("D11"):
             raise UnsupportedError(
@@ -154,13 +120,9 @@ class Kep83Planning(Planning):
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
         waited = seconds_waiting(self.preemptor.workload, self.snapshot.now)
-        if waited < self._options.wait:
-            return f"it has waited {waited} s and may not preempt before {self._options.wait} s"
+        if waited < self.options.wait:
+            return f"it has waited {waited} s and may not preempt before {self.options.wait} s"
         return super().why_infeasible()
-
-    def why_never_looked(self) -> str:
-        """Say why nobody looks for victims of a preemptor that does not fit."""
-        return "its flavors are given as fitting, which they do not, so nothing is preempted"
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""
@@ -169,7 +131,7 @@ class Kep83Planning(Planning):
             return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
         done = {pods.name for pods in self.decision.assignment.pod_sets}
         failed = [request.name for request in self.preemptor.pod_sets if request.name not in done]
-        quota = "what the cohort could lend" if self._options.borrows else "its min quota"
+        quota = "what the cohort could lend" if self.options.borrows else "its min quota"
         return (
             f'podset "{failed[0] if failed else ""}" of {self.preemptor.key} fits in no flavor: '
             f"of those its pods may use, none has enough left in the cohort, and none holds the "

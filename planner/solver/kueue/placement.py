@@ -31,10 +31,7 @@ def snapshot_for(
 ) -> Snapshot:
     """Return the snapshot of a state: with topologies, where they decide and all is known of them.
 
-    Raises
-    ------
-    InputError
-        If the workload cannot be planned for.
+    Raises `InputError` if the workload cannot be planned for.
     """
     wanted = tuple(extra)
     gate = state.configuration.gate("TopologyAwareScheduling")
@@ -82,8 +79,19 @@ def concerns(snapshot: Snapshot, preemptor: Preemptor) -> bool:
 
 def unknown(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
     """Say why placement is left out for a workload; empty where it is not (§9, §10)."""
-    queue = snapshot.queues[preemptor.queue]
-    return not_replayed(state, snapshot.topologies, queue) or _unknown_of(snapshot, preemptor)
+    why = not_replayed(state, snapshot.topologies, snapshot.queues[preemptor.queue])
+    if why:
+        return why
+    if preemptor.workload.status.unhealthy_nodes:
+        return "nodes of an earlier assignment have failed"
+    if replaced_by(snapshot, preemptor):
+        return "it replaces a slice of an elastic workload"
+    gates = [gate for gate in LEFT_OUT if snapshot.configuration.gate(gate)]
+    pod_sets = preemptor.workload.spec.pod_sets
+    # In more than one group they are placed one after another.
+    if gates and len({pods.group or f"/{number}" for number, pods in enumerate(pod_sets)}) > 1:
+        return f"the gate {gates[0]} moves the places of several podsets"
+    return ""
 
 
 def not_replayed(state: State, topologies: Topologies, queue: ClusterQueue) -> str:
@@ -96,20 +104,3 @@ def not_replayed(state: State, topologies: Topologies, queue: ClusterQueue) -> s
     if missing:
         return f"the state has no Topology {missing[0]}"
     return ""
-
-
-def _unknown_of(snapshot: Snapshot, preemptor: Preemptor) -> str:
-    if preemptor.workload.status.unhealthy_nodes:
-        return "nodes of an earlier assignment have failed"
-    if replaced_by(snapshot, preemptor):
-        return "it replaces a slice of an elastic workload"
-    gates = [gate for gate in LEFT_OUT if snapshot.configuration.gate(gate)]
-    if gates and _several(preemptor):
-        return f"the gate {gates[0]} moves the places of several podsets"
-    return ""
-
-
-def _several(preemptor: Preemptor) -> bool:
-    """Say whether the podsets are placed one after another: they are in more than one group."""
-    pod_sets = preemptor.workload.spec.pod_sets
-    return len({pods.group or f"/{number}" for number, pods in enumerate(pod_sets)}) > 1

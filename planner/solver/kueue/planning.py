@@ -11,22 +11,17 @@ from msgspec.structs import replace
 
 from planner.laws import Law
 from planner.laws.kueue import FS_BORROWING
-from planner.models.kueue.laws import (
-    attempts,
-    eligible,
-    exclusions,
-    reasons,
-    restricted_while_borrowing,
-)
+from planner.models.kueue import laws
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Status, Verdict, Verification
-from planner.plan.kueue import Cascade, HeldBack, Plan, Victim
+from planner.plan.kueue import Amount, Cascade, HeldBack, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
+from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.slices import replaced_by
@@ -34,12 +29,11 @@ from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_sna
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.scheduler import Placement
-from planner.solver.answer import accept, broken, refuse_illegal
+from planner.solver.answer import Planned, broken, refuse_illegal
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Subject,
-    describe_victims,
     explain_infeasible,
     explain_no_flavor,
     hold_in_words,
@@ -49,6 +43,7 @@ from planner.solver.kueue.describe import (
 from planner.solver.kueue.placement import concerns
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
+from planner.state.kep83 import Kep83
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import Costs, check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
@@ -56,16 +51,19 @@ from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
 
 
-class Planning:
+class Planning(Planned[Plan]):
     """The decision, the problem and its terms, for one preemptor in one snapshot."""
 
+    scheduler = "kueue"
     NAME: ClassVar = "Kueue"
     """Whose algorithm the greedy answer is."""
+    NEVER_LOOKED: ClassVar = (
+        "Kueue takes it for fitting, which it does not, and so never looks for victims "
+        "(flavorFungibility.preference PreemptionOverBorrowing)"
+    )
+    """Why nobody looks for victims of a preemptor that does not fit."""
     by_own_rules: ClassVar = True
     """Whether the rules are Kueue's own of today: only of those it is known what happens next."""
-
-    certify: Trees = None
-    """Whether to wait for proof trees."""
 
     deadline: Deadline = Deadline()
     """After it no decision is replayed to find out whether a victim would preempt again."""
@@ -78,18 +76,19 @@ class Planning:
         costs: Mapping[str, int] | None = None,
         assignment: Assignment | None = None,
         ranked: BoolArray | None = None,
+        options: Kep83 | None = None,
     ) -> None:
         """Prepare a decision; ``ranked`` are (W,) who is ranked by priority, if not the candidates.
 
         Plans with different flavors have different candidates: their ranks compare only if the
-        same are ranked in each.
+        same are ranked in each. ``options`` are those of KEP-83's rules.
         """
         self.state = state
         self.snapshot = snapshot
         self.preemptor = preemptor
-        self.decision = self._decide(assignment)
-        self.problem = self._build_problem()
-        self.eligible, self.candidates = self._who_may_go()
+        self.preemptor_key = preemptor.key
+        self.options = options
+        self.decision, self.problem, self.eligible, self.candidates = self._decided(assignment)
         self.costs: Final = costs
         """What evictions cost, if that was given."""
         self.fixed: Final = assignment
@@ -101,8 +100,9 @@ class Planning:
             snapshot,
             preemptor,
             self.decision.assignment,
-            notes=tuple(remarks(self)),
-            placement=self.placement,
+            options,
+            tuple(remarks(self) if options is None else preemptor.notes),
+            self.placement,
         )
 
     @property
@@ -110,14 +110,23 @@ class Planning:
         """Whom no law excludes."""
         return [self.problem.workloads[place] for place in self.eligible.nonzero()[0].tolist()]
 
-    def _decide(self, assignment: Assignment | None) -> Decision:
-        """Return the greedy answer: flavors, unless they are given, and targets."""
-        return decide(self.snapshot, self.preemptor, assignment)
+    def _decided(
+        self, assignment: Assignment | None
+    ) -> tuple[Decision, Problem, BoolArray, BoolArray]:
+        """Return the greedy answer, the problem, whom no law excludes, and whom it would list.
 
-    def _build_problem(self) -> Problem:
+        The answer is flavors, unless they are given, and targets. The last two are (W,): under
+        fair sharing Kueue lists more than may go.
+        """
+        decision = decide(self.snapshot, self.preemptor, assignment)
         at_will = self.snapshot.topologies.at_will
-        assignment = self.decision.assignment
-        return build_problem(self.snapshot, self.preemptor, assignment, at_will=at_will)
+        problem = build_problem(self.snapshot, self.preemptor, decision.assignment, at_will=at_will)
+        candidates = lawful = laws.eligible(problem)
+        # It looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and
+        # §6.4).
+        if problem.fair is not None:
+            candidates = laws.eligible(problem, without={FS_BORROWING.id})
+        return decision, problem, lawful, candidates
 
     @cached_property
     def placement(self) -> Placement | None:
@@ -135,47 +144,44 @@ class Planning:
 
         Under fair sharing Kueue lists more.
         """
-        lawful = eligible(self.problem)
+        lawful = laws.eligible(self.problem)
         fair = self.problem.fair is not None
         # It looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and
         # §6.4).
-        return lawful, eligible(self.problem, without={FS_BORROWING.id}) if fair else lawful
-
-    def reasons(self) -> list[str]:
-        """Return the reason code that the rules give each workload as a victim: (W,)."""
-        return reasons(self.problem)
+        return lawful, laws.eligible(self.problem, without={FS_BORROWING.id}) if fair else lawful
 
     @cached_property
     def _codes(self) -> list[str]:
-        return self.reasons()
+        """The reason code that the rules give each workload as a victim: (W,)."""
+        return laws.reasons(self.problem)
 
     @cached_property
     def excluding(self) -> list[tuple[Law, BoolArray]]:
         """The laws that exclude workloads one by one, in order, and whom each excludes: (W,)."""
-        return [(law, forbids(self.problem)) for law, forbids in exclusions(self.problem)]
+        return [(law, forbids(self.problem)) for law, forbids in laws.exclusions(self.problem)]
 
     @cached_property
     def restricted(self) -> BoolArray | None:
         """Whom the only attempt there is spares because it borrows: (W,); ``None`` for no such."""
-        only_borrowing = attempts(self.problem, self.eligible) == (True,)
-        return restricted_while_borrowing(self.problem) if only_borrowing else None
+        only_borrowing = laws.attempts(self.problem, self.eligible) == (True,)
+        return laws.restricted_while_borrowing(self.problem) if only_borrowing else None
 
     def rules(self) -> KueueRules:
         """Return the rules as a search uses them."""
         return KueueRules(
             self.problem,
             self.table,
-            attempts(self.problem, self.eligible),
-            restricted_while_borrowing(self.problem),
+            laws.attempts(self.problem, self.eligible),
+            laws.restricted_while_borrowing(self.problem),
             self.is_lawful,
             self.finds_places,
         )
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Self:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
-        made = self._made(self.state, self.snapshot, self.preemptor, assignment, ranked)
+        made = self._again(self.state, self.snapshot, assignment, ranked)
         made.own_priorities = self.own_priorities  # caps are those of Kueue's own flavors
-        return self._as_asked(made)
+        return made
 
     def in_state(self, state: State) -> Self:
         """Return the same preemptor in another state that knows it, at the same clock."""
@@ -184,30 +190,29 @@ class Planning:
         now, frs = self.snapshot.now, self.snapshot.tree.frs
         snapshot = take_snapshot(state, now, frs, placing=topologies.looked_at)
         snapshot = snapshot.at_will() if topologies.at_will else snapshot
-        preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
-        return self._as_asked(self._made(state, snapshot, preemptor, self.fixed))
+        return self._again(state, snapshot, self.fixed)
 
     def by_quota_alone(self) -> Self:
         """Return the same preemptor where nobody looks at topologies."""
         if not self.snapshot.topologies.looked_at:
             return self
         snapshot = take_snapshot(self.state, self.snapshot.now, self.snapshot.tree.frs)
-        preemptor = as_preemptor(self.state, snapshot, self.preemptor.workload)
-        return self._as_asked(self._made(self.state, snapshot, preemptor, self.fixed))
+        return self._again(self.state, snapshot, self.fixed)
 
-    def _made(
+    def _again(
         self,
         state: State,
         snapshot: Snapshot,
-        preemptor: Preemptor,
         assignment: Assignment | None,
         ranked: BoolArray | None = None,
     ) -> Self:
-        return type(self)(state, snapshot, preemptor, self.costs, assignment, ranked)
-
-    def _as_asked(self, planning: Self) -> Self:
-        planning.certify, planning.deadline = self.certify, self.deadline
-        return planning
+        """Return the same preemptor, planned elsewhere or otherwise, and as long as this one."""
+        preemptor = self.preemptor
+        if snapshot is not self.snapshot:
+            preemptor = as_preemptor(state, snapshot, preemptor.workload)
+        made = type(self)(state, snapshot, preemptor, self.costs, assignment, ranked, self.options)
+        made.certify, made.deadline = self.certify, self.deadline
+        return made
 
     @property
     def trees(self) -> Trees:
@@ -220,10 +225,8 @@ class Planning:
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
-        Raises
-        ------
-        InputError
-            If it names a group that the state does not know, or counts nothing it protects.
+        Raises `InputError` if it names a group that the state does not know, or counts nothing it
+        protects.
         """
         told = self._told
         if profile.counts("D11"):
@@ -262,23 +265,9 @@ class Planning:
         return place
 
     @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "kueue"
-
-    @property
-    def preemptor_key(self) -> str:
-        """The preemptor as namespace/name."""
-        return self.preemptor.key
-
-    @property
     def keys(self) -> Sequence[str]:
         """The workloads of the problem as namespace/name, by their positions: (W,)."""
         return self.problem.workloads.column("key")
-
-    @cached_property
-    def _position(self) -> dict[str, int]:
-        return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     @property
     def fits_at_once(self) -> bool:
@@ -287,25 +276,41 @@ class Planning:
         # All of it, `pods` too: admission asks for them, only the search for victims does not
         # (docs/semantics/kueue.md §7.4).
         within = (problem.request[fr] <= max(0, problem.available[fr]) for fr in problem.requested)
-        return all(within) and self._setting.floor.finds(())
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions of the problem's workloads by the scheduler's candidate order."""
-        return sorted(positions, key=self.problem.order.item)
+        return all(within) and self.floor.finds(())
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes.
 
         One that is no candidate by these rules has its place behind all that are.
         """
-        place = {position: int(self._place[position]) for position in positions}
-        return describe_victims(self.problem, self.table, self.snapshot, positions, codes, place)
+        workloads, frs = self.problem.workloads, self.snapshot.tree.frs
+        return tuple(
+            Victim(
+                workload=workloads[at].key,
+                cluster_queue=self.snapshot.queue_name(workloads[at].queue),
+                reason=code,
+                priority=workloads[at].priority,
+                position=int(self._place[at]),
+                age_s=self.table.disruptions[at].running_s,
+                evicted=workloads[at].evicted,
+                usage=tuple(
+                    Amount(
+                        flavor=frs[fr].flavor,
+                        resource=frs[fr].resource,
+                        units=amount,
+                        quantity=format_units(amount, frs[fr].resource),
+                    )
+                    for fr, amount in sorted(workloads[at].usage.items())
+                ),
+                costs=self.table.costs_of(at),
+            )
+            for at, code in zip(positions, codes, strict=True)
+        )
 
     def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
         """Return victims in candidate order, with the reasons that the rules give them."""
         ordered = self.in_candidate_order(positions)
-        codes = self._codes
-        return self.describe(ordered, [codes[position] for position in ordered])
+        return self.describe(ordered, [self._codes[position] for position in ordered])
 
     def greedy_positions(self) -> list[int]:
         """Return Kueue's own targets as positions of the problem's workloads, in its order."""
@@ -314,10 +319,7 @@ class Planning:
     def greedy_plan(self) -> Plan:
         """Return what Kueue itself would do, verified.
 
-        Raises
-        ------
-        InternalError
-            If the verifier refuses it.
+        Raises `InternalError` if the verifier refuses it.
         """
         positions = self.greedy_positions()
         codes = [target.reason for target in self.decision.search.targets]
@@ -348,23 +350,19 @@ class Planning:
     @cached_property
     def held_back(self) -> HeldBack | None:
         """Why Kueue does nothing for the preemptor in its next cycle, if that is known."""
-        if not self.by_own_rules:
-            return None
-        found = why_held_back(self.state, self.snapshot, self.preemptor, self.decision)
+        asked = self.state, self.snapshot, self.preemptor, self.decision
+        found = why_held_back(*asked) if self.by_own_rules else None
         if found is None:
             return None
-        told = {"why": found.why, "message": found.message, "text": found.text}
-        return HeldBack.model_validate({**told, "head": found.head or None})
+        return HeldBack(
+            why=found.why, message=found.message, text=found.text, head=found.head or None
+        )
 
     def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
         """Return which of some victims would preempt again under these flavors, in their order.
 
-        Raises
-        ------
-        LookupFailed
-            If the LocalQueue or ClusterQueue of one is not in the dump.
-        OutOfTime
-            If time is up before everybody was asked.
+        Raises `LookupFailed` if the LocalQueue or ClusterQueue of one is not in the dump;
+        `OutOfTime` if time is up before everybody was asked.
         """
         found = self.cascade_replay.cascades([self._position[key] for key in victims])
         return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
@@ -390,11 +388,14 @@ class Planning:
             return False
         if self.problem.fair is None:
             return True
-        victims = self.describe_in_order(positions)
-        plan = self.subject.plan(
-            "optimum", "feasible", "", objective="", victims=victims, borrowing=True
-        )
+        plan = self._naming(self.describe_in_order(positions), borrowing=True)
         return self._verify(plan).accepted
+
+    def _naming(self, victims: Sequence[Victim], *, borrowing: bool) -> Plan:
+        """Return a plan that claims nothing of its victims but that they are legal."""
+        return self.subject.plan(
+            "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
+        )
 
     def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
         """Return the laws that victims break, whoever chose them, in words.
@@ -402,13 +403,8 @@ class Planning:
         Of the attempts that Kueue could make, the one that breaks the fewest counts.
         """
         victims = self.describe_in_order(positions)
-        claims = [
-            self.subject.plan(
-                "kueue", "feasible", "", objective="", victims=victims, borrowing=borrowing
-            )
-            for borrowing in (False, True)
-        ]
-        return min((broken(self._verify(one).verdicts) for one in claims), key=len)
+        plans = [self._naming(victims, borrowing=borrowing) for borrowing in (False, True)]
+        return min((broken(self._verify(plan).verdicts) for plan in plans), key=len)
 
     @property
     def floor(self) -> Floor:
@@ -422,29 +418,13 @@ class Planning:
         if places is None or not places.kueue or len(places.rooms) <= 1:
             return True
         gone = [self.problem.workloads[position] for position in positions]
-        return self._setting.floor.finds(gone)
+        return self.floor.finds(gone)
 
     def as_far_as_decided(self, proved: Proved) -> Proved:
         """Return what is proved of an answer; rules that may be undecided take some back."""
         return proved
 
-    def by_its_rules(self, plan: Plan) -> Plan:
-        """Return a plan that says by which rules it was made, besides those of its rule set."""
-        return plan
-
-    def accepted(self, plan: Plan) -> Plan:
-        """Verify a plan and what its certificate claims, and put the verdicts into it.
-
-        Raises
-        ------
-        InternalError
-            If a law refuses the plan, or a claim is not true: it is then no plan at all.
-        """
-        return accept(plan, self._verify(plan), self._check_claims)
-
-    def _check_claims(self, plan: Plan) -> Sequence[Verdict]:
-        """Check values, bounds and facts of a plan, recomputed from its victims."""
-        terms = self.table.evaluate([self._position[key] for key in plan.keys])
+    def _check_claims(self, plan: Plan, terms: Mapping[str, int]) -> Sequence[Verdict]:
         bounds = plan.certificate.bounds if plan.certificate else ()
         of_term = {bound.term: self.table.in_sum(bound.term.split("+")) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
@@ -473,18 +453,11 @@ class Planning:
                 f"Kueue's own placement finds no room for {names} of {self.preemptor.key} on the "
                 "nodes even without any pods that Kueue placed, so it never looks for victims"
             )
-        return explain_no_flavor(self.snapshot, self.preemptor, self.decision.assignment)
+        return explain_no_flavor(self.snapshot, self.preemptor, decided)
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
         return explain_infeasible(self.problem, self.eligible)
-
-    def why_never_looked(self) -> str:
-        """Say why nobody looks for victims of a preemptor that does not fit."""
-        return (
-            "Kueue takes it for fitting, which it does not, and so never looks for victims "
-            "(flavorFungibility.preference PreemptionOverBorrowing)"
-        )
 
     def starves(self, positions: Sequence[int]) -> bool:
         """Say whether victims leave too little of what Kueue's search does not look at.
@@ -502,14 +475,15 @@ class Planning:
         )
 
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
+        mode = self.decision.assignment.mode
         # Not the mode alone: Kueue can say Fit of what does not fit (docs/semantics/kueue.md §4.1,
         # point 6).
-        if self.decision.assignment.mode == "Fit" and self.fits_at_once:
+        if mode == "Fit" and self.fits_at_once:
             return "feasible", f"{self.NAME} admits it without preemption"
-        if self.decision.assignment.mode == "Fit":
+        if mode == "Fit":
             taken = f"{self.NAME} takes it for fitting, which it does not, and never preempts"
             return "unknown", taken
-        if self.decision.assignment.mode == "NoFit":
+        if mode == "NoFit":
             return "infeasible", self.why_no_flavor()
         if victims and self.starves(self.greedy_positions()):
             return "feasible", (

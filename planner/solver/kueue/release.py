@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
 
 from planner.errors import PlannerError, UnsupportedError
-from planner.plan.kueue import Plan
 from planner.quantity import MAX_INT64, format_quantity, to_quota, to_units
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.request import ambiguous_resources
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
-from planner.quota.kueue.tree import QuotaTree
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
@@ -29,16 +28,11 @@ from planner.state.kueue_release import newest_first
 MOST: Final = 300
 """With more workloads that hold quota, releases are not tried out."""
 
-_Answer = tuple[object, ...]
-
 
 def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Snapshot:
     """Return the snapshot with notes on what the release of Kueue leaves open for a workload.
 
-    Raises
-    ------
-    UnsupportedError
-        If amounts are so large that this release would wrap around.
+    Raises `UnsupportedError` if amounts are so large that this release would wrap around.
     """
     refuse_overflow(snapshot, preemptor)
     name = snapshot.configuration.release.name
@@ -56,19 +50,42 @@ def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Sna
 def refuse_overflow(snapshot: Snapshot, preemptor: Preemptor) -> None:
     """Refuse amounts that are so large that the release of Kueue would wrap around.
 
-    Raises
-    ------
-    UnsupportedError
-        If there are any.
+    No sum or difference of a decision exceeds all quotas, limits, usage and the request together.
+    Quotas and requests of less than nothing have wrapped around already.
+
+    Raises `UnsupportedError` if there are any.
     """
-    resource = overflowing(snapshot, preemptor)
-    if resource:
+    if snapshot.configuration.rules.saturates:
+        return
+    total, negative = Counter[str](), []
+    for resource, amount, is_negative in _amounts(snapshot, preemptor):
+        total[resource] += amount
+        if is_negative:
+            negative.append(resource)
+    large = [resource for resource, amount in total.items() if amount >= MAX_INT64]
+    for resource in (*negative, *large):
         name = snapshot.configuration.release.name
         raise UnsupportedError(
             preemptor.key,
             f"amounts of {resource} are so large, or less than nothing, that Kueue {name} wraps "
             "around: what it decides can be replayed, and no optimum is given",
         )
+
+
+def _amounts(snapshot: Snapshot, preemptor: Preemptor) -> Iterator[tuple[str, int, bool]]:
+    """Yield all amounts by their resource, none negative, and whether one was less than nothing."""
+    frs = snapshot.tree.frs
+    for node in snapshot.tree.nodes:
+        for fr, quota in node.quotas.items():
+            limits = (quota.borrowing_limit or 0) + (quota.lending_limit or 0)
+            is_negative = any(part is not None and part < 0 for part in quota)
+            yield frs[fr].resource, abs(quota.nominal) + limits, is_negative
+    for workload in chain.from_iterable(snapshot.admitted.values()):
+        for fr, amount in workload.usage.items():
+            yield frs[fr].resource, abs(amount), False
+    for request in preemptor.pod_sets:
+        for resource, amount in request.totals.items():
+            yield resource, abs(amount), amount < 0 < request.count
 
 
 def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Iterator[str]:
@@ -93,20 +110,15 @@ def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Ite
         )
 
 
-def with_release(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
-    """Return a plan that says which releases decide otherwise, if the dump tells none.
+def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
+    """Say which release decides otherwise, if one does and the dump does not tell which it is.
 
     Looked for in small states only, and while there is time.
     """
-    snapshot = planning.snapshot
+    state, snapshot, preemptor = planning.state, planning.snapshot, planning.preemptor
     small = sum(map(len, snapshot.admitted.values())) <= MOST
     if snapshot.configuration.release_known_by != "assumed" or not small or deadline.passed:
-        return plan
-    notes = tuple(_other_answers(planning.state, snapshot, planning.preemptor))
-    return plan.model_copy(update={"notes": (*plan.notes, *notes)}) if notes else plan
-
-
-def _other_answers(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Iterator[str]:
+        return
     if snapshot.topologies.looked_at:
         snapshot = build_snapshot(state, snapshot.now)  # of other releases quota alone is known
     own = _answer(snapshot, preemptor)
@@ -131,7 +143,7 @@ def _other_answers(state: State, snapshot: Snapshot, preemptor: Preemptor) -> It
             return
 
 
-def _answer(snapshot: Snapshot, preemptor: Preemptor) -> _Answer:
+def _answer(snapshot: Snapshot, preemptor: Preemptor) -> tuple[object, ...]:
     """Return what is decided, in words that are the same in every snapshot."""
     found = decide(snapshot, preemptor)
     return found.assignment, [(one.workload.key, one.reason) for one in found.search.targets]
@@ -140,58 +152,20 @@ def _answer(snapshot: Snapshot, preemptor: Preemptor) -> _Answer:
 _FIELDS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
 
-def overflowing(snapshot: Snapshot, preemptor: Preemptor) -> str:
-    """Return a resource of which amounts may wrap around in the release; nothing if none may.
-
-    No sum or difference of a decision exceeds all quotas, limits, usage and the request together.
-    Quotas and requests of less than nothing have wrapped around already.
-    """
-    if snapshot.configuration.rules.saturates:
-        return ""
-    tree, total = snapshot.tree, Counter[str]()
-    negative = next(_negative(tree, preemptor), "")
-    if negative:
-        return negative
-    for node in tree.nodes:
-        for fr, quota in node.quotas.items():
-            limits = (quota.borrowing_limit or 0) + (quota.lending_limit or 0)
-            total[tree.frs[fr].resource] += abs(quota.nominal) + limits
-    for workloads in snapshot.admitted.values():
-        for workload in workloads:
-            for fr, amount in workload.usage.items():
-                total[tree.frs[fr].resource] += abs(amount)
-    for request in preemptor.pod_sets:
-        for resource, amount in request.totals.items():
-            total[resource] += abs(amount)
-    return next((resource for resource, amount in total.items() if amount >= MAX_INT64), "")
-
-
-def _negative(tree: QuotaTree, preemptor: Preemptor) -> Iterator[str]:
-    """Yield resources of which a quota or a request is less than nothing."""
-    for node in tree.nodes:
-        for fr, quota in node.quotas.items():
-            if any(part is not None and part < 0 for part in quota):
-                yield tree.frs[fr].resource
-    for request in preemptor.pod_sets:
-        yield from (name for name, amount in request.totals.items() if amount < 0 < request.count)
-
-
 def misread(state: State, snapshot: Snapshot) -> Iterator[str]:
     """Say which quotas and limits are more than a release can count, and what it counts instead."""
     units, name = snapshot.tree.arithmetic.quota, snapshot.configuration.release.name
     owners: list[ClusterQueue | Cohort] = [*state.cluster_queues, *state.cohorts]
     for owner in owners:
-        groups = owner.spec.resource_groups
-        for flavor in (flavor for group in groups for flavor in group.flavors):
-            for quota in flavor.resources:
-                written = quota.nominal_quota, quota.borrowing_limit, quota.lending_limit
-                for field, nano in zip(_FIELDS, written, strict=True):
-                    if nano is None:
-                        continue
-                    # It may be taken for its amount, or for Unlimited.
-                    taken = units(nano, quota.name)
-                    if taken in {to_units(nano, quota.name), to_quota(nano, quota.name)}:
-                        continue
+        flavors = (flavor for group in owner.spec.resource_groups for flavor in group.flavors)
+        for flavor, quota in [(one, quota) for one in flavors for quota in one.resources]:
+            written = quota.nominal_quota, quota.borrowing_limit, quota.lending_limit
+            for field, nano in zip(_FIELDS, written, strict=True):
+                if nano is None:
+                    continue
+                taken = units(nano, quota.name)
+                # It may be taken for its amount, or for Unlimited.
+                if taken not in {to_units(nano, quota.name), to_quota(nano, quota.name)}:
                     yield (
                         f"{type(owner).__name__} {owner.name} has {field} {format_quantity(nano)} "
                         f"of {quota.name} in flavor {flavor.name}: Kueue {name} cannot count so "

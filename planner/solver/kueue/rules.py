@@ -9,18 +9,18 @@ from msgspec import Struct
 from planner.errors import InternalError
 from planner.models.kueue.formulation import Columns, Formulation, assemble
 from planner.models.kueue.relaxation import cover_rows, relax
-from planner.models.shared.classes import Classes, Parts, Row
+from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.objective.terms import TermTable
-from planner.problem.array import BoolArray, IntArray
+from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
-from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
 from planner.solver.engine import complete
+from planner.solver.search import Rules
 
 Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
 """By group, room for pods of workers on leaves, and where the leader may be."""
 
 
-class KueueRules(Struct, frozen=True):
+class KueueRules(Rules, Struct, frozen=True):
     """The rules for one problem.
 
     ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with
@@ -35,11 +35,6 @@ class KueueRules(Struct, frozen=True):
     judge: Callable[[Sequence[int]], bool]
     finds_places: Callable[[Sequence[int]], bool]
 
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in Kueue's candidate order."""
-        return self.problem.order
-
     def columns(self, classes: Classes) -> Columns:
         """Return classes with what the laws ask of them."""
         return Columns(self.problem, classes, self.restricted)
@@ -52,18 +47,9 @@ class KueueRules(Struct, frozen=True):
         """Return what victims among these classes must free, as rows that every answer keeps."""
         return cover_rows(self.problem, self.columns(classes))
 
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little of some flavor-resource."""
-        return falls_short(self.rows(classes), classes)
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single row."""
-        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
-
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by the linear relaxation."""
-        relaxation = relax(self.problem, self.columns(classes))
-        return linear_programming_bound(relaxation, classes, costs, limits)
+    def relaxation(self, classes: Classes) -> Relaxation:
+        """Return all that a linear program is to know."""
+        return relax(self.problem, self.columns(classes))
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts the victims."""
@@ -110,27 +96,17 @@ class KueueRules(Struct, frozen=True):
     def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
         """Return the attempt an answer belongs to, the first in Kueue's order.
 
-        Raises
-        ------
-        InternalError
-            If no attempt admits it.
+        Raises `InternalError` if no attempt admits it.
         """
-        taken = [k for k, count in enumerate(counts) if count]
-        wanted = [counts[k] for k in taken]
         for borrowing in self.attempts:
-            columns = self.columns(classes.subset(taken))
-            formulation = assemble(self.problem, columns, [borrowing])
-            if complete(formulation.builder, formulation.take, wanted) is not None:
+            if self._completed(classes, counts, [borrowing])[1] is not None:
                 return borrowing
         message = "no attempt admits the answer"
         raise InternalError(message)
 
     def arrangement(self, classes: Classes, counts: Sequence[int]) -> Arrangement:
         """Return room for all groups with so many of each class gone; empty if there is none."""
-        taken = [k for k, count in enumerate(counts) if count]
-        wanted = [counts[k] for k in taken]
-        formulation = assemble(self.problem, self.columns(classes.subset(taken)), self.attempts)
-        found = complete(formulation.builder, formulation.take, wanted)
+        formulation, found = self._completed(classes, counts, self.attempts)
         if found is None:
             return {}
         return {
@@ -140,3 +116,11 @@ class KueueRules(Struct, frozen=True):
             )
             for one in formulation.standing
         }
+
+    def _completed(
+        self, classes: Classes, counts: Sequence[int], attempts: Sequence[bool]
+    ) -> tuple[Formulation, Sequence[int] | None]:
+        """Return a model in which so many of each class go, and its solution if it has one."""
+        taken = [k for k, count in enumerate(counts) if count]
+        model = assemble(self.problem, self.columns(classes.subset(taken)), attempts)
+        return model, complete(model.builder, model.take, [counts[k] for k in taken])

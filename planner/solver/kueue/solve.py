@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -13,7 +13,7 @@ from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import Row, told_apart
-from planner.objective.profiles import Measure, Profile, measure_id, measure_title
+from planner.objective.profiles import Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, SolverFreeBound, Status
 from planner.plan.kueue import Place, Plan, PodSetPlaces
@@ -39,46 +39,42 @@ from planner.verifier.kueue_topology.leaves import Slots, has_room
 def solver_free_bounds(
     problem: Problem, table: TermTable, eligible: BoolArray, levels: Sequence[LevelResult]
 ) -> tuple[SolverFreeBound, ...]:
-    """Return a bound that can be checked by hand for every separable level that has one."""
-    bounds = (_solver_free_bound(problem, table, eligible, level.measure) for level in levels)
-    return tuple(bound for bound in bounds if bound is not None)
+    """Return a bound that can be checked by hand for every separable level that has one.
 
-
-def _solver_free_bound(
-    problem: Problem, table: TermTable, eligible: BoolArray, measure: Measure
-) -> SolverFreeBound | None:
-    """Weigh the one flavor-resource that bounds the measure best.
-
-    Removing a workload frees at most what it holds, so every legal set holds at least the
-    request minus what is available.
+    It weighs the one flavor-resource that bounds the measure best: removing a workload frees at
+    most what it holds, so every legal set holds at least the request minus what is available.
     """
-    if not table.is_separable(measure):
-        return None
     candidates = np.flatnonzero(eligible)
     frs = [fr for fr in problem.needed if problem.request[fr] > problem.available[fr]]
     rows = [
         Row.of("", problem.holding[candidates, fr], problem.request[fr] - problem.available[fr])
         for fr in frs
     ]
-    costs = table.in_sum(measure, candidates)
-    bound, position = best_single_row(rows, costs, [1] * len(candidates))
-    if position < 0:
-        return None
-    flavor, resource = problem.frs[frs[position]]
-    need = rows[position].bound
-    multiplier = Multiplier(
-        flavor=flavor, resource=resource, numerator=bound.multipliers[0], need=need
-    )
-    return SolverFreeBound(
-        term=measure_id(measure),
-        denominator=bound.denominator,
-        multipliers=(multiplier,),
-        bound=bound.whole,
-        statement=(
+    bounds = []
+    for measure in (level.measure for level in levels if table.is_separable(level.measure)):
+        costs = table.in_sum(measure, candidates)
+        bound, position = best_single_row(rows, costs, [1] * len(candidates))
+        if position < 0:
+            continue
+        flavor, resource = problem.frs[frs[position]]
+        need = rows[position].bound
+        multiplier = Multiplier(
+            flavor=flavor, resource=resource, numerator=bound.multipliers[0], need=need
+        )
+        statement = (
             f"{format_units(need, resource)} {resource} in flavor {flavor} must be freed, so "
             f"{measure_title(measure)} is at least {bound.whole}"
-        ),
-    )
+        )
+        bounds.append(
+            SolverFreeBound(
+                term=measure_id(measure),
+                denominator=bound.denominator,
+                multipliers=(multiplier,),
+                bound=bound.whole,
+                statement=statement,
+            )
+        )
+    return tuple(bounds)
 
 
 class Prepared(Struct, frozen=True):
@@ -134,12 +130,8 @@ def set_up(
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan under a profile, verified, with its certificate.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names.
-    InternalError
-        If a plan fails its verification, or the optimum is worse than Kueue's own plan.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if a plan fails its verification, or the optimum is worse than Kueue's own plan.
     """
     started = time.monotonic()
     with without_garbage_collection():
@@ -150,7 +142,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
             at_once = without_solver(planning, profile, greedy, *answer_at_once)
             if planning.placement is not None and at_once.status == "optimal":
                 at_once = with_places(planning, at_once, (), {})
-            return planning.by_its_rules(at_once)
+            return at_once
         prepared = prepare(planning, profile, deadline, greedy)
     answer = solve_levels(prepared.search, profile.levels)
     with without_garbage_collection():
@@ -169,10 +161,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
 
     ``greedy`` is Kueue's own plan; ``started`` is the monotonic time at which the work began.
 
-    Raises
-    ------
-    InternalError
-        If the plan fails its verification, or is worse than Kueue's own.
+    Raises `InternalError` if the plan fails its verification, or is worse than Kueue's own.
     """
     rules, search = prepared.rules, prepared.search
     claims = planning.claims(profile, search.caps)
@@ -184,26 +173,24 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     )
     certificate = certify(
         planning.state.digest,
-        proved.levels,
+        proved,
         started,
         bounds=bounds,
         cut_off=len(search.cut),
-        proved=proved,
         caps=search.caps,
     )
     if proved.victims is None:
         why = None
         if proved.outcome == "infeasible":
             why = blame_wishes(search, profile) or planning.why_infeasible()
-        return planning.by_its_rules(no_plan(planning, profile, greedy, certificate, why))
+        return no_plan(planning, profile, greedy, certificate, why)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
+    evicting = f"evicting {victims_in_words(len(positions))} makes room"
     # There may be room at will where Kueue itself finds none.
-    room = "nobody has to go: there is room"
-    if positions:
-        room = f"evicting {victims_in_words(len(positions))} makes room"
+    room = evicting if positions else "nobody has to go: there is room"
     # How many each class gives: its members are alike.
     going = {*positions}
     counts = [len(going.intersection(members)) for members in search.classes.members]
@@ -243,7 +230,7 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
     # The defect of §4.1, point 6: a podset counts as Fit for having no reasons, though a resource
     # of it lacks room.
     if assignment.mode == "Fit":
-        return "infeasible", planning.why_never_looked()
+        return "infeasible", planning.NEVER_LOOKED
     return None
 
 
@@ -251,18 +238,11 @@ def with_places(
     planning: Planning, plan: Plan, positions: Sequence[int], arrangement: Arrangement
 ) -> Plan:
     """Return a plan that says where the pods go: where Kueue puts them, or where there is room."""
-    found = tuple(_places(planning, positions, arrangement))
-    return plan.model_copy(update={"places": found})
-
-
-def _places(
-    planning: Planning, positions: Sequence[int], arrangement: Arrangement
-) -> Iterator[PodSetPlaces]:
-    floor, snapshot = planning.floor, planning.snapshot
-    if not floor.groups or any(snapshot.configuration.gate(gate) for gate in LEFT_OUT):
-        return
-    gone = [planning.problem.workloads[position] for position in positions]
-    placed = floor.placed(gone)
+    floor, configuration = planning.floor, planning.snapshot.configuration
+    if not floor.groups or any(configuration.gate(gate) for gate in LEFT_OUT):
+        return plan.model_copy(update={"places": ()})
+    placed = floor.placed([planning.problem.workloads[position] for position in positions])
+    places = []
     for group in floor.groups:
         tree = floor.nodes.tree(group.flavor)
         if isinstance(placed, str):
@@ -270,15 +250,21 @@ def _places(
             leaves = [_needed(floor, group, workers, leader).items(), leader.items()]
         else:
             leaves = [dict(placed[one.name]).items() for one in group.members]
-        for pods, some in zip(group.members, leaves, strict=False):
-            # A host says all: its name alone stands for it.
-            told = slice(-1, None) if tree.ends_in_host else slice(None)
-            where = tuple(
-                Place(values=tree.values[-1][leaf][told], count=count)
-                for leaf, count in sorted(some)
+        # A host says all: its name alone stands for it.
+        told = slice(-1, None) if tree.ends_in_host else slice(None)
+        places += [
+            PodSetPlaces(
+                name=pods.name,
+                flavor=pods.flavor,
+                levels=tree.levels[told],
+                domains=tuple(
+                    Place(values=tree.values[-1][leaf][told], count=count)
+                    for leaf, count in sorted(some)
+                ),
             )
-            levels = tree.levels[told]
-            yield PodSetPlaces(name=pods.name, flavor=pods.flavor, levels=levels, domains=where)
+            for pods, some in zip(group.members, leaves, strict=False)
+        ]
+    return plan.model_copy(update={"places": tuple(places)})
 
 
 def _needed(

@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.objective.profiles import Measure, Profile
+from planner.objective.profiles import Profile
 from planner.objective.terms import CASCADE
 from planner.plan.kueue import Cascade, Plan
 from planner.solver.deadline import Deadline, OutOfTime
@@ -29,7 +29,6 @@ NOT_KNOWN: Final = (
     "which victims would preempt again was not found out within the time limit: Kueue decides "
     "that, victim by victim"
 )
-
 
 Solve = Callable[[Planning, Profile, Deadline], Plan]
 
@@ -53,15 +52,11 @@ def in_time(solve: Solve) -> Solve:
 def without_cascades(profile: Profile) -> Profile:
     """Return an objective without everything that only D11 tells; its wishes of it are dropped."""
     lost = {*CASCADE, *({RATED} if CASCADE[0] in profile.rates else ())}
-
-    def kept(measure: Measure) -> bool:
-        return lost.isdisjoint(measure)
-
     # An objective of D11 alone still needs a level: fewest victims then.
-    levels = tuple(filter(kept, profile.levels)) or (("D2",),)
+    levels = tuple(filter(lost.isdisjoint, profile.levels)) or (("D2",),)
     most = {each: value for each, value in profile.wishes.most.items() if each != CASCADE}
     wishes = replace(profile.wishes, most=most)
-    caps = tuple(filter(kept, profile.caps))
+    caps = tuple(filter(lost.isdisjoint, profile.caps))
     rates = {} if RATED in lost else profile.rates
     return replace(profile, levels=levels, caps=caps, wishes=wishes, rates=rates)
 
@@ -107,19 +102,12 @@ MAX_NAMED: Final = 3
 SMALL: Final = 300
 """Workloads that hold quota up to which stability is looked at without being asked for."""
 
-Policy = tuple[str, str]
-"""A ClusterQueue, and the field of its ``preemption`` by which its workloads preempt."""
-
 
 def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     """Return which victims of a plan would preempt again.
 
-    Raises
-    ------
-    LookupFailed
-        If a victim's LocalQueue or ClusterQueue is not in the dump.
-    OutOfTime
-        If time is up before all victims were asked.
+    Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
+    if time is up before all victims were asked.
     """
     # The same flavors: what a search has asked already is known.
     if plan.assignment == planning.decision.assignment:
@@ -140,58 +128,53 @@ def with_stability(
     one with a victim whose LocalQueue is not in the dump; elsewhere it gets no term. Where time
     does not tell, a note says so.
 
-    Raises
-    ------
-    LookupFailed
-        If a victim's LocalQueue or ClusterQueue is not in the dump.
+    Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump.
     """
     planning.deadline = deadline
-    told = _with_cheap_stability if cheaply else _with_stability
     try:
-        return told(planning, plan)
+        return _with_cascades(planning, plan, cheaply=cheaply)
     except OutOfTime:
         return plan if cheaply else plan.model_copy(update={"notes": (*plan.notes, NOT_KNOWN)})
 
 
-def _with_stability(planning: Planning, plan: Plan) -> Plan:
+def _with_cascades(planning: Planning, plan: Plan, *, cheaply: bool) -> Plan:
+    if cheaply and not _is_cheap(planning, plan):
+        return plan
     update: dict[str, object] = {}
-    if plan.status in {"optimal", "feasible"}:
+    if cheaply or plan.status in {"optimal", "feasible"}:
         found = cascades_of(planning, plan)
-        terms = {**plan.terms, "D11": len(found)}
-        update = {"stability": found, "terms": in_order(terms)}
+        update["stability"] = found
+        if not cheaply:
+            update["terms"] = in_order({**plan.terms, "D11": len(found)})
     if plan.greedy is not None:
-        update["greedy"] = _with_stability(planning, plan.greedy)
+        update["greedy"] = _with_cascades(planning, plan.greedy, cheaply=cheaply)
     return plan.model_copy(update=update)
 
 
-def _with_cheap_stability(planning: Planning, plan: Plan) -> Plan:
-    """Return a plan of a small state with the victims that would preempt again, if it has any.
+def _is_cheap(planning: Planning, plan: Plan) -> bool:
+    """Say whether all that is to be asked about a plan is known, and takes no time.
 
-    That takes a decision of Kueue for each victim, less than a millisecond in a small state. The
-    plan stays as it is in a large one, and where a victim's LocalQueue is not in the dump.
+    It takes a decision of Kueue for each victim, less than a millisecond in a small state.
     """
     holding = sum(map(len, planning.snapshot.admitted.values()))
-    if not plan.victims or holding > SMALL or not _local_queues_are_known(planning, plan):
-        return plan
-    told: dict[str, object] = {"stability": cascades_of(planning, plan)}
-    if plan.greedy is not None:
-        told["greedy"] = _with_cheap_stability(planning, plan.greedy)
-    return plan.model_copy(update=told)
-
-
-def _local_queues_are_known(planning: Planning, plan: Plan) -> bool:
-    state = planning.state
-    queues = {item.name for item in state.cluster_queues}
-    local_queues = {
-        (local.metadata.namespace, local.metadata.name)
-        for local in state.local_queues
-        if local.spec.cluster_queue in queues
-    }
-    waits_in = {one.key: one.queue_name for one in state.workloads.entries}
+    if not plan.victims or holding > SMALL:
+        return False
+    queues = {item.name for item in planning.state.cluster_queues}
+    waits_in = _queues(planning.state)
     plans = (plan,) if plan.greedy is None else (plan, plan.greedy)
-    return all(
-        (key.partition("/")[0], waits_in[key]) in local_queues for p in plans for key in p.keys
-    )
+    return all(waits_in.get(key) in queues for p in plans for key in p.keys)
+
+
+def _queues(state: State) -> dict[str, str]:
+    """Return the ClusterQueue of each workload, where its LocalQueue is in the dump."""
+    local_queues = {
+        (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
+        for local in state.local_queues
+    }
+    names = {
+        one.key: (one.key.partition("/")[0], one.queue_name) for one in state.workloads.entries
+    }
+    return {key: local_queues[name] for key, name in names.items() if name in local_queues}
 
 
 def demanding_stability(profile: Profile) -> Profile:
@@ -209,13 +192,9 @@ def best_stable(
     That one comes first, in half of the time: if it is stable, none is better. A plan of which
     time did not tell is no answer.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names, or the LocalQueue or
-        ClusterQueue of a candidate is not in the dump.
-    InternalError
-        If a plan fails its verification.
+    Raises `InputError` if the state cannot tell what the profile counts or names, or the LocalQueue
+    or ClusterQueue of a candidate is not in the dump; `InternalError` if a plan fails its
+    verification.
     """
     free = solve(planning, profile, deadline.half())
     planning.deadline = deadline
@@ -232,13 +211,9 @@ def best_stable(
 def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best of the stable plans; where it is proved that there is none, say why.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names, or the LocalQueue or
-        ClusterQueue of a candidate is not in the dump.
-    InternalError
-        If a plan fails its verification.
+    Raises `InputError` if the state cannot tell what the profile counts or names, or the LocalQueue
+    or ClusterQueue of a candidate is not in the dump; `InternalError` if a plan fails its
+    verification.
     """
     plan, free = best_stable(solve, planning, profile, deadline)
     if plan.status != "infeasible" or free.status == "infeasible":
@@ -283,33 +258,27 @@ def _relaxation(
     return f"{tried} at Never would not be enough, or not within the time limit"
 
 
-def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[Policy]:
+def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[tuple[str, str]]:
+    """Yield ClusterQueues, and the field of ``preemption`` by which their workloads preempt."""
     snapshot = planning.snapshot
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue
-    waits_in = {one.key: one.queue_name for one in planning.state.workloads.entries}
-    local_queues = {
-        (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
-        for local in planning.state.local_queues
-    }
+    waits_in = _queues(planning.state)
     for one in found:
-        queue = local_queues[one.victim.partition("/")[0], waits_in[one.victim]]
+        queue = waits_in[one.victim]
         for target in one.targets:
             own = snapshot.queue_name(queue_of[target]) == queue
             yield queue, WITHIN if own else RECLAIM
 
 
 def _without(state: State, queue: str, field: str) -> State:
-    """Return the state with one policy of a ClusterQueue at Never."""
     off: dict[str, object] = {"within_cluster_queue": "Never"}
     if field == RECLAIM:  # Kueue refuses borrowWithinCohort beside reclaimWithinCohort: Never
         off = {"reclaim_within_cohort": "Never", "borrow_within_cohort": BorrowWithinCohort()}
-    changed = []
-    for item in state.cluster_queues:
+    changed = list(state.cluster_queues)
+    for place, item in enumerate(changed):
         if item.name == queue:
             preemption = item.spec.preemption.model_copy(update=off)
             spec = item.spec.model_copy(update={"preemption": preemption})
-            changed.append(item.model_copy(update={"spec": spec}))
-        else:
-            changed.append(item)
+            changed[place] = item.model_copy(update={"spec": spec})
     return state.model_copy(update={"cluster_queues": tuple(changed)})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, get_args
 
 from planner.errors import InputError, PlannerError, SchemaError
@@ -13,7 +14,7 @@ from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.slices import without_slices
-from planner.quota.kueue.snapshot import Preemptor, build_snapshot, take_snapshot
+from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way
 from planner.reference.kueue.decision import Decision, decide
@@ -22,9 +23,9 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.placement import not_replayed, snapshot_for
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.release import under_release, with_release
+from planner.solver.kueue.release import by_other_releases, under_release
 from planner.solver.kueue.solve import solve_planning as solve
-from planner.solver.kueue.stability import solve_stable, with_stability
+from planner.solver.kueue.stability import Solve, solve_stable, with_stability
 from planner.solver.start import Given, Wanted, clock_of, only_pending
 from planner.stage import begin
 from planner.state.kep83 import read_rules
@@ -33,19 +34,19 @@ from planner.state.kueue import State
 STRICT: Final = "strict"
 """Kueue's own rules with the precedence that it documents."""
 
-SIDES: Final = ("design", "written", "code")
-"""Rules that are sides to take where YuniKorn's written laws and its code differ."""
-
 SMALL: Final = 300
 """Workloads that hold quota up to which it is looked at: a decision for every head of a tree."""
 
 
-def with_turn(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
+def with_turn(
+    planning: Planning, plan: Plan, deadline: Deadline, notes: tuple[str, ...] = ()
+) -> Plan:
     """Return a plan, and Kueue's own beside it, with what keeps Kueue from the preemptor.
 
     Who is in the way in every cycle is not looked for in a large state, and where Kueue evicts
     nobody anyhow.
     """
+    plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
     if plan.greedy is None:
         return plan
     reason = planning.held_back
@@ -68,9 +69,8 @@ def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None
     """Return who keeps Kueue from the preemptor, if that is known and the state is small."""
     if sum(map(len, planning.snapshot.admitted.values())) > SMALL:
         return None
-    preemptor = planning.preemptor
-    late = lambda: deadline.passed  # noqa: E731 - asked again and again
-    return in_the_way(planning.state, planning.snapshot, preemptor.key, preemptor.queue, late)
+    key, queue = planning.preemptor.key, planning.preemptor.queue
+    return in_the_way(planning.state, planning.snapshot, key, queue, lambda: deadline.passed)
 
 
 def in_words(preemptor: str, queue: str, found: InTheWay) -> str:
@@ -97,51 +97,36 @@ def pending(state: State) -> tuple[str, ...]:
 def check(given: Given, wanted: Wanted) -> None:
     """Refuse flavors to choose where they are fixed, and what Kueue's own rules alone can answer.
 
-    Raises
-    ------
-    InputError
-        If it is asked for.
+    Raises `InputError` if it is asked for.
     """
     if wanted.flavors not in get_args(Flavors):
         raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
     if given.placement not in get_args(Placement):
         raise SchemaError("placement", f"{given.placement!r} cannot be used", "kueue or any")
-    chosen = wanted.flavors != "kueue"
-    if given.placement != "kueue" and (chosen or given.rules is not None):
-        found = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
-        raise InputError("placement", found, hint="leave it out")
-    if chosen and given.assignment is not None:
-        hint = "leave one of the two out"
-        raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
-    if given.rules is None:
-        return
-    if chosen:
-        found = "flavors are chosen by Kueue's own rules only"
-        raise InputError("flavors", found, hint="leave it out")
-    if wanted.stability or wanted.stable:
-        found = "what victims do next is for Kueue's own rules, not for others"
-        raise InputError("stability", found, hint="leave it out")
+    chosen, by_others, out = wanted.flavors != "kueue", given.rules is not None, "leave it out"
+    placed = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
+    fixed = "the assignment has fixed the flavors already"
+    next_ = "what victims do next is for Kueue's own rules, not for others"
+    for refused, where, found, hint in (
+        (given.placement != "kueue" and (chosen or by_others), "placement", placed, out),
+        (chosen and given.assignment is not None, "flavors", fixed, "leave one of the two out"),
+        (chosen and by_others, "flavors", "flavors are chosen by Kueue's own rules only", out),
+        (by_others and (wanted.stability or wanted.stable), "stability", next_, out),
+    ):
+        if refused:
+            raise InputError(where, found, hint=hint)
 
 
+@without_garbage_collection()
 def start(state: State, given: Given, costs: Mapping[str, int] | None = None) -> Planning:
     """Make a pending workload ready for planning.
 
-    Raises
-    ------
-    InputError
-        If it cannot be planned for, or something given means nothing here.
+    Raises `InputError` if it cannot be planned for, or something given means nothing here.
     """
-    if given.rules in SIDES:
+    if given.rules in ("design", "written", "code"):
         expected = "leave it out: only YuniKorn's written laws and code differ"
         raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=expected)
     begin("preparing")
-    with without_garbage_collection():
-        planning = _start(state, given, costs)
-    planning.certify = given.certify
-    return planning
-
-
-def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
@@ -164,16 +149,19 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if options is None:
         snapshot = under_release(state, snapshot, preemptor)
+    kind: type[Planning] = Planning
+    # These two are seldom asked for, and take as long to load as a small plan to be found.
     if options is not None:
-        # These two are seldom asked for, and take as long to load as a small plan to be found.
         from planner.solver.kueue.kep83 import Kep83Planning  # noqa: PLC0415
 
-        return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
-    if strict:
+        kind = Kep83Planning
+    elif strict:
         from planner.solver.kueue.strict import StrictPlanning  # noqa: PLC0415
 
-        return StrictPlanning(state, snapshot, preemptor, costs, fixed)
-    return Planning(state, snapshot, preemptor, costs, fixed)
+        kind = StrictPlanning
+    planning = kind(state, snapshot, preemptor, costs, fixed, options=options)
+    planning.certify = given.certify
+    return planning
 
 
 def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:
@@ -181,7 +169,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
 
     Nothing is said of what happens next under rules that are not Kueue's own.
     """
-    solved: Callable[[Planning, Profile, Deadline], Plan] = solve
+    solved: Solve = solve
     if wanted.flavors == "optimal":
         from planner.solver.kueue.flavors import solve_flavors as solved  # noqa: PLC0415
 
@@ -194,9 +182,12 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
     plan = solved(planning, profile, deadline)
     if planning.by_own_rules:
-        plan = with_recorded(planning, plan, solved, profile, deadline)
-        plan = with_placement(planning, with_release(planning, plan, deadline))
-        plan = with_turn(planning, plan, deadline)
+        notes = chain(
+            by_recorded_requests(planning, solved, profile, deadline),
+            by_other_releases(planning, deadline),
+            with_placement(planning),
+        )
+        plan = with_turn(planning, plan, deadline, tuple(notes))
     asked = wanted.stability or profile.counts("D11")
     # Where pods are placed on nodes, quota alone does not say what victims do next.
     cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
@@ -216,13 +207,11 @@ MOST_NAMED: Final = 5
 MOST_TARGETS: Final = 10
 """So many are named of those whom Kueue itself evicts."""
 
-Solve = Callable[[Planning, Profile, Deadline], Plan]
 
-
-def with_recorded(
-    planning: Planning, plan: Plan, solved: Solve, profile: Profile, deadline: Deadline
-) -> Plan:
-    """Return a plan that says what it would be by the requests that Kueue recorded.
+def by_recorded_requests(
+    planning: Planning, solved: Solve, profile: Profile, deadline: Deadline
+) -> Iterator[str]:
+    """Say what the plan would be by the requests that Kueue recorded.
 
     Nothing is said where these are the same, flavors are given, or time is up (rule E1 of
     docs/semantics/kueue-features.md §10).
@@ -231,15 +220,21 @@ def with_recorded(
     recorded = planning.preemptor.workload.status.resource_requests
     known = not recorded or configuration.requests_from == "recorded"
     if known or planning.fixed is not None or deadline.passed:
-        return plan
+        return
     changed = configuration.counting("recorded")
     state = planning.state.model_copy(update={"configuration": changed})
     placing = planning.placement is not None
     snapshot = build_snapshot(state, planning.snapshot.now, placing=placing)
     preemptor = find_preemptor(state, snapshot, planning.preemptor.key)
-    # They differ in zeros only: the plan would be the same.
-    if _totals(preemptor) == _totals(planning.preemptor):
-        return plan
+    mine, theirs = (
+        [
+            (one.name, {name: units for name, units in one.totals.items() if units})
+            for one in who.pod_sets
+        ]
+        for who in (planning.preemptor, preemptor)
+    )
+    if mine == theirs:  # they differ in zeros at most: the plan would be the same
+        return
     try:
         other = Planning(state, snapshot, preemptor, planning.costs)
         found = solved(other, profile, deadline)
@@ -247,51 +242,35 @@ def with_recorded(
         said = f"{found.explanation}{who}"
     except PlannerError as error:
         said = f"there is no plan: {error}"
-    note = f"by the requests that Kueue recorded: {said}; --requests recorded plans by these"
-    return plan.model_copy(update={"notes": (*plan.notes, note)})
+    yield f"by the requests that Kueue recorded: {said}; --requests recorded plans by these"
 
 
-def _totals(preemptor: Preemptor) -> list[tuple[str, dict[str, int]]]:
-    """Return what each podset asks for, but for what is 0."""
-    return [
-        (one.name, {name: units for name, units in one.totals.items() if units})
-        for one in preemptor.pod_sets
-    ]
-
-
-def with_placement(planning: Planning, plan: Plan) -> Plan:
-    """Return a plan that looks at no topology with what Kueue itself would do, if one decides.
+def with_placement(planning: Planning) -> Iterator[str]:
+    """Say what Kueue itself would do where a topology decides, and the plan looks at none.
 
     Source: docs/semantics/kueue-topology.md §3 and §6.
     """
-    if planning.placement is not None:
-        return plan
-    said = _without_placement(planning)
-    return plan.model_copy(update={"notes": (*plan.notes, said)}) if said else plan
-
-
-def _without_placement(planning: Planning) -> str:
-    state, preemptor = planning.state, planning.preemptor
-    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
-        return ""
+    state, preemptor, key = planning.state, planning.preemptor, planning.preemptor.key
+    on_nodes = any(flavor.spec.topology_name for flavor in state.resource_flavors)
+    if planning.placement is not None or not on_nodes:
+        return
     queue = planning.snapshot.queues[preemptor.queue]
     # Not the snapshot of the plan, which counts quota only.
-    snapshot = build_snapshot(
-        state, planning.snapshot.now, planning.snapshot.tree.frs, placing=True
-    )
-    topologies = snapshot.topologies
-    pod_sets = preemptor.workload.spec.pod_sets
+    now, frs = planning.snapshot.now, planning.snapshot.tree.frs
+    snapshot = build_snapshot(state, now, frs, placing=True)
+    topologies, pod_sets = snapshot.topologies, preemptor.workload.spec.pod_sets
     placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
     if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
-        return ""
+        return
     why = not_replayed(state, topologies, queue)
     if why:
-        return f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
+        yield f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
+        return
     try:
-        decision = decide(snapshot, preemptor, planning.fixed)
+        decided = _in_words(key, decide(snapshot, preemptor, planning.fixed))
+        yield f"with pods placed on nodes, Kueue itself {decided}"
     except Crash as error:
-        return str(error)
-    return f"with pods placed on nodes, Kueue itself {_in_words(preemptor.key, decision)}"
+        yield str(error)
 
 
 def _in_words(key: str, decision: Decision) -> str:

@@ -60,9 +60,7 @@ class StrictPlanning(Planning):
             return False
         victims = self.describe_in_order(positions)
         for borrowing in self._due:
-            plan = self.subject.plan(
-                "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
-            )
+            plan = self._naming(victims, borrowing=borrowing)
             if self._verify(plan).accepted:
                 found = self.judged(plan).legal
                 self.undecided += found is None
@@ -92,10 +90,6 @@ class StrictPlanning(Planning):
     def by_its_rules(self, plan: Plan) -> Plan:
         """Return a plan that says that precedence is a law for it."""
         return plan.model_copy(update={"strict": True})
-
-    def accepted(self, plan: Plan) -> Plan:
-        """Verify a plan by all laws, those of precedence among them."""
-        return super().accepted(self.by_its_rules(plan))
 
     @property
     def trees(self) -> bool | None:

@@ -190,7 +190,7 @@ def explain_infeasible(
     if count == 0:
         return "no allocation may be preempted for it: see `planner laws`, YK-03 to YK-07 and YK-10"
     counts = classes.sizes
-    shortest: tuple[int, str] | None = None
+    lacking: list[tuple[int, str]] = []
     for node, rows in node_rows(problem, classes, rules).items():
         mine = counts[rows.classes]
         short = [r.name for r in rows.cover if r.value(mine) < r.bound]
@@ -199,8 +199,7 @@ def explain_infeasible(
                 f"no set of the {count} candidates is legal: what would be needed leaves a queue "
                 "below its guaranteed, or is in a queue that is no longer over it"
             )
-        if shortest is None or len(short) < shortest[0]:
-            where = "for " + problem.nodes[node]
-            shortest = (len(short), f"{where} they hold too little: {', '.join(short)}")
-    nearest = shortest[1] if shortest else ""
+        said = f"for {problem.nodes[node]} they hold too little: {', '.join(short)}"
+        lacking.append((len(short), said))
+    _, nearest = min(lacking, key=lambda one: one[0], default=(0, ""))
     return f"{count} candidates are not enough on any node; {nearest}"

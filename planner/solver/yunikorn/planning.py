@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
-from planner.models.shared.classes import Classes, Parts, Row
+from planner.models.shared.classes import Classes, Row
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.models.yunikorn.formulation import Formulation
 from planner.models.yunikorn.laws import assemble
@@ -37,9 +36,9 @@ from planner.proof.yunikorn import yunikorn_claims
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
-from planner.solver.answer import accept, broken
+from planner.solver.answer import Planned, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
-from planner.solver.deadline import Trees
+from planner.solver.search import Rules
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
 from planner.state.clock import to_nanoseconds
@@ -48,7 +47,7 @@ from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
 
 
-class YuniKornRules(Struct, frozen=True):
+class YuniKornRules(Rules, Struct, frozen=True):
     """The laws for one problem.
 
     ``rules`` names the rule set; ``spare`` says whom YK-01 spares.
@@ -58,11 +57,6 @@ class YuniKornRules(Struct, frozen=True):
     table: TermTable
     rules: str
     spare: Spared
-
-    @property
-    def order(self) -> IntArray:
-        """(A,) the rank of each allocation in the core's candidate order."""
-        return self.problem.order
 
     def assemble(self, classes: Classes) -> Formulation:
         """Build the exact model in which only these classes give victims."""
@@ -109,23 +103,11 @@ class YuniKornRules(Struct, frozen=True):
         del limits
         return self.quick_bound(classes, costs)
 
-    def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - the protocol's
-        """Return True: the core's amounts are integers, as the model's are."""
-        return True
-
-    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
-        """Return nothing: no group is known to hold an answer by itself."""
-        return Parts()
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
-        """Return nothing: of other sets than a refused one nothing is known."""
-
     def _rows(self, classes: Classes) -> dict[int, NodeRows]:
         return node_rows(self.problem, classes, self.rules)
 
 
 def _is_short(rows: NodeRows, counts: IntArray) -> bool:
-    """Say whether all candidates of a node together are not enough."""
     mine = counts[rows.classes]
     return any(row.value(mine) < row.bound for row in rows.cover)
 
@@ -134,11 +116,10 @@ Laws = Literal["design", "written", "code"]
 """Which side to take where the written laws and the core differ."""
 
 
-class YuniKornPlanning:
+class YuniKornPlanning(Planned[YuniKornPlan]):
     """The decision, the problem and its terms, for one ask in one partition."""
 
-    certify: Trees = None
-    """Whether to wait for proof trees."""
+    scheduler = "yunikorn"
 
     def __init__(
         self,
@@ -151,6 +132,7 @@ class YuniKornPlanning:
         self.state = state
         self.cluster = cluster
         self.asking = asking
+        self.preemptor_key = asking.ask.allocation_key
         self.decision = decide(cluster, asking)
         self.problem = build_yunikorn_problem(cluster, asking)
         self.eligible = eligible(self.problem)
@@ -178,10 +160,8 @@ class YuniKornPlanning:
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
-        Raises
-        ------
-        InputError
-            If it names a group that the state does not know, or counts nothing it protects.
+        Raises `InputError` if it names a group that the state does not know, or counts nothing it
+        protects.
         """
         refuse_annotated(profile)
         self.table = apply_profile(
@@ -208,27 +188,9 @@ class YuniKornPlanning:
         return conditions is not None and conditions.fits_headroom and conditions.can_allocate
 
     @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "yunikorn"
-
-    @property
-    def preemptor_key(self) -> str:
-        """The allocation key of the ask."""
-        return self.asking.ask.allocation_key
-
-    @property
     def keys(self) -> list[str]:
         """The allocation keys of the problem, by their positions: (W,)."""
         return [allocation.allocation_key for allocation in self.problem.allocations]
-
-    @cached_property
-    def _position(self) -> dict[str, int]:
-        return {key: position for position, key in enumerate(self.keys)}
-
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions of the problem's allocations by the core's candidate order."""
-        return sorted(positions, key=self.problem.order.item)
 
     def greedy_positions(self) -> list[int]:
         """Return the core's own victims as positions of the problem's allocations."""
@@ -285,19 +247,7 @@ class YuniKornPlanning:
             spare=spare,
         )
 
-    def accepted(self, plan: YuniKornPlan) -> YuniKornPlan:
-        """Verify a plan and what its certificate claims, and put the verdicts into it.
-
-        Raises
-        ------
-        InternalError
-            If a law refuses the plan, or a claim is not true: it is then no plan at all.
-        """
-        return accept(plan, self._verify(plan), self._check_claims)
-
-    def _check_claims(self, plan: YuniKornPlan) -> Sequence[Verdict]:
-        """Check values, bounds and facts of a plan, recomputed from its victims."""
-        terms = self.table.evaluate([self._position[key] for key in plan.keys])
+    def _check_claims(self, plan: YuniKornPlan, terms: Mapping[str, int]) -> Sequence[Verdict]:
         case = match_yunikorn(self.state, plan, self.cluster)
         return check_yunikorn_certificate(case, plan, terms)
 
@@ -314,28 +264,19 @@ _RULE_SETS: Final[Mapping[Laws, RuleSet]] = {
 
 def side_of(rules: object) -> Laws:
     """Return the laws that are asked for, as designed if nothing is said."""
-    for known in _RULE_SETS:
-        if rules == known:
-            return known
-    if rules is not None:
-        raise SchemaError("rules", f'"{rules}" cannot be used', ", ".join(_RULE_SETS))
-    return "design"
+    asked = "design" if rules is None else rules
+    side = next((known for known in _RULE_SETS if known == asked), None)
+    if side is None:
+        raise SchemaError("rules", f'"{asked}" cannot be used', ", ".join(_RULE_SETS))
+    return side
 
 
 def pending_asks(state: YuniKornState) -> tuple[str, ...]:
     """Return the keys of all asks that have no allocation yet, in the order of the state."""
-    held = {
-        allocation.allocation_key
-        for partition in state.partitions
-        for application in partition.applications
-        for allocation in application.allocations
-    }
-    return tuple(
-        ask.allocation_key
-        for partition in state.partitions
-        for _, ask in partition.asks
-        if ask.allocation_key not in held
-    )
+    applications = (one for partition in state.partitions for one in partition.applications)
+    held = {allocation.allocation_key for one in applications for allocation in one.allocations}
+    asks = (ask.allocation_key for partition in state.partitions for _, ask in partition.asks)
+    return tuple(key for key in asks if key not in held)
 
 
 def plan_ask(
@@ -347,24 +288,11 @@ def plan_ask(
 ) -> YuniKornPlanning:
     """Make an ask ready for planning.
 
-    Parameters
-    ----------
-    state
-        The state of the cluster.
-    pending
-        The allocation key of the ask, or the namespace/name of its pod; may be left out when
-        only one is pending.
-    rules
-        ``design``, ``written`` or ``code``; ``design`` when left out.
-    now
-        The clock; the state's own when left out.
-    costs
-        Cost per allocation key.
+    ``pending`` is its allocation key, or the namespace/name of its pod, and may be left out when
+    only one is; ``rules`` are ``design``, which they are if left out, ``written`` or ``code``;
+    ``now`` is the clock, if not the state's own; ``costs`` are given per allocation key.
 
-    Raises
-    ------
-    InputError
-        If there is no such ask, or a parameter cannot be used.
+    Raises `InputError` if there is no such ask, or a parameter cannot be used.
     """
     side = side_of(rules)
     if now is not None:

@@ -26,7 +26,6 @@ from planner.objective.wishes import NO_WISHES
 from planner.objective.yunikorn import chosen_node
 from planner.plan import Proof, Status, Tree
 from planner.plan.yunikorn import YuniKornPlan
-from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, Claims
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
@@ -44,7 +43,7 @@ LAST_TIER: Final[Measure] = ("D0",)
 
 
 class Sparing(Struct, frozen=True):
-    """A search that spares as many as law 1 asks for.
+    """A search that spares as many as law 1 asks for, ``spare`` says whom.
 
     ``settled`` says whether it is known that nobody more can be spared.
     """
@@ -63,11 +62,6 @@ class LastResort(Struct, frozen=True):
     victims: Sequence[int] | None = None
 
 
-def to_spare(profile: Profile) -> tuple[Spared, ...]:
-    """Return whom law 1 spares under a profile if that can be, the most first."""
-    return ("last-tier", "opted-out") if LAST_TIER in profile.levels else ("opted-out",)
-
-
 def sparing(
     free: Search,
     rules: YuniKornRules,
@@ -75,21 +69,15 @@ def sparing(
     candidates: Sequence[int],
     known: Sequence[int] | None = None,
 ) -> Sparing:
-    """Spare whom law 1 spares, if some legal set does.
+    """Spare whom law 1 spares under a profile, if some legal set does.
 
-    Parameters
-    ----------
-    free, rules
-        A search that spares nobody, and its rules.
-    profile
-        The objective.
-    candidates
-        Positions of the allocations that no law excludes by itself.
-    known
-        Positions of a legal set without anybody who opted out, if there is one.
+    ``free`` is a search by ``rules`` that spares nobody; ``candidates`` are positions of whom no
+    law excludes by itself, ``known`` those of a legal set without anybody who opted out.
     """
     settled = True
-    for spare in to_spare(profile):
+    # Originators are spared only where D0 counts them; whom more can be spared of comes first.
+    last_tier: tuple[Spared, ...] = ("last-tier",) if LAST_TIER in profile.levels else ()
+    for spare in (*last_tier, "opted-out"):
         if not spared_by(rules.problem, spare)[list(candidates)].any():
             continue  # there is nobody to spare
         # Without caps or wishes: whom law 1 spares does not depend on what the user asks for.
@@ -128,19 +116,15 @@ def why_last_resort(
     return LastResort("certified" if trees else "solver", trees, found.engines)
 
 
-class PreparedAsk(Struct, frozen=True):
+class PreparedAsk(Sparing, frozen=True, kw_only=True):
     """A search that is ready for its levels.
 
-    ``free`` is the same search before law 1 and caps, ``rules`` are its rules; ``spare`` says whom
-    law 1 spares, ``settled`` whether it is known that nobody more can be; ``dropped`` what was
-    said about caps, ``within`` whether the core's own answer is one that the search may give.
+    ``free`` is the same search before law 1 and caps, ``rules`` are its rules; ``dropped`` is what
+    was said about caps, ``within`` whether the core's own answer is one that the search may give.
     """
 
-    search: Search
     free: Search
     rules: YuniKornRules
-    spare: Spared
-    settled: bool
     dropped: str
     within: bool
 
@@ -148,12 +132,8 @@ class PreparedAsk(Struct, frozen=True):
 def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> YuniKornPlan:
     """Return the best legal plan under a profile, verified, with its certificate.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names.
-    InternalError
-        If a plan fails its verification, or the optimum is worse than the core's own plan.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if a plan fails its verification, or the optimum is worse than the core's own plan.
     """
     started = time.monotonic()
     profile = planning.set_objective(profile)
@@ -167,21 +147,23 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
         found, answer = search_yunikorn(planning, profile, deadline, greedy, known=resort.victims)
         proved, resort = _proved(planning, profile, found, answer)
     search = found.search
-    certificate = certify(
-        planning.state.digest, proved.levels, started, proved=proved, caps=search.caps
-    ).model_copy(update={"last_resort": resort.proof})
+    certificate = certify(planning.state.digest, proved, started, caps=search.caps)
+    certificate = certificate.model_copy(update={"last_resort": resort.proof})
     if proved.victims is None:
-        why = _why_none(planning, profile, search) if proved.outcome == "infeasible" else None
+        why, problem, candidates = None, planning.problem, planning.eligible
+        if proved.outcome == "infeasible":
+            classes, rules = build_classes(problem, candidates, []), planning.subject.rules
+            why = blame_wishes(search, profile)
+            why = why or explain_infeasible(problem, classes, candidates, rules)
         return no_plan(planning, profile, greedy, certificate, why)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
         refuse_worse(profile, terms, greedy.terms)
-    optimal = proved.outcome == "optimal"
     node = chosen_node(planning.problem, positions)
     plan = planning.subject.plan(
         "optimum",
-        "optimal" if optimal else "feasible",
+        "optimal" if proved.outcome == "optimal" else "feasible",
         f"preempting {victims_in_words(len(positions))} makes room; "
         + say_proved(proved, deadline)
         + found.dropped,
@@ -247,7 +229,14 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     # Tier and opting out always tell apart, for law 1.
     costs = table.telling_apart((*profile.terms, *LAST_TIER))
     costs += [problem.opted_out.astype(np.int64), *told_apart(len(problem.allocations), apart)]
-    classes = build_classes(problem, _reachable(planning), costs)
+    reachable = planning.eligible
+    # Victims are on the node of the ask, but for a node with room: then they can be on any.
+    if not problem.roomy or problem.ask.required_node:
+        known_nodes = problem.node >= 0
+        hosted = np.zeros(len(problem.node), dtype=np.bool_)
+        hosted[known_nodes] = problem.usable[problem.node[known_nodes]]
+        reachable = reachable & hosted
+    classes = build_classes(problem, reachable, costs)
     rules = YuniKornRules(problem, table, planning.subject.rules, spare="nobody")
     # It stays as it is: the proof of a last resort begins from it.
     free = Search(rules, classes, deadline, list(range(len(classes))))
@@ -259,7 +248,10 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
     dropped = cap(search, profile, greedy)
-    return PreparedAsk(search, free, rules, spared.spare, spared.settled, dropped, within)
+    spare, settled = spared.spare, spared.settled
+    return PreparedAsk(
+        search, spare, settled, free=free, rules=rules, dropped=dropped, within=within
+    )
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
@@ -271,44 +263,15 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     return None
 
 
-def _why_none(planning: YuniKornPlanning, profile: Profile, search: Search) -> str:
-    problem, candidates = planning.problem, planning.eligible
-    classes = build_classes(problem, candidates, [])
-    by_wishes = blame_wishes(search, profile)
-    return by_wishes or explain_infeasible(problem, classes, candidates, planning.subject.rules)
-
-
-def _reachable(planning: YuniKornPlanning) -> BoolArray:
-    """Return the eligible allocations that some plan can have: (A,).
-
-    Unless a node has room without victims, they are on a usable node.
-    """
-    problem = planning.problem
-    # Victims are on the node of the ask, but for a node with room: then they can be on any.
-    if problem.roomy and not problem.ask.required_node:
-        return planning.eligible
-    known = problem.node >= 0
-    hosted = np.zeros(len(problem.node), dtype=np.bool_)
-    hosted[known] = problem.usable[problem.node[known]]
-    reachable: BoolArray = planning.eligible & hosted
-    return reachable
-
-
 __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
-
-def pending(state: YuniKornState) -> tuple[str, ...]:
-    """Return the keys of all asks that have no allocation yet, in the order of the dump."""
-    return pending_asks(state)
+pending = pending_asks
 
 
 def check(given: Given, wanted: Wanted) -> None:
     """Refuse what means something to other schedulers only.
 
-    Raises
-    ------
-    InputError
-        If it is asked for.
+    Raises `InputError` if it is asked for.
     """
     if wanted.flavors != "kueue":
         raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
@@ -324,10 +287,7 @@ def start(
 ) -> YuniKornPlanning:
     """Make an ask ready for planning.
 
-    Raises
-    ------
-    InputError
-        If it cannot be planned for, or something given means nothing here.
+    Raises `InputError` if it cannot be planned for, or something given means nothing here.
     """
     check(given, Wanted())
     begin("preparing")

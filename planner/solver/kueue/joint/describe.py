@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import InternalError
 from planner.objective.profiles import Profile
@@ -14,18 +14,14 @@ from planner.plan import Status
 from planner.plan.kueue import GreedyTurn, JointPending, JointPlan, JointStep, OneByOneAnswer
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.solver.answer import broken, certify
-from planner.solver.kueue.describe import release_of, victims_in_words
+from planner.solver.kueue.describe import release_of, rule_set, victims_in_words
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
 from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.certificate import check_status
 
-ADMITTED = "admitted"
-ALONE = "not admitted: no flavor could ever do"
 PROVED = "not admitted; proved: no legal steps admit it beside those admitted before it"
-IN_ORDER = "not admitted: not when served in order of precedence; other orders were not examined"
-ONE_BY_ONE = "not admitted: not when served one by one; there are too many to examine more"
 UNDECIDED = "not admitted: nothing found in time, and not proved by two engines"
 
 
@@ -52,47 +48,45 @@ class Found(Struct, frozen=True):
     engines: Sequence[str] = ()
     corrected: int = 0
 
-    @property
-    def alone(self) -> bool:
-        """Whether one engine proved every level, and no other confirms all of it."""
-        return not self.proved and all(
-            level.least.bound == level.least.value for level in self.levels
-        )
 
-
-def describe(question: Question, profile: Profile, told: Found, started: float) -> JointPlan:
+def describe(question: Question, profile: Profile, told: Found | None, started: float) -> JointPlan:
     """Return what was found as a joint plan; ``started`` is the monotonic time of the start.
 
-    Raises
-    ------
-    InternalError
-        If it is called optimal, and not every level says what it rests on.
+    ``None`` is told if no pending workload has flavors that could ever do.
+
+    Raises `InternalError` if it is called optimal, and not every level says what it rests on.
     """
-    victims = [key for step in told.steps for key in step.plan.keys]
-    place = question.forest.place
+    snapshot = question.snapshot
     fit_again: tuple[str, ...] = ()
-    if told.steps:
-        left = after(told.steps[-1].planning, told.steps[-1].plan.keys)
-        fit_again = _keys(refitting(left, _of_state(question.snapshot, victims)))
-    proved = Proved("unknown", None, told.levels, engines=told.engines, corrected=told.corrected)
+    status: Status = "infeasible"
+    explanation = "none of them has flavors that could ever do"
+    proved, steps, terms, cut_off = Proved("unknown", None, ()), [], {}, 0
+    if told is not None:
+        status, explanation, cut_off = _status(told), _explained(question, told), told.cut_off
+        proved = replace(proved, levels=told.levels, engines=told.engines, corrected=told.corrected)
+        place = question.forest.place
+        steps = [_step(step, told.table, place) for step in told.steps]
+        if told.steps:
+            victims = [key for step in told.steps for key in step.plan.keys]
+            terms = told.table.evaluate([place[key] for key in victims])
+            left = after(told.steps[-1].planning, told.steps[-1].plan.keys)
+            fit_again = refitting(left, _of_state(snapshot, victims))
     plan = JointPlan(
-        rules=_rules(question),
+        rules=rule_set(snapshot.configuration),
         objective=profile.name,
-        status=_status(told),
-        explanation=_explained(question, told, len(victims)),
-        now=question.snapshot.now,
+        status=status,
+        explanation=explanation,
+        now=snapshot.now,
         pending=tuple(_pending(question, told)),
         skipped=tuple(question.skipped),
-        steps=tuple(_step(step, told.table, place) for step in told.steps),
+        steps=tuple(steps),
         fit_again=fit_again,
-        terms=told.table.evaluate([place[key] for key in victims]) if told.steps else {},
-        greedy=_greedy(question, told.table),
-        certificate=certify(
-            question.state.digest, told.levels, started, cut_off=told.cut_off, proved=proved
-        ),
-        kueue=release_of(question.snapshot.configuration),
-        requests=question.snapshot.configuration.requests_from,
-        notes=tuple(question.snapshot.notes),
+        terms=terms,
+        greedy=_greedy(question, told.table if told else None),
+        certificate=certify(question.state.digest, proved, started, cut_off=cut_off),
+        kueue=release_of(snapshot.configuration),
+        requests=snapshot.configuration.requests_from,
+        notes=tuple(snapshot.notes),
     )
     # Steps are verified one by one; what the whole claims is checked here.
     untrue = broken([check_status(plan)])
@@ -102,29 +96,6 @@ def describe(question: Question, profile: Profile, told: Found, started: float) 
     return plan
 
 
-def describe_none(question: Question, profile: Profile, started: float) -> JointPlan:
-    """Return that no pending workload has flavors that could ever do."""
-    return JointPlan(
-        rules=_rules(question),
-        objective=profile.name,
-        status="infeasible",
-        explanation="none of them has flavors that could ever do",
-        now=question.snapshot.now,
-        pending=tuple(_pending(question, None)),
-        skipped=tuple(question.skipped),
-        greedy=_greedy(question, None),
-        certificate=certify(question.state.digest, (), started),
-        kueue=release_of(question.snapshot.configuration),
-        requests=question.snapshot.configuration.requests_from,
-        notes=tuple(question.snapshot.notes),
-    )
-
-
-def _rules(question: Question) -> Literal["kueue-classical", "kueue-fair"]:
-    fair = question.snapshot.configuration.fair_sharing_on
-    return "kueue-fair" if fair else "kueue-classical"
-
-
 def _status(told: Found) -> Status:
     settled = told.proved and not told.undecided and not told.unexamined
     if told.steps:
@@ -132,19 +103,21 @@ def _status(told: Found) -> Status:
     return "infeasible" if settled else "unknown"
 
 
-def _explained(question: Question, told: Found, victims: int) -> str:
+def _explained(question: Question, told: Found) -> str:
     count, all_ = len(told.steps), len(question.entrants)
+    victims = sum(len(step.plan.victims) for step in told.steps)
     if not count:
         return (
             "proved: no legal steps admit any of them"
             if _status(told) == "infeasible"
             else "nothing found that admits one of them, and nothing proved"
         )
+    bounded = all(level.least.bound == level.least.value for level in told.levels)
     room = f"evicting {victims_in_words(victims)} makes room" if victims else "no eviction needed"
     who = f"for {count} of {all_} pending workload{'' if all_ == 1 else 's'}"
     if _status(told) == "optimal":
         proof = "proved best over all orders of serving them"
-    elif told.alone and not told.undecided and not told.unexamined:
+    elif bounded and not told.proved and not told.undecided and not told.unexamined:
         proof = "not proved best: one engine finds nothing better, and no other confirms it"
     elif not told.modelled:
         proof = "served one by one; there are too many to examine more"
@@ -159,24 +132,27 @@ def _pending(question: Question, told: Found | None) -> Iterable[JointPending]:
     admitted = {step.plan.preemptor for step in told.steps} if told else set()
     holding = set(question.greedy.holding)
     for e, preemptor in enumerate(question.preemptors):
+        if preemptor.key in admitted:
+            said = "admitted"
+        elif told is None or not question.entrants[e].ways:
+            said = "not admitted: no flavor could ever do"
+        elif e in told.undecided:
+            said = UNDECIDED
+        elif e not in told.unexamined:
+            said = PROVED
+        else:
+            how = "one by one; there are too many to examine more"
+            if told.modelled:
+                how = "in order of precedence; other orders were not examined"
+            said = f"not admitted: not when served {how}"
         yield JointPending(
             workload=preemptor.key,
             cluster_queue=question.snapshot.queue_name(preemptor.queue),
             priority=preemptor.priority,
             admitted=preemptor.key in admitted,
             greedy=preemptor.key in holding,
-            explanation=ADMITTED if preemptor.key in admitted else _why_not(question, told, e),
+            explanation=said,
         )
-
-
-def _why_not(question: Question, told: Found | None, entrant: int) -> str:
-    if told is None or not question.entrants[entrant].ways:
-        return ALONE
-    if entrant in told.undecided:
-        return UNDECIDED
-    if entrant not in told.unexamined:
-        return PROVED
-    return IN_ORDER if told.modelled else ONE_BY_ONE
 
 
 def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:
@@ -216,7 +192,7 @@ def _greedy(question: Question, table: TermTable | None) -> OneByOneAnswer:
         ),
         victims=tuple(victims),
         preemptors_evicted=tuple(key for key in evicted if key in preemptors),
-        fit_again=_keys(refitting(greedy.left, _of_state(question.snapshot, victims))),
+        fit_again=refitting(greedy.left, _of_state(question.snapshot, victims)),
         terms=terms,
     )
 
@@ -226,7 +202,3 @@ def _of_state(snapshot: Snapshot, keys: Iterable[str]) -> list[Admitted]:
     wanted = set(keys)
     found = [one for held in snapshot.admitted.values() for one in held if one.key in wanted]
     return sorted(found, key=lambda one: (-one.priority, one.reserved_s, one.uid))
-
-
-def _keys(workloads: Iterable[Admitted]) -> tuple[str, ...]:
-    return tuple(one.key for one in workloads)

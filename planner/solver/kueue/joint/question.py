@@ -43,17 +43,10 @@ from planner.state.kueue import State
 class Forest(Struct, frozen=True, dict=True):
     """The workloads of all trees that some entrant is in, one tree after the other.
 
-    Attributes
-    ----------
-    workloads, allowed
-        (W,) what holds quota there; whether some way of some entrant may take it.
-    problem
-        What the terms look at, for all trees together. Its flavor-resources are those that may
-        be short, once for each tree; its request is that of the entrants in ``counted``.
-    alike
-        (W, X) what must be equal of workloads that nothing tells apart, besides costs.
-    asking
-        The nodes of the problem that the entrants are in.
+    ``problem`` is what the terms look at, for all trees together: its flavor-resources are those
+    that may be short, once for each tree. ``allowed`` is (W,), whether some way of some entrant
+    may take a workload; ``alike`` (W, X), what must be equal of workloads that nothing tells
+    apart, besides costs; ``asking`` are the nodes that the entrants are in.
     """
 
     entrants: Sequence[Entrant]
@@ -137,11 +130,11 @@ def build_forest(
             for node in problem.parent
         ],
         workloads=workloads,
-        queue=_joined(
+        queue=np.concatenate(
             [p.queue + offset for p, offset in zip(trees.values(), offsets, strict=True)]
         ),
         holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
-        priority=_joined([p.priority for p in trees.values()]),
+        priority=np.concatenate([p.priority for p in trees.values()]),
         evicted=workloads.evicted,
         order=order,
     )
@@ -184,10 +177,6 @@ def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
     return np.column_stack([*(column.astype(np.int64) for column in known), later])
 
 
-def _joined(parts: Sequence[IntArray]) -> IntArray:
-    return np.concatenate(parts).astype(np.int64)
-
-
 _Waiting = tuple[Preemptor, Sequence[Flavored]]
 
 MOST: Final = 200
@@ -197,19 +186,10 @@ MOST: Final = 200
 class Question(Struct, frozen=True, dict=True):
     """Pending workloads that want in together, in order of precedence.
 
-    Attributes
-    ----------
-    preemptors
-        (P,) higher effective priority first, then earlier queue-order timestamp, then smaller
-        UID: the order of Kueue's queues (docs/semantics/kueue.md §7.1).
-    choices
-        (P,) the flavors that each may get.
-    entrants
-        (P,) the same as a model sees them.
-    costs
-        As for a single plan.
-    skipped
-        Pending workloads that are left out, as they cannot be planned for.
+    That is higher effective priority first, then earlier queue-order timestamp, then smaller UID:
+    the order of Kueue's queues (docs/semantics/kueue.md §7.1). ``preemptors`` are (P,), as are the
+    ``choices`` of flavors that each may get, and ``entrants``, what a model sees of them;
+    ``skipped`` are those that are left out, as they cannot be planned for.
     """
 
     state: State
@@ -228,11 +208,16 @@ class Question(Struct, frozen=True, dict=True):
     @cached_property
     def forest(self) -> Forest:
         """The workloads of all trees concerned. There must be an entrant with a way."""
-        today = [
-            _today(self.state, self.snapshot, *pair)
-            for pair in zip(self.preemptors, self.choices, strict=True)
-        ]
-        return build_forest(self.snapshot, self.entrants, today)
+        snapshot, today = self.snapshot, []
+        for preemptor, choices in zip(self.preemptors, self.choices, strict=True):
+            # What it asks for in the flavors that Kueue assigns it today.
+            assignment = Planning(self.state, snapshot, preemptor).decision.assignment
+            if assignment.mode == "NoFit":
+                wanted = choices[0].asked if choices else {}
+            else:
+                wanted = asked(snapshot, preemptor, assignment)
+            today.append({snapshot.tree.frs[fr]: amount for fr, amount in wanted.items()})
+        return build_forest(snapshot, self.entrants, today)
 
     def alone(self, key: str) -> tuple[Mode, Sequence[Demand]]:
         """Return how a pending workload would fit by itself in the flavors of Kueue's decision."""
@@ -256,12 +241,8 @@ def ask(
 ) -> Question:
     """Make several pending workloads ready for a joint plan.
 
-    Raises
-    ------
-    InputError
-        If one is named twice, or cannot be planned for.
-    UnsupportedError
-        If they are too many, one has too many ways, or one may be admitted with fewer pods.
+    Raises `InputError` if one is named twice, or cannot be planned for; `UnsupportedError` if they
+    are too many, one has too many ways, or one may be admitted with fewer pods.
     """
     if len(set(pending)) < len(pending):
         twice = next(key for key in pending if pending.count(key) > 1)
@@ -276,12 +257,7 @@ def ask_of_all(
 ) -> Question:
     """Make everything that is pending ready for a joint plan, but what cannot be planned for.
 
-    Raises
-    ------
-    InputError
-        If nothing is left.
-    UnsupportedError
-        If they are too many.
+    Raises `InputError` if nothing is left; `UnsupportedError` if they are too many.
     """
     waiting: list[_Waiting] = []
     skipped: list[JointSkipped] = []
@@ -356,15 +332,3 @@ def _with_others(snapshot: Snapshot, others: Sequence[_Waiting]) -> Usage:
                 most[fr] = max(amount, most.get(fr, 0))
         usage.add(preemptor.queue, most)
     return usage
-
-
-def _today(
-    state: State, snapshot: Snapshot, preemptor: Preemptor, choices: Sequence[Flavored]
-) -> dict[FlavorResource, int]:
-    """Return what a pending workload asks for in the flavors that Kueue assigns it today."""
-    assignment = Planning(state, snapshot, preemptor).decision.assignment
-    if assignment.mode == "NoFit":
-        wanted = choices[0].asked if choices else {}
-    else:
-        wanted = asked(snapshot, preemptor, assignment)
-    return {snapshot.tree.frs[fr]: amount for fr, amount in wanted.items()}

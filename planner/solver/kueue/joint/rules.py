@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -25,20 +24,18 @@ from msgspec.structs import replace
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.kueue.relaxation import joint_cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
-from planner.models.shared.classes import Classes, Parts, Relaxation, Row
+from planner.models.shared.classes import Classes, Row
 from planner.models.shared.measure import Measured
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
-from planner.problem.array import IntArray
 from planner.quota.kueue.assignment import contested
-from planner.solver.bound import Bound, best_single_row, falls_short, linear_programming_bound
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run, within
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
 from planner.solver.levels import LevelResult, solve_levels
-from planner.solver.search import Search
+from planner.solver.search import Rules, Search
 from planner.solver.second_opinion import is_impossible, soon
 
 
@@ -51,18 +48,16 @@ class Freeing(Struct, frozen=True):
     alternatives: Sequence[int] = ()
 
 
-@dataclass
-class RelaxedRules:
+class RelaxedRules(Rules, Struct, dict=True):
     """The cover rows as rules: what entrants in ``admit`` need, in whatever order."""
 
     question: Question
     table: TermTable
     admit: Collection[int]
 
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in the common candidate order."""
-        return self.question.forest.problem.order
+    def __post_init__(self) -> None:
+        """Take the order of all trees together."""
+        self.problem = self.question.forest.problem
 
     def assemble(self, classes: Classes) -> Measured:
         """Build the model in which only these classes give victims."""
@@ -76,31 +71,6 @@ class RelaxedRules:
         """Return the cover rows over some classes."""
         return joint_cover_rows(self.question.entrants, self.admit, classes)
 
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little of some flavor-resource."""
-        return falls_short(self.rows(classes), classes)
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single cover row."""
-        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
-
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by all cover rows together."""
-        relaxation = Relaxation(self.rows(classes), 0)
-        return linear_programming_bound(relaxation, classes, costs, limits)
-
-    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - the protocol's
-        """Return nothing: no group is known to hold an answer by itself."""
-        return Parts()
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
-        """Return nothing: of other sets than a refused one nothing is known."""
-
-    def is_lawful(self, positions: Sequence[int]) -> bool:
-        """Say that no set is refused."""
-        del positions
-        return True
-
 
 def bounds_in_any_order(
     rules: RelaxedRules, unsolved: Search, levels: Sequence[Measure], found: Sequence[LevelResult]
@@ -108,13 +78,8 @@ def bounds_in_any_order(
     """Return levels with the bounds that hold in every order.
 
     A level is bounded as long as all levels before it are closed; after that nothing is known.
-
-    Parameters
-    ----------
-    unsolved
-        The search as it was before its levels, its caps and wishes included, with the answer.
-    found
-        The levels of the answer.
+    ``unsolved`` is the search as it was before its levels, its caps and wishes included, with the
+    answer, and ``found`` are the levels of that.
     """
     search = dataclasses.replace(unsolved, rules=rules, cut=[])
     free = solve_levels(search, levels).levels
@@ -141,8 +106,7 @@ HARD: Final = 10.0
 """Effort for dividing given victims among steps at all."""
 
 
-@dataclass
-class JointRules(RelaxedRules):
+class JointRules(RelaxedRules, dict=True):
     """The rules for some pending workloads; bounds are those of the cover rows.
 
     ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
@@ -153,16 +117,13 @@ class JointRules(RelaxedRules):
     admit: frozenset[int] = frozenset()  # pyright: ignore[reportIncompatibleVariableOverride]
     in_order: bool = False
     refuse: frozenset[int] = frozenset()
-    cuts: list[Cut] = field(default_factory=list)
+    cuts: list[Cut] = []
     doubtful: bool = False
-    _found: dict[frozenset[int], list[list[Served]]] = field(default_factory=dict)
-    _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = field(
-        default_factory=set
-    )
+    _found: dict[frozenset[int], list[list[Served]]] = {}
+    _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = set()
 
     @cached_property
     def _number(self) -> dict[str, int]:
-        """The place of each entrant in precedence, by its key."""
         return {preemptor.key: e for e, preemptor in enumerate(self.question.preemptors)}
 
     def assemble(self, classes: Classes) -> Measured:
@@ -210,7 +171,7 @@ class JointRules(RelaxedRules):
         for victims, admit, refuse, in_order in self._none:
             if in_order:
                 continue
-            rules = dataclasses.replace(self, admit=admit, refuse=refuse)
+            rules = replace(self, admit=admit, refuse=refuse)
             joint = rules._of_all(sorted(victims), in_order=False)  # noqa: SLF001 - of this class
             if until.passed or not is_impossible(joint.builder, until):
                 return False

@@ -29,9 +29,6 @@ from planner.verifier.kueue.plan import verify_plan
 Step = tuple[Preemptor, Sequence[str]]
 """Who is served, and the victims as namespace/name."""
 
-CODE = "joint"
-"""The objective that the plan of a single step names."""
-
 
 class Served(Struct, frozen=True):
     """A step that was replayed: what Kueue decides there, and the verified plan."""
@@ -99,7 +96,7 @@ def _verified(
         "optimum",
         "feasible",
         "one step of a joint plan",
-        objective=CODE,
+        objective="joint",
         victims=planning.describe_in_order(positions),
         borrowing=borrowing,
         terms=planning.table.evaluate(positions),
@@ -170,7 +167,7 @@ def serve_at_best(
     return steps
 
 
-def refitting(left: Snapshot, victims: Iterable[Admitted]) -> list[Admitted]:
+def refitting(left: Snapshot, victims: Iterable[Admitted]) -> tuple[str, ...]:
     """Return which victims would fit again, where they were, one after the other in this order.
 
     What they held is compared with what is available in the end: they were evicted for nothing.
@@ -183,5 +180,5 @@ def refitting(left: Snapshot, victims: Iterable[Admitted]) -> list[Admitted]:
         )
         if all(room):
             usage.add(victim.queue, victim.usage)
-            found.append(victim)
-    return found
+            found.append(victim.key)
+    return tuple(found)

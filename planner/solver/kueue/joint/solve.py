@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,14 +26,14 @@ from planner.errors import UnsupportedError
 from planner.models.shared.classes import group
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
-from planner.objective.profiles import Measure, Profile, measure_id, with_names
+from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
 from planner.plan import Proof
 from planner.plan.kueue import JointPlan
-from planner.solver.answer import bind, dropped_in_words, refuse_worse
+from planner.solver.answer import bind, dropped_in_words, keep_caps, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome
-from planner.solver.kueue.joint.describe import Found, describe, describe_none
+from planner.solver.kueue.joint.describe import Found, describe
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
 from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
@@ -82,12 +82,8 @@ ROUNDS: Final = 3
 def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
     """Return the best joint plan, verified step by step.
 
-    Raises
-    ------
-    InputError
-        If the state cannot tell what the profile counts or names.
-    InternalError
-        If the optimum is worse than what serving one by one gives, where that is comparable.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if the optimum is worse than what serving one by one gives, where that is comparable.
     """
     started = time.monotonic()
     if profile.counts("D11"):
@@ -97,7 +93,7 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
             hint="choose an objective without it, or plan for one workload",
         )
     if not any(entrant.ways for entrant in question.entrants):
-        return describe_none(question, profile, started)
+        return describe(question, profile, None, started)
     joint = _Joint(question, profile, deadline)
     begin("who can be admitted")
     joint.admit()
@@ -288,8 +284,11 @@ class _Joint:
         comparable = self._comparable()
         positions = self._greedy_positions() or []
         greedy = self.rules.table.evaluate(positions)
-        impossible = self._keep_caps(greedy) if comparable else []
-        if self.asked.caps and not comparable:
+        impossible: list[str] = []
+        if comparable:
+            impossible = keep_caps(self.search, self.profile, greedy, self._find_within)
+            self.dropped = dropped_in_words(self.profile, impossible, self.search.undecided)
+        elif self.asked.caps:
             self.dropped = "; no caps: served one by one, others are admitted"
         if not self.in_order:
             # Start from the best that is served in order of precedence; mostly nothing is better.
@@ -312,29 +311,15 @@ class _Joint:
             refuse_worse(self.profile, chosen, greedy)
         return answer
 
-    def _keep_caps(self, greedy: Mapping[str, int]) -> list[str]:
-        """Keep each cap that an answer keeps beside those before; return what none can keep."""
-        search = self.search
-        impossible: list[str] = []
-        for measure in self.profile.caps:
-            trial = search.fork()
-            value = sum(greedy[term] for term in measure)
-            outcome, found = find_within(trial, measure, value), trial.incumbent
-            if outcome == "infeasible" and self.in_order:
-                outcome = "unknown"  # in another order it might be possible
-            elif outcome == "infeasible":
-                outcome, found = self._confirmed(
-                    dataclasses.replace(trial, caps=[*search.caps, (measure, value)])
-                )
-            if outcome == "optimal":
-                search.limit(measure, value)
-                search.caps.append((measure, value))
-                search.incumbent = found
-            else:
-                dropped = impossible if outcome == "infeasible" else search.undecided
-                dropped.append(measure_id(measure))
-        self.dropped = dropped_in_words(self.profile, impossible, search.undecided)
-        return impossible
+    def _find_within(self, trial: Search, measure: Measure, most: int) -> Outcome:
+        """Look for an answer within a bound; what one engine calls impossible two are asked."""
+        outcome = find_within(trial, measure, most)
+        if outcome == "infeasible" and self.in_order:
+            return "unknown"  # in another order it might be possible
+        if outcome == "infeasible":
+            asked = dataclasses.replace(trial, caps=[*self.search.caps, (measure, most)])
+            outcome, trial.incumbent = self._confirmed(asked)
+        return outcome
 
     def _agreed(self, unsolved: Search, answer: Answer) -> Answer:
         """Let two engines judge an answer; begin anew from whatever they find better."""
@@ -362,7 +347,6 @@ class _Joint:
         )
 
     def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
-        """Bound levels by what holds in every order."""
         relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
@@ -374,33 +358,22 @@ class _Joint:
     def told(self, answer: Answer | None) -> Found:
         """Return all that was found."""
         search, rules = self.search, self.rules
-        undecided, unexamined = frozenset(self.undecided), frozenset(self.unexamined)
         refusals = not rules.doubtful and rules.are_confirmed(self.deadline)
-        engines = tuple(self.engines_asked.engines)
-        if answer is None or search.incumbent is None:
-            return Found(
-                (),
-                rules.table,
-                (),
-                undecided,
-                unexamined,
-                proved=refusals,
-                modelled=self.modelled,
-                engines=engines,
-            )
-        positions = search.classes.take(search.incumbent)
+        steps = None
+        if answer is not None and search.incumbent is not None:
+            steps = rules.steps(search.classes.take(search.incumbent))
         return Found(
-            rules.steps(positions) or (),
+            steps or (),
             rules.table,
-            answer.levels,
-            undecided,
-            unexamined,
-            proved=answer.outcome == "optimal" and refusals,
+            answer.levels if answer else (),
+            frozenset(self.undecided),
+            frozenset(self.unexamined),
+            proved=(answer is None or answer.outcome == "optimal") and refusals,
             in_order=rules.in_order,
             modelled=self.modelled,
             dropped=self.dropped,
-            cut_off=len(rules.cuts),
-            engines=engines,
+            cut_off=len(rules.cuts) if answer else 0,
+            engines=tuple(self.engines_asked.engines),
             corrected=self.corrected,
         )
 

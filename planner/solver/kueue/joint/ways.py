@@ -45,10 +45,7 @@ class Flavored(Struct, frozen=True):
 def flavored(snapshot: Snapshot, preemptor: Preemptor) -> tuple[Flavored, ...]:
     """Return all flavors that a pending workload could get in any state.
 
-    Raises
-    ------
-    UnsupportedError
-        If there are too many, or Kueue might admit it with fewer pods.
+    Raises `UnsupportedError` if there are too many, or Kueue might admit it with fewer pods.
     """
     if may_shrink(snapshot, preemptor):
         raise UnsupportedError(
@@ -61,14 +58,8 @@ def flavored(snapshot: Snapshot, preemptor: Preemptor) -> tuple[Flavored, ...]:
     permitted = permitted_assignments(idle, preemptor)
     if not permitted.complete:
         raise UnsupportedError(preemptor.key, "there are too many flavors to choose from")
-    return tuple(
-        Flavored(
-            assignment,
-            asked(snapshot, preemptor, assignment),
-            admit(snapshot, preemptor, assignment).usage,
-        )
-        for assignment in permitted.assignments
-    )
+    given = ((snapshot, preemptor, assignment) for assignment in permitted.assignments)
+    return tuple(Flavored(each[2], asked(*each), admit(*each).usage) for each in given)
 
 
 def asked(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> dict[int, int]:
@@ -76,10 +67,7 @@ def asked(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> d
 
     It is the request of all podsets, that for ``pods`` included where they get a flavor for it.
 
-    Raises
-    ------
-    UnsupportedError
-        If the workload replaces a slice.
+    Raises `UnsupportedError` if the workload replaces a slice.
     """
     replaced = replaced_by(snapshot, preemptor)
     if replaced is not None:
@@ -109,54 +97,46 @@ def ways_of(
     ``others`` is the usage at the start with all others admitted and nobody evicted: what fits
     then is never short.
 
-    Raises
-    ------
-    UnsupportedError
-        If too many flavor-resources may be short, or usage has saturated 64 bits.
+    Raises `UnsupportedError` if too many flavor-resources may be short, or usage has saturated 64
+    bits.
     """
-    return tuple(
-        way
-        for number, choice in enumerate(choices)
-        for way in _ways(snapshot, preemptor, number, choice, others)
-    )
-
-
-def _ways(
-    snapshot: Snapshot, preemptor: Preemptor, number: int, choice: Flavored, others: Usage
-) -> Iterator[Way]:
     tree, queue = snapshot.tree, preemptor.queue
-    # With all of it contested: the problem then has every workload that some way may take.
-    base = build_problem(snapshot, preemptor, _all_short(snapshot, choice))
-    local = {fr: i for i, fr in enumerate(base.frs)}
-    wanted = {local[tree.frs[fr]]: amount for fr, amount in choice.asked.items()}
-    reserved = {tree.frs[fr]: amount for fr, amount in choice.reserved.items()}
-    scarce = [
-        fr for fr, amount in choice.asked.items() if amount > max(0, others.available(queue, fr))
-    ]
-    if len(scarce) > MOST_SHORT:
-        found = f"{len(scarce)} of its flavor-resources may be short"
-        raise UnsupportedError(preemptor.key, found, f"at most {MOST_SHORT}")
-    for short in chain.from_iterable(combinations(scarce, n) for n in range(len(scarce) + 1)):
-        by_reclaim = tuple(fr for fr in short if not _may_preempt(snapshot, preemptor, choice, fr))
-        # Reclaiming asks for a quota that holds it below the root; here there is no cohort between.
-        if by_reclaim and len(base.path) <= 2:  # noqa: PLR2004 - the queue and its root
-            continue
-        problem = replace(
-            base,
-            contested=sorted(local[tree.frs[fr]] for fr in short),
-            names_contested=np.array(
-                [not w.names.isdisjoint(short) for w in base.workloads], dtype=np.bool_
-            ),
-        )
-        for supposed, advantage_at in _suppositions(snapshot, problem):
-            yield Way(
-                problem=supposed,
-                flavors=number,
-                asked=wanted,
-                reserved=reserved,
-                advantage_at=advantage_at,
-                by_reclaim=tuple(local[tree.frs[fr]] for fr in by_reclaim),
+    ways = []
+    for number, choice in enumerate(choices):
+        # With all of it contested: the problem then has every workload that some way may take.
+        base = build_problem(snapshot, preemptor, _all_short(snapshot, choice))
+        local = {fr: i for i, fr in enumerate(base.frs)}
+        wanted = {local[tree.frs[fr]]: amount for fr, amount in choice.asked.items()}
+        reserved = {tree.frs[fr]: amount for fr, amount in choice.reserved.items()}
+        scarce = [fr for fr, n in choice.asked.items() if n > max(0, others.available(queue, fr))]
+        if len(scarce) > MOST_SHORT:
+            found = f"{len(scarce)} of its flavor-resources may be short"
+            raise UnsupportedError(preemptor.key, found, f"at most {MOST_SHORT}")
+        for short in chain.from_iterable(combinations(scarce, n) for n in range(len(scarce) + 1)):
+            reclaims = [fr for fr in short if not _may_preempt(snapshot, preemptor, choice, fr)]
+            # Reclaiming asks for a quota that holds it below the root; here there is no cohort
+            # between.
+            if reclaims and len(base.path) <= 2:  # noqa: PLR2004 - the queue and its root
+                continue
+            problem = replace(
+                base,
+                contested=sorted(local[tree.frs[fr]] for fr in short),
+                names_contested=np.array(
+                    [not w.names.isdisjoint(short) for w in base.workloads], dtype=np.bool_
+                ),
             )
+            ways += [
+                Way(
+                    problem=supposed,
+                    flavors=number,
+                    asked=wanted,
+                    reserved=reserved,
+                    advantage_at=advantage_at,
+                    by_reclaim=tuple(local[tree.frs[fr]] for fr in reclaims),
+                )
+                for supposed, advantage_at in _suppositions(snapshot, problem)
+            ]
+    return tuple(ways)
 
 
 def _all_short(snapshot: Snapshot, choice: Flavored) -> Assignment:
