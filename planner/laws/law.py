@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -51,6 +51,12 @@ class Law:
     drop: int | None = field(kw_only=True, default=None)
     no_model: str = field(kw_only=True, default="")
     no_reference: str = field(kw_only=True, default="")
+
+
+def laws_in(module: Mapping[str, object]) -> tuple[Law, ...]:
+    """Return the laws of a module, given by its ``vars()``, and of the tuples of laws in it."""
+    each = (one if isinstance(one, tuple) else (one,) for one in module.values())
+    return tuple(law for some in each for law in some if isinstance(law, Law))
 
 
 F = TypeVar("F", bound=Callable[..., object])
