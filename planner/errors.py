@@ -102,14 +102,10 @@ def readable(line: str) -> str:
     Names may be of any length. The middle of a line that is too long is left out: it says at its
     end what is wrong with them.
     """
-    text = _printable(line)
+    text = line
+    if not line.isprintable():
+        # What a terminal would obey: control characters, marks that turn text.
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     if len(text) <= LONGEST_LINE:
         return text
     return f"{text[: LONGEST_LINE - _TAIL - 1]}…{text[-_TAIL:]}"
-
-
-def _printable(line: str) -> str:
-    """Write what a terminal would obey as an escape: control characters, marks that turn text."""
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)

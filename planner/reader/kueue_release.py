@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from planner.errors import InputError
 from planner.state import AUTO
-from planner.state.kueue import Configuration, Deployment
+from planner.state.kueue import Configuration
 from planner.state.kueue_release import (
     MAIN,
     KnownBy,
@@ -20,6 +20,7 @@ from planner.state.kueue_release import (
     newest_first,
     read_version,
 )
+from planner.state.pods import Deployment
 
 _MANAGER: Final = "kueue-controller-manager"
 _IMAGE: Final = re.compile(r"(?:.*/)?kueue:([A-Za-z0-9_.-]+)(?:@.*)?")
@@ -39,13 +40,6 @@ class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is 
             if knowing
             else "",
         )
-
-
-class Found(NamedTuple):
-    """The Configuration as given to a release, and what to remark."""
-
-    configuration: Configuration
-    notes: tuple[str, ...]
 
 
 class Sign(NamedTuple):
@@ -100,8 +94,8 @@ def settle(
     signs: Sequence[Sign],
     deployments: Sequence[Deployment],
     configuration: Configuration,
-) -> Found:
-    """Decide which release of Kueue a dump is of, and give the Configuration to it.
+) -> tuple[Configuration, list[str]]:
+    """Decide of which release a dump is: return the Configuration as given to it, and remarks.
 
     What the user says goes first, then what a recorded instance says, the image of the manager,
     the labels of a chart, and the newest release that knows all feature gates that are set.
@@ -146,7 +140,7 @@ def settle(
             f"Kueue {release.name} is newer than the rules that are known: those of the last "
             "release before it are used"
         )
-    return Found(configuration.under(release, known_by), tuple(notes))
+    return configuration.under(release, known_by), notes
 
 
 def _find(name: str, where: str) -> Release:

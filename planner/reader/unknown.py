@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from planner.reader.items import Item, Kind
 from planner.reader.show import plain
-from planner.state.base import Metadata
+from planner.state.base import Metadata, kubernetes_name
 
 _ALWAYS: Final = frozenset({"apiVersion", "kind"})
 
@@ -83,13 +83,13 @@ def _known(model: type[BaseModel]) -> _Known:
     for name, info in model.model_fields.items():
         below = _model_in(info.annotation)
         below = None if below is Metadata else below
-        names |= dict.fromkeys({name, *aliases(info)}, below)
+        names |= dict.fromkeys({name, *aliases(name, info)}, below)
     return _Known(names, _ALWAYS.union(getattr(model, "also_read", ())))
 
 
-def aliases(info: FieldInfo) -> Iterator[str]:
+def aliases(name: str, info: FieldInfo) -> Iterator[str]:
     """Yield the names under which a field is read besides its own, the one in dumps first."""
-    choices = info.validation_alias
+    choices = info.validation_alias or kubernetes_name(name)  # older pydantic fills it in late
     if isinstance(choices, AliasChoices):
         yield from (choice for choice in choices.choices if isinstance(choice, str))
     elif isinstance(choices, str):

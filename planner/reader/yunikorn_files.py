@@ -64,16 +64,16 @@ def read(
     files = yunikorn_files(documents)
     if files is None:
         return None
-    source, digest, now, release, requests = settings
-    if release != AUTO or requests != "template":
-        what = "no release of Kueue applies" if release != AUTO else "Kueue recorded no requests"
+    if settings.release != AUTO or settings.requests != "template":
+        of_release = settings.release != AUTO
+        what = "no release of Kueue applies" if of_release else "Kueue recorded no requests"
         raise UnsupportedError(
-            source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
+            settings.source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
         )
     # A tenth of what a small plan of Kueue takes to start.
     from planner.reader.yunikorn import read_yunikorn  # noqa: PLC0415
 
-    return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)
+    return read_yunikorn(files, settings, ignored)
 
 
 def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
