@@ -33,13 +33,7 @@ _CGROUP: Final = (
 
 
 class Budget:
-    """How many more values may be made of the texts that are read together.
-
-    Parameters
-    ----------
-    max_bytes
-        How many bytes of them are read at most.
-    """
+    """How many more values may be made of texts: ``max_bytes`` of them are read at most."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._most = max(max_bytes // BYTES_FOR_EACH, AT_LEAST)

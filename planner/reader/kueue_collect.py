@@ -32,18 +32,10 @@ _KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == API_GR
 class Collection:
     """What was read so far.
 
-    Attributes
-    ----------
-    objects
-        The checked objects by kind, in the order in which they were read.
-    items
-        What they were made from, if that is asked for.
-    ignored
-        How many objects of other kinds there were.
-    notes
-        Remarks about what was tolerated, with how often it was.
-    labelled
-        Objects that an installation of Kueue consists of, with their labels.
+    ``objects`` has the checked ones by kind, in the order in which they were read, and ``items``
+    what they were made from, if that is asked for. ``ignored`` counts those of other kinds, and
+    ``notes`` how often something was tolerated; ``labelled`` are objects that an installation of
+    Kueue consists of, with their labels.
     """
 
     def __init__(self, *, keep_items: bool = False) -> None:

@@ -78,16 +78,9 @@ def read_yunikorn_objects(
 ) -> YuniKornState:
     """Read an instance or a full state dump that is parsed already.
 
-    Parameters
-    ----------
-    value
-        What ``json.load`` returns.
-    where
-        What to call it in messages.
-    digest
-        The SHA-256 that names it; without it, that of its canonical JSON text.
-    now
-        The clock in nanoseconds; without it, that of the instance or the time of the dump.
+    ``where`` is what to call it in messages; without a ``digest``, the SHA-256 of its canonical
+    JSON text names it. ``now`` is in nanoseconds; without it, the clock is that of the instance or
+    the time of the dump.
 
     Raises
     ------

@@ -150,19 +150,10 @@ class Gate(NamedTuple):
 
 
 class Release(NamedTuple):
-    """A release of Kueue with its rules.
+    """A release of Kueue with the rules that hold and the feature gates that it knows.
 
-    Attributes
-    ----------
-    name
-        Such as 0.18.6, or ``main`` for the newest rules that are known.
-    rules
-        Which rule switches hold.
-    gates
-        The feature gates that it knows.
-    known
-        Whether this very patch was looked at; else its rules are those of the last one before
-        that was.
+    ``name`` is such as 0.18.6, or ``main`` for the newest rules that are known; ``known`` says that
+    this very patch was looked at: else its rules are those of the last one before that was.
     """
 
     name: str
