@@ -13,6 +13,7 @@ from typing import Final
 from planner.laws import kep83
 from planner.laws.law import Law, laws_in
 
+_AT: Final = "kueue ff69552e pkg/scheduler/preemption"
 _classical: Final = partial(Law, rule_sets=("kueue-classical",))
 _fair: Final = partial(Law, rule_sets=("kueue-fair",))
 
@@ -23,8 +24,7 @@ KQ_FITS: Final = _classical(
     "After all victims are gone, every requested flavor-resource is available to the preemptor's "
     "ClusterQueue: request <= max(0, available), borrowing and lending limits of the whole path "
     "included.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits; "
-    "pkg/cache/scheduler/resource_node.go available",
+    f"{_AT}/preemption.go workloadFits; pkg/cache/scheduler/resource_node.go available",
     drop=8,
 )
 KQ_WITHOUT_BORROWING: Final = _classical(
@@ -33,7 +33,7 @@ KQ_WITHOUT_BORROWING: Final = _classical(
     "an attempt without borrowing ends within nominal quota",
     "In an attempt that does not permit borrowing, usage + request <= nominal quota of the "
     "preemptor's ClusterQueue for every requested flavor-resource.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits",
+    f"{_AT}/preemption.go workloadFits",
     drop=2,
 )
 KQ_HOLDS_CONTESTED: Final = _classical(
@@ -42,8 +42,7 @@ KQ_HOLDS_CONTESTED: Final = _classical(
     "a victim holds contested quota in the preemptor's tree",
     "Every victim holds quota in an active ClusterQueue of the preemptor's cohort tree, and names "
     "a flavor-resource that needs preemption; the amount is irrelevant.",
-    "kueue ff69552e pkg/scheduler/preemption/classical/candidate_generator.go "
-    "WorkloadUsesResources",
+    f"{_AT}/classical/candidate_generator.go WorkloadUsesResources",
     drop=3,
 )
 KQ_WITHIN_CLUSTER_QUEUE: Final = _classical(
@@ -52,7 +51,7 @@ KQ_WITHIN_CLUSTER_QUEUE: Final = _classical(
     "withinClusterQueue permits victims of the own queue",
     "A victim in the preemptor's own ClusterQueue must satisfy its withinClusterQueue policy: "
     "LowerPriority, or LowerOrNewerEqualPriority by queue-order timestamp; never with Never.",
-    "kueue ff69552e pkg/scheduler/preemption/common/preemption_policy.go",
+    f"{_AT}/common/preemption_policy.go",
     reasons=("InClusterQueue",),
     drop=6,
 )
@@ -62,7 +61,7 @@ KQ_RECLAIM: Final = _classical(
     "reclaimWithinCohort permits victims of other queues",
     "A victim in another ClusterQueue must satisfy the preemptor's reclaimWithinCohort policy: "
     "LowerPriority or Any; never with Never.",
-    "kueue ff69552e pkg/scheduler/preemption/common/preemption_policy.go",
+    f"{_AT}/common/preemption_policy.go",
     reasons=("InCohortReclamation",),
     drop=7,
 )
@@ -73,8 +72,7 @@ KQ_BORROW_WITHIN_COHORT: Final = _classical(
     "In an attempt that permits borrowing, a victim of another ClusterQueue over which the "
     "preemptor has no hierarchical advantage must be allowed by borrowWithinCohort: policy "
     "LowerPriority, a lower priority than the preemptor, and at most maxPriorityThreshold.",
-    "kueue ff69552e pkg/scheduler/preemption/classical/hierarchical_preemption.go "
-    "classifyPreemptionVariant",
+    f"{_AT}/classical/hierarchical_preemption.go classifyPreemptionVariant",
     reasons=("InCohortReclaimWhileBorrowing",),
     drop=5,
 )
@@ -85,8 +83,7 @@ KQ_OVER_QUOTA: Final = _classical(
     "When a victim of another ClusterQueue is removed, that queue and every cohort between it and "
     "the lowest common ancestor use more than their (subtree) quota in some contested "
     "flavor-resource. Only the last removal below each node can break this.",
-    "kueue ff69552e pkg/scheduler/preemption/classical/candidate_generator.go candidateIsValid; "
-    "docs/design/theory.md §2.2",
+    f"{_AT}/classical/candidate_generator.go candidateIsValid; docs/design/theory.md §2.2",
     drop=4,
 )
 KQ_ATTEMPT: Final = _classical(
@@ -95,14 +92,14 @@ KQ_ATTEMPT: Final = _classical(
     "the attempt is one that Kueue would make",
     "Kueue tries with and without borrowing, or only one of them, depending on "
     "borrowWithinCohort, on the candidates there are, and on whether the queue is under nominal.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go classicalPreemptions",
+    f"{_AT}/preemption.go classicalPreemptions",
     drop=1,
 )
 
 FS_FITS: Final = replace(
     KQ_FITS,
     id="FS-01",
-    source="kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFitsForFairSharing; "
+    source=f"{_AT}/preemption.go workloadFitsForFairSharing; "
     "pkg/cache/scheduler/resource_node.go available",
     rule_sets=("kueue-fair",),
     drop=7,
@@ -110,7 +107,7 @@ FS_FITS: Final = replace(
 FS_HOLDS_CONTESTED: Final = replace(
     KQ_HOLDS_CONTESTED,
     id="FS-02",
-    source="kueue ff69552e pkg/scheduler/preemption/preemption.go findCandidatesForPolicy",
+    source=f"{_AT}/preemption.go findCandidatesForPolicy",
     rule_sets=("kueue-fair",),
     drop=1,
 )
@@ -124,7 +121,7 @@ FS_BORROWS_CONTESTED: Final = _fair(
     "other queues give only if they borrow contested quota",
     "The ClusterQueue of a victim, unless it is the preemptor's own, uses more than its nominal "
     "quota in some contested flavor-resource before anything is removed.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go findCandidates, cqIsBorrowing",
+    f"{_AT}/preemption.go findCandidates, cqIsBorrowing",
     drop=2,
 )
 FS_BORROWING: Final = _fair(
@@ -134,8 +131,7 @@ FS_BORROWING: Final = _fair(
     "When a victim of another ClusterQueue is removed, that queue and every cohort between it and "
     "the lowest common ancestor borrow: they use more than their (subtree) quota in some "
     "flavor-resource, contested or not. Only the last removal below each node can break this.",
-    "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; "
-    "docs/design/theory.md §2.3",
+    f"{_AT}/fairsharing/ordering.go nextTarget; docs/design/theory.md §2.3",
     drop=3,
 )
 FS_SHARES: Final = _fair(
@@ -147,7 +143,7 @@ FS_SHARES: Final = _fair(
     "(LessThanOrEqualToFinalShare), or less than its share before (LessThanInitialShare). Does "
     "not apply to the own queue, nor where the preemptor stays within nominal quota and the gate "
     "FairSharingPreemptWithinNominal is on.",
-    "kueue ff69552e pkg/scheduler/preemption/fairsharing/strategy.go; docs/design/theory.md §2.3",
+    f"{_AT}/fairsharing/strategy.go; docs/design/theory.md §2.3",
     reasons=("InCohortFairSharing",),
     drop=4,
 )
@@ -183,8 +179,7 @@ ST_ATTEMPTS: Final = _strict(
     "a later attempt only where the earlier one finds nobody",
     "Classical preemption: victims of the second attempt that Kueue would make are legal only if "
     "no set of victims is legal in the first.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go classicalPreemptions; "
-    "docs/semantics/kueue.md §5.5 and §5.6",
+    f"{_AT}/preemption.go classicalPreemptions; docs/semantics/kueue.md §5.5 and §5.6",
     beside=("kueue-classical",),
 )
 ST_STRATEGIES: Final = _strict(
@@ -194,7 +189,7 @@ ST_STRATEGIES: Final = _strict(
     "Fair sharing: a victim that only the second configured strategy permits is removed after "
     "the first pass has ended: in it, every ClusterQueue whose turn came gave somebody whom the "
     "first strategy permits, until none was left.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go fairPreemptions, runFirstFsStrategy; "
+    f"{_AT}/preemption.go fairPreemptions, runFirstFsStrategy; "
     "docs/semantics/kueue.md §6.5 and §6.6",
     beside=("kueue-fair",),
 )
@@ -206,8 +201,7 @@ ST_HIGHEST_SHARE: Final = _strict(
     "highest share, a cohort before a ClusterQueue of the same. Children without candidates, and "
     "those that do not borrow and are not on the preemptor's path, are left out. A ClusterQueue "
     "whose turn it is gives a candidate that the strategy permits, if it has one.",
-    "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; "
-    "docs/semantics/kueue.md §6.4",
+    f"{_AT}/fairsharing/ordering.go nextTarget; docs/semantics/kueue.md §6.4",
     beside=("kueue-fair",),
 )
 ST_ONE_PER_QUEUE: Final = _strict(
@@ -215,8 +209,7 @@ ST_ONE_PER_QUEUE: Final = _strict(
     "one_per_queue",
     "one victim per ClusterQueue in the second pass",
     "Fair sharing: once the first pass has ended, a ClusterQueue gives at most one victim more.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go runSecondFsStrategy; "
-    "docs/semantics/kueue.md §6.6",
+    f"{_AT}/preemption.go runSecondFsStrategy; docs/semantics/kueue.md §6.6",
     beside=("kueue-fair",),
 )
 ST_STOPS: Final = _strict(
@@ -224,7 +217,7 @@ ST_STOPS: Final = _strict(
     "stops_when_it_fits",
     "nobody goes once the preemptor fits",
     "Before the last of the victims is removed, the preemptor does not fit.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits, "
+    f"{_AT}/preemption.go workloadFits, "
     "workloadFitsForFairSharing; docs/semantics/kueue.md §5.6 and §6.5",
     beside=("kueue-classical", "kueue-fair"),
 )

@@ -13,7 +13,7 @@ from planner.reader.items import Item, Kind
 from planner.reader.kueue_kinds import CONFIG, KINDS, WORKLOAD
 from planner.reader.kueue_release import Labelled
 from planner.reader.show import Path, place, plain, shown
-from planner.state.base import Schema
+from planner.state.base import Schema, slim
 from planner.state.kueue import API_GROUP, Node, Pod, Workload
 from planner.state.kueue_workloads import Facts
 
@@ -118,7 +118,7 @@ class Collection:
                 changed = metadata.model_copy(update={"namespace": namespace})
                 checked = checked.model_copy(update={"metadata": changed})
         if isinstance(checked, (Workload, Node, Pod)):
-            checked.slim()
+            slim(checked)
         self._keep_checked(kind, item, namespace, name, checked)
 
     def _keep_checked(

@@ -95,6 +95,13 @@ def forget_what_was_said(*parts: Schema) -> None:
         object.__setattr__(part, "__pydantic_fields_set__", _NOTHING_SAID)
 
 
+def slim(whole: Any) -> None:  # noqa: ANN401 - an object with metadata, spec and status
+    """Give back memory that reading took and nobody needs; what is shared is slim already."""
+    status = whole.status
+    conditions = getattr(status, "conditions", ())
+    forget_what_was_said(whole, whole.metadata, whole.spec, status, *conditions)
+
+
 class KubernetesObject(Schema):
     """A whole object, in which ``null`` means absent at any depth, as in the API server."""
 

@@ -7,7 +7,7 @@ pkg/features/kube_features.go at the tags v0.15.0 to v0.19.2 and at ff69552e.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
@@ -29,23 +29,21 @@ the labels of its chart, the feature gates that are set; or not at all, and the 
 class Switch(NamedTuple):
     """A rule that not all releases have.
 
-    ``name`` is its field in ``Rules``; ``number`` and ``source`` are those of the page. ``since``
-    has, for each series from 0.15 to 0.20, the first patch with the rule; a dash for none.
+    ``name`` is its field in ``Rules``. ``since`` has, for each series from 0.15 to 0.20, the first
+    patch with the rule; a dash for none.
     """
 
     name: str
-    number: str
-    since: str
-    source: str
-    title: str
+    since: Sequence[str]
 
     def holds(self, minor: int, patch: int) -> bool:
         """Say whether a release has the rule."""
-        first = self.since.split()[_column(minor)]
+        first = self.since[_column(minor)]
         return first != "-" and patch >= int(first)
 
 
-# Two lines a rule: its name, number and source, and its first patch in each series; its title.
+# Two lines a rule: its name, the number and source of the page, its first patch in each series; and
+# what it is.
 _SWITCHES: Final = """
 preference_as_named       1    #9464                             - 2 0 0 0 0
     the two preferences of flavorFungibility mean what they are called, not the other one
@@ -97,11 +95,9 @@ says_why_unadmitted       3.1  pkg/cache/queue/cluster_queue.go  - - - 5 0 0
     the condition QuotaReserved says for what a workload waits
 """
 
-_ROWS: Final = _SWITCHES.strip().splitlines()
 SWITCHES: Final = tuple(
-    Switch(name, number, " ".join(since), source, title.strip())
-    for row, title in zip(_ROWS[::2], _ROWS[1::2], strict=True)
-    for name, number, source, *since in [row.split()]
+    Switch(name, since)
+    for name, _, _, *since in map(str.split, _SWITCHES.strip().splitlines()[::2])
 )
 """All that decide something here, in the order of docs/semantics/kueue-releases.md §2.
 

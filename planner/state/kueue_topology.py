@@ -9,16 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Self
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from planner.state.base import (
-    Bool,
-    Condition,
-    Count,
-    KubernetesObject,
-    Name,
-    NamedObject,
-    Schema,
-    forget_what_was_said,
-)
+from planner.state.base import Bool, Condition, Count, KubernetesObject, Name, NamedObject, Schema
 from planner.state.pods import ResourceList, Taint, Toleration
 from planner.state.sharing import shared
 
@@ -83,11 +74,6 @@ class Node(NamedObject):
     spec: NodeSpec = NodeSpec.blank()
     status: NodeStatus = NodeStatus.blank()
 
-    def slim(self) -> None:
-        """Give back memory that reading took and nobody needs."""
-        status = self.status
-        forget_what_was_said(self, self.metadata, self.spec, status, *status.conditions)
-
     @property
     def is_usable(self) -> bool:
         """Whether it is schedulable, and says that it is ready."""
@@ -144,10 +130,6 @@ class Pod(KubernetesObject):
     metadata: PodMetadata
     spec: ExistingPodSpec = ExistingPodSpec.blank()
     status: PodPhase = PodPhase.blank()
-
-    def slim(self) -> None:
-        """Give back memory that reading took and nobody needs."""
-        forget_what_was_said(self, self.metadata, self.spec, self.status)
 
     @property
     def holds_its_node(self) -> bool:

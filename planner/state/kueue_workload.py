@@ -18,7 +18,6 @@ from planner.state.base import (
     PositiveCount,
     Schema,
     Time,
-    forget_what_was_said,
 )
 from planner.state.kueue_topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
 from planner.state.pods import PodTemplate, ResourceList
@@ -241,11 +240,6 @@ class Workload(NamedObject):
 
     spec: WorkloadSpec = WorkloadSpec.blank()
     status: WorkloadStatus = WorkloadStatus.blank()
-
-    def slim(self) -> None:
-        """Give back memory that reading took and nobody needs."""
-        spec, status = self.spec, self.status  # what is shared is slim already
-        forget_what_was_said(self, self.metadata, spec, status, *status.conditions)
 
     @property
     def namespace(self) -> str:
