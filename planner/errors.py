@@ -38,16 +38,10 @@ class PlannerError(Exception):
 class InputError(PlannerError):
     """Input which cannot be used: says where, what was found, what was expected, and a hint.
 
-    Parameters
-    ----------
-    where
-        File and path inside it, such as ``dump.json: items[3].spec.podSets[0].count``.
-    found
-        What stands there, in words.
-    expected
-        What would be right; empty when there is nothing to add.
-    hint
-        What to do about it; empty when there is nothing to add.
+    ``where`` is the file and the path inside it, such as
+    ``dump.json: items[3].spec.podSets[0].count``, and ``found`` what stands there, in words.
+    ``expected`` is what would be right, ``hint`` what to do about it: empty where there is nothing
+    to add.
     """
 
     exit_code: ClassVar[int] = 2

@@ -17,11 +17,9 @@ class Law:
         What it is called in plans, certificates, error texts and sources.
     name
         The name of the function that states it in models and in the verifier.
-    title
-        It in a few words; also what an explanation says of it where nothing is registered that
-        says it with the numbers of a problem.
-    statement
-        It in full.
+    title, statement
+        It in a few words, which an explanation says where nothing says it with the numbers of a
+        problem; and in full.
     source
         Where the rule comes from.
     rule_sets

@@ -47,29 +47,22 @@ class Settings(NamedTuple):
 
 
 def named(value: object, where: str, digest: str | None, **said: Unpack[Said]) -> Settings:
-    """Return the settings of a JSON value; without a digest, that of its canonical text names it.
+    """Return the settings of a JSON value.
+
+    Without a digest, that of its canonical text names it: without spaces, and with sorted keys.
 
     Raises
     ------
     ParseError
         If it is no JSON value.
     """
-    return Settings(where, canonical_digest(value, where) if digest is None else digest, **said)
-
-
-def canonical_digest(value: object, where: str) -> str:
-    """Return the SHA-256 of a JSON value, written without spaces and with sorted keys.
-
-    Raises
-    ------
-    ParseError
-        If it is no JSON value.
-    """
-    try:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ParseError(where, f"is not a JSON value: {error}") from None
-    return hashlib.sha256(text.encode()).hexdigest()
+    if digest is None:
+        try:
+            text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ParseError(where, f"is not a JSON value: {error}") from None
+        digest = hashlib.sha256(text.encode()).hexdigest()
+    return Settings(where, digest, **said)
 
 
 def taken_at(document: Document) -> datetime | None:

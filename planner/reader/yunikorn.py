@@ -2,7 +2,7 @@
 
 yunikorn_queues.py   queues.yaml in all its forms, and the queues of a dump
 yunikorn_pods.py     who opted out of preemption, from pods and PriorityClasses
-scheduler.py         which documents belong together, and to which scheduler
+yunikorn_files.py    which documents belong together, and to which scheduler
 
 An instance (``queues``, ``nodes``, ``applications``) and the full state dump of the core (the
 same with ``config``) are read. Source: docs/semantics/yunikorn.md §2 and §14; yunikorn-core
@@ -19,7 +19,7 @@ from planner.errors import InputError, SchemaError
 from planner.quantity import MAX_INT64
 from planner.reader.complaint import checked, checked_list
 from planner.reader.items import Item, Kind
-from planner.reader.settings import Settings, canonical_digest, given_moment
+from planner.reader.settings import Settings, given_moment, named
 from planner.reader.show import place, shown
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.reader.yunikorn_files import YuniKornFiles
@@ -87,8 +87,8 @@ def read_yunikorn_objects(
     InputError
         If it cannot be used.
     """
-    known = canonical_digest(value, where) if digest is None else digest
-    return _state(value, where, now, None).model_copy(update={"digest": known})
+    known = named(value, where, digest)
+    return _state(value, where, now, None).model_copy(update={"digest": known.digest})
 
 
 def _state(
