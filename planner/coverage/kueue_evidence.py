@@ -272,9 +272,7 @@ def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Itera
             "are others",
             "contradiction",
         )
-    said: dict[tuple[str, str], str] = {}
-    for found in SHORTAGE.finditer(text):
-        said[found["flavor"], found["resource"]] = found["amount"]
+    said = {(one["flavor"], one["resource"]): one["amount"] for one in SHORTAGE.finditer(text)}
     for demand in demands:
         amount = said.get((demand.flavor, demand.resource))
         if amount is None:

@@ -136,21 +136,12 @@ def read_objects(
     ignored: Ignored | None = None,
     **said: Unpack[Said],
 ) -> AnyState:
-    """Read a JSON value that is parsed already.
+    """Read a JSON value that is parsed already, such as ``json.load`` returns.
 
     It is a List of Kueue's objects, one object, or a list of objects; or a state dump or recorded
-    instance of YuniKorn.
-
-    Parameters
-    ----------
-    value
-        What ``json.load`` returns.
-    where
-        What to call it in messages.
-    digest
-        The SHA-256 that names it; without it, that of its canonical JSON text.
-    ignored, said
-        As for `read`: what can be said is ``now``, ``release`` and ``requests``.
+    instance of YuniKorn. ``where`` is what to call it in messages; without a ``digest``, the
+    SHA-256 of its canonical JSON text names it. What can be said of it is ``now``, ``release`` and
+    ``requests``, as for `read`.
 
     Raises
     ------
