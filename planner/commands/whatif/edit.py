@@ -22,7 +22,7 @@ from planner.reader.complaint import checked, closest
 from planner.reader.items import Item
 from planner.scheduler import Part
 from planner.state import AnyState
-from planner.state.base import Schema
+from planner.state.base import Schema, kubernetes_name
 
 ABSENT: Final = "none"
 """Written for a value that is absent, such as a limit that does not bind."""
@@ -92,7 +92,9 @@ def replaced(
         part = replaced(getattr(thing, first), rest, field, setting, subject)
         return thing.model_copy(update={first: part})
     fields = type(thing).model_fields
-    name = next(own for own, info in fields.items() if field in {own, info.alias})
+    name = next(
+        own for own, info in fields.items() if field in {own, info.alias or kubernetes_name(own)}
+    )
     names = {own: getattr(thing, own) for own, info in fields.items() if info.is_required()}
     given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
     # As YAML would read it: a whole number, true or false, ``none``, or a text.

@@ -16,6 +16,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, minus, plus
 from planner.reference.yunikorn.candidates import Candidate, free_node, predicates_of
 from planner.reference.yunikorn.decision import Decision, decide
+from planner.state.base import kubernetes_name
 from planner.state.yunikorn import Allocation, Ask, Claim, Partition, YuniKornState
 
 
@@ -164,4 +165,4 @@ def _common(claim: Claim) -> dict[str, object]:
     return {name: value for name, value in fields.items() if name in _COMMON}
 
 
-_COMMON: Final = frozenset(field.alias or name for name, field in Claim.model_fields.items())
+_COMMON: Final = frozenset(kubernetes_name(name) or name for name in Claim.model_fields)
