@@ -22,7 +22,6 @@ from planner.solver.start import (
     RulesInput,
     Wanted,
     deadline_after,
-    pending_workloads,
     start,
 )
 from planner.solver.start import solve as solve_started
@@ -32,18 +31,6 @@ if TYPE_CHECKING:
     from planner.commands.explain.record import CommonExplanation
     from planner.commands.whatif.edit import WhatIf
     from planner.plan.front import Front
-
-__all__ = [
-    "AssignmentInput",
-    "RulesInput",
-    "explain",
-    "front",
-    "greedy",
-    "pending_workloads",
-    "solve",
-    "verify",
-    "whatif",
-]
 
 VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
 """What checks a plan of a scheduler law by law."""
@@ -158,10 +145,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
-    given, wanted = (
-        Given(pending, assignment, now, rules, certify, placement),
-        Wanted(flavors, stability, stable),
-    )
+    given = Given(pending, assignment, now, rules, certify, placement)
+    wanted = Wanted(flavors, stability, stable)
     planner = PLANNER.of(state)
     planner.check(given, wanted)
     with older_objects_aside():

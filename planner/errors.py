@@ -38,16 +38,10 @@ class PlannerError(Exception):
 class InputError(PlannerError):
     """Input which cannot be used: says where, what was found, what was expected, and a hint.
 
-    Parameters
-    ----------
-    where
-        File and path inside it, such as ``dump.json: items[3].spec.podSets[0].count``.
-    found
-        What stands there, in words.
-    expected
-        What would be right; empty when there is nothing to add.
-    hint
-        What to do about it; empty when there is nothing to add.
+    ``where`` is the file and the path inside it, such as
+    ``dump.json: items[3].spec.podSets[0].count``, and ``found`` what stands there, in words.
+    ``expected`` is what would be right, ``hint`` what to do about it: empty where there is nothing
+    to add.
     """
 
     exit_code: ClassVar[int] = 2
@@ -102,14 +96,10 @@ def readable(line: str) -> str:
     Names may be of any length. The middle of a line that is too long is left out: it says at its
     end what is wrong with them.
     """
-    text = _printable(line)
+    text = line
+    if not line.isprintable():
+        # What a terminal would obey: control characters, marks that turn text.
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     if len(text) <= LONGEST_LINE:
         return text
     return f"{text[: LONGEST_LINE - _TAIL - 1]}…{text[-_TAIL:]}"
-
-
-def _printable(line: str) -> str:
-    """Write what a terminal would obey as an escape: control characters, marks that turn text."""
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)

@@ -73,46 +73,38 @@ class Term(NamedTuple):
         return Text(title.format(priority), unit)
 
 
-TERMS: Final[dict[str, Term]] = {
-    term.id: term
-    for term in (
-        Term("D0", "last-tier victims", "workloads", per_workload=True),
-        Term("D1", "highest victim priority", "rank", per_workload=False),
-        Term("D2", "workloads evicted", "workloads", per_workload=True),
-        Term("D2p", "pods evicted", "pods", per_workload=True),
-        Term("D3", "priority weight", "weight", per_workload=True),
-        Term(
-            EACH,
-            "victims of each priority, from the highest down",
-            "workloads",
-            per_workload=False,
-        ),
-        Term("D4", "lost work", "accelerator-seconds", per_workload=True),
-        Term("D5", "restart cost", "accelerator-seconds", per_workload=True),
-        Term("D6", "milestone cost", "cost units", per_workload=True),
-        Term("D7", "over-freed", "1/32000 accelerator", per_workload=False),
-        Term("D8", "queues touched", "queues", per_workload=False),
-        Term("D8t", "tenants touched: namespaces", "namespaces", per_workload=False),
-        Term(
-            "D9",
-            "unfairness: most taken of what a queue or cohort borrows",
-            "per mille",
-            per_workload=False,
-        ),
-        Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
-        Term("D11", "victims that would preempt again", "workloads", per_workload=False),
-        Term("D12", "places in the candidate order", "ranks", per_workload=True),
-        Term("pdb", "pods evicted beyond PodDisruptionBudgets", "pods", per_workload=False),
-        Term("prio", "sum of priorities, each raised by 2^31", "priority", per_workload=True),
-        Term("toll", "evictions at a declared rate", "accelerator-seconds", per_workload=True),
-        Term("time", "time that the victims ran", "seconds", per_workload=True),
-        Term("early", "protected run time cut short", "seconds", per_workload=True),
-        Term(
-            "count", "victims, those already being evicted included", "workloads", per_workload=True
-        ),
-        Term("cost", "cost given by the user", "cost units", per_workload=True),
-        Term("rated", "terms at the rates of the objective", "points", per_workload=False),
-    )
+# The id, whether it is a sum over victims, the unit and the title of each.
+_TABLE: Final = """
+D0           | sum | workloads           | last-tier victims
+D1           |     | rank                | highest victim priority
+D2           | sum | workloads           | workloads evicted
+D2p          | sum | pods                | pods evicted
+D3           | sum | weight              | priority weight
+victims@each |     | workloads           | victims of each priority, from the highest down
+D4           | sum | accelerator-seconds | lost work
+D5           | sum | accelerator-seconds | restart cost
+D6           | sum | cost units          | milestone cost
+D7           |     | 1/32000 accelerator | over-freed
+D8           |     | queues              | queues touched
+D8t          |     | namespaces          | tenants touched: namespaces
+D9           |     | per mille           | unfairness: most taken of what a queue or cohort borrows
+D10          | sum | preemptions         | past preemptions of the victims
+D11          |     | workloads           | victims that would preempt again
+D12          | sum | ranks               | places in the candidate order
+pdb          |     | pods                | pods evicted beyond PodDisruptionBudgets
+prio         | sum | priority            | sum of priorities, each raised by 2^31
+toll         | sum | accelerator-seconds | evictions at a declared rate
+time         | sum | seconds             | time that the victims ran
+early        | sum | seconds             | protected run time cut short
+count        | sum | workloads           | victims, those already being evicted included
+cost         | sum | cost units          | cost given by the user
+rated        |     | points              | terms at the rates of the objective
+"""
+
+TERMS: Final = {
+    name: Term(name, title, unit, per_workload=kind == "sum")
+    for row in _TABLE.strip().splitlines()
+    for name, kind, unit, title in [map(str.strip, row.split("|"))]
 }
 """All terms by id. What is being evicted already counts in ``count`` and ``cost`` only, and in
 ``rated`` where it rates one of them. D11, for Kueue, takes one decision of the scheduler for each

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.api import pending_workloads
 from planner.plan.kueue import Plan
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored
+from planner.solver.start import pending_workloads
 from planner.state.kueue import State
 from planner.state.yunikorn import YuniKornState
 from tests.brute_force import Gone, Simulation

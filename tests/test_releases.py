@@ -221,7 +221,7 @@ def test_what_a_slice_takes_in_a_cycle(release: str, used: int) -> None:
 
 def test_groups_of_gates() -> None:
     alpha = Configuration(
-        featureGates={"AllAlpha": True, "AllBeta": False, "PartialAdmission": True}
+        feature_gates={"AllAlpha": True, "AllBeta": False, "PartialAdmission": True}
     )
     assert alpha.gate("PriorityBoost")
     assert alpha.gate("PartialAdmission")

@@ -115,6 +115,7 @@ def solve(given: Given) -> int:
     """Read a state, plan, and print; return the exit code."""
     _refuse(given)
     from planner import api
+    from planner.solver.start import pending_workloads
 
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
     question = {**given.of("time_limit assume"), "rules": given.rules or given.laws, **files}
@@ -144,7 +145,7 @@ def solve(given: Given) -> int:
         show(given, [answer], alone=True)
         _point_on(given, [answer])
         return exit_code(answer)
-    keys = api.pending_workloads(state)
+    keys = pending_workloads(state)
     answers, codes = [], []
     for done, key in enumerate(keys):
         LINE.update(done / len(keys), key)

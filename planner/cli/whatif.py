@@ -64,10 +64,10 @@ def command(given: Given) -> int:
     if given.listed:
         if given.edits or given.workload is not None or given.pending is not None:
             raise click.UsageError("--list goes with none of --set, --workload and --pending")
-        from planner.api import pending_workloads
         from planner.commands.whatif.edit import settings
         from planner.objective.profiles import PROFILES
         from planner.report.whatif import render_settings
+        from planner.solver.start import pending_workloads
 
         state = given.read()
         summaries = {profile.name: profile.summary for profile in PROFILES.values()}

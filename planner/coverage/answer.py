@@ -8,9 +8,9 @@ left with what it leaves out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from planner.plan import AnyPlan, Assume, Uncovered, qualified
 from planner.scheduler import Part, scheduler_of
@@ -85,66 +85,39 @@ def as_markdown() -> str:
     return "\n".join(rows)
 
 
-class Covering(Protocol):
-    """What is known of one state: asked for each that is pending in it."""
+class Covering:
+    """What is known of one state: asked for each that is pending in it. Here: all is modelled."""
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about a pending workload or ask, and is not modelled."""
-        ...
-
-    def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
-        """Return where the cluster says another thing than a finished plan."""
-        ...
-
-    def everything(self) -> tuple[Uncovered, ...]:
-        """Return what is not modelled for anybody, for answers about a whole state."""
-        ...
-
-    def remarks(self, pending: str) -> tuple[str, ...]:
-        """Return what else a reader of an answer should know of its state."""
-        ...
-
-
-class Coverer(Protocol):
-    """What looks at a state once, for all that are pending in it."""
-
-    def __call__(self, state: AnyState) -> Covering:
-        """Look at a state."""
-        ...
-
-
-PointT = TypeVar("PointT", bound="FrontPoint")
-
-COVERAGE: Final = Part[Coverer]("coverage")
-
-
-class _Everything:
-    """A state of a scheduler of which all is modelled."""
-
-    def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
-        """Return nothing."""
         del pending
         return ()
 
     def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
-        """Return nothing."""
+        """Return where the cluster says another thing than a finished plan."""
         del plan
         return ()
 
     def everything(self) -> tuple[Uncovered, ...]:
-        """Return nothing."""
+        """Return what is not modelled for anybody, for answers about a whole state."""
         return ()
 
     def remarks(self, pending: str) -> tuple[str, ...]:
-        """Return nothing."""
+        """Return what else a reader of an answer should know of its state."""
         del pending
         return ()
+
+
+PointT = TypeVar("PointT", bound="FrontPoint")
+
+COVERAGE: Final = Part[Callable[[AnyState], Covering]]("coverage")
+"""What looks at a state once, for all that are pending in it."""
 
 
 def covering(state: AnyState) -> Covering:
     """Look at a state, for all that are pending in it."""
     coverer = COVERAGE.find(state)
-    return _Everything() if coverer is None else coverer(state)
+    return Covering() if coverer is None else coverer(state)
 
 
 def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:

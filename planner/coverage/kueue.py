@@ -55,18 +55,16 @@ def _of_its_cycle(state: State, workload: Workload, queue: ClusterQueue) -> Iter
     """Yield E23 and E24: what Kueue decided depended on the other workloads of the cycle."""
     said = why_not(workload)
     covered = {name for group in queue.spec.resource_groups for name in group.covered_resources}
-    starves = "pods" in covered and state.configuration.rules.pods_outside_search
-    if OVERTAKEN in said and starves:
+    if OVERTAKEN in said:
+        why = " cycle: they compete for the same room, and who gets it depends on the whole cycle"
+        if "pods" in covered and state.configuration.rules.pods_outside_search:
+            why = (
+                f" cycle; ClusterQueue {queue.name} covers pods, for which Kueue's own search does "
+                "not look: if it says so again and again, its own victims free too few pods, and "
+                "the workload waits for ever"
+            )
         yield (
-            f"Kueue said last that {workload.key} no longer fits after another workload of its "
-            f"cycle; ClusterQueue {queue.name} covers pods, for which Kueue's own search does not "
-            "look: if it says so again and again, its own victims free too few pods, and the "
-            "workload waits for ever"
-        )
-    elif OVERTAKEN in said:
-        yield (
-            f"Kueue said last that {workload.key} no longer fits after another workload of its "
-            "cycle: they compete for the same room, and who gets it depends on the whole cycle"
+            f"Kueue said last that {workload.key} no longer fits after another workload of its{why}"
         )
     if OVERLAPPING in said:
         yield (
@@ -205,9 +203,6 @@ def _less_held(state: State, queue: ClusterQueue) -> Iterator[str]:
                 )
 
 
-_CONFIGURED: Final = ("PreemptionConfig", "PreemptionLimit")
-
-
 class KueueCoverage:
     """What is known of one state of Kueue, for all workloads that are pending in it."""
 
@@ -217,8 +212,17 @@ class KueueCoverage:
     @cached_property
     def _of_state(self) -> tuple[Uncovered, ...]:
         """What concerns everybody alike."""
-        found = [*self._preemption_config(), *evidence.configuration(self.state)]
-        return (*found, *evidence.evictions(self.state))
+        there = [
+            f"{count} {kind}"
+            for kind, count in self.state.other_kinds.items()
+            if kind.partition(".")[0] in {"PreemptionConfig", "PreemptionLimit"}
+        ]
+        gates, found = self.state.configuration.feature_gates, list[Uncovered]()
+        if there and gates.get("ConfigurablePreemptions", False):
+            found.append(PREEMPTION_CONFIG.found(there, "the gate ConfigurablePreemptions is on"))
+        found += evidence.configuration(self.state)
+        found += evidence.evictions(self.state)
+        return tuple(found)
 
     @cached_property
     def _activity(self) -> Activity:
@@ -233,10 +237,7 @@ class KueueCoverage:
         """The LocalQueues by namespace and name, each with its ClusterQueue."""
         queues = {queue.name: queue for queue in self.state.cluster_queues}
         return {
-            (local.metadata.namespace, local.metadata.name): (
-                local,
-                queues[local.spec.cluster_queue],
-            )
+            (local.metadata.namespace, local.name): (local, queues[local.spec.cluster_queue])
             for local in self.state.local_queues
             if local.spec.cluster_queue in queues
         }
@@ -245,9 +246,8 @@ class KueueCoverage:
         found = self.state.workloads.find(key)
         return found if found is not None and found.is_pending else None
 
-    def _queue_of(self, workload: Workload) -> ClusterQueue | None:
-        found = self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
-        return None if found is None else found[1]
+    def _queues_of(self, workload: Workload) -> tuple[LocalQueue, ClusterQueue] | None:
+        return self._queues.get((workload.namespace, workload.queue_name))
 
     def _tree_of(self, queue: ClusterQueue) -> Sequence[ClusterQueue]:
         return self._activity.tree_of(queue, self.state.cluster_queues)
@@ -263,36 +263,31 @@ class KueueCoverage:
         }
         return {name: some for name, some in found.items() if some}
 
-    def _open_or_not(self, workload: Workload) -> Iterator[Uncovered]:
+    def _open_or_not(self, local: LocalQueue, queue: ClusterQueue) -> Iterator[Uncovered]:
         """Yield where the queues that a workload waits in say otherwise than their objects.
 
         Those of its tree, too: it depends on them who may be a victim.
         """
-        found = self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
-        if found is None:
-            return
-        local, queue = found
         # Trees are looked for only where some queue is disputed, which is seldom.
         for one in self._tree_of(queue) if self._disputed else ():
             yield from self._disputed.get(one.name, ())
-        why = self._activity.inactive.get(queue.name)
-        yield from evidence.local_queue(local, queue, why)
+        yield from evidence.local_queue(local, queue, self._activity.inactive.get(queue.name))
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about a pending workload ``namespace/name``, not modelled."""
         workload = self._pending(pending)
         if workload is None:
             return ()
-        queue = self._queue_of(workload)
+        queues = self._queues_of(workload)
         charges = self._devices.charges(workload)
         found = [*self._of_state, *evidence.requests(self.state, workload, charges)]
         found += evidence.devices(workload, charges)
-        if queue is not None:
-            topology = tuple(self._topology(workload, queue))
+        if queues is not None:
+            topology = tuple(self._topology(workload, queues[1]))
             # What Kueue says of nodes tells nothing more where the state shows a topology itself.
             found += topology or evidence.nodes(workload)
-            found += self._open_or_not(workload)
-            found += evidence.slices(self.state, workload, queue)
+            found += self._open_or_not(*queues)
+            found += evidence.slices(self.state, workload, queues[1])
         return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
@@ -300,17 +295,14 @@ class KueueCoverage:
         found = list(self._of_state)
         seen = set()
         for workload in self.state.workloads.pending():
-            queue = self._queue_of(workload)
-            if queue is None:
-                continue
-            local = workload.metadata.namespace, workload.spec.queue_name
+            queues = self._queues_of(workload)
             # All that decides here: workloads of one LocalQueue share its ClusterQueue, flavors and
             # conditions.
-            place = *local, bool(_asking_for_topology(workload))
-            if place not in seen:
+            place = workload.namespace, workload.queue_name, bool(_asking_for_topology(workload))
+            if queues is not None and place not in seen:
                 seen.add(place)
-                found += self._topology(workload, queue)
-                found += self._open_or_not(workload)
+                found += self._topology(workload, queues[1])
+                found += self._open_or_not(*queues)
         return tuple(dict.fromkeys(found))
 
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
@@ -323,9 +315,10 @@ class KueueCoverage:
     def remarks(self, pending: str) -> tuple[str, ...]:
         """Return what else a reader should know: what the state seems to lack."""
         workload = self._pending(pending)
-        queue = None if workload is None else self._queue_of(workload)
-        if workload is None or queue is None:
+        queues = self._queues_of(workload) if workload is not None else None
+        if workload is None or queues is None:
             return ()
+        _, queue = queues
         found = list(remarks(self.state, workload, queue, self._tree_of(queue)))
         if self._leaves_it_to_workers(queue):
             found.append("MultiKueue: victims in the clusters of workers are out of reach here")
@@ -354,15 +347,6 @@ class KueueCoverage:
     def _leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
         checks = {one.metadata.name: one for one in self.state.admission_checks}
         return leaves_it_to_workers(queue, checks)
-
-    def _preemption_config(self) -> Iterator[Uncovered]:
-        there = [
-            f"{count} {kind}"
-            for kind, count in self.state.other_kinds.items()
-            if kind.partition(".")[0] in _CONFIGURED
-        ]
-        if there and self.state.configuration.feature_gates.get("ConfigurablePreemptions", False):
-            yield PREEMPTION_CONFIG.found(there, "the gate ConfigurablePreemptions is on")
 
 
 def covered_joint(

@@ -14,17 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Final
 
-from planner.coverage.kueue_features import (
-    ADMISSION_FAIR_SHARING,
-    CONFIGURATION,
-    DEVICES,
-    POLICIES,
-    QUEUES,
-    QUOTA,
-    REQUESTS,
-    SLICES,
-    TOPOLOGY,
-)
+from planner.coverage import kueue_features as features
 from planner.plan import Uncovered
 from planner.plan.kueue import Demand
 from planner.quantity import QuantityError, format_units, parse_quantity, to_units
@@ -64,7 +54,7 @@ def configuration(state: State) -> Iterator[Uncovered]:
     shares = [f"ClusterQueue {one.name}" for one in state.cluster_queues if one.status.fair_sharing]
     shares += [f"Cohort {one.name}" for one in state.cohorts if one.status.fair_sharing]
     if shares:
-        yield CONFIGURATION.found(
+        yield features.CONFIGURATION.found(
             shares,
             "status.fairSharing says that fair sharing is on, and the state has no Configuration: "
             "its default strategies are taken",
@@ -75,15 +65,15 @@ def configuration(state: State) -> Iterator[Uncovered]:
     ]
     if scoped:
         found = "admissionScope is set, and the state has no Configuration with the weights"
-        yield ADMISSION_FAIR_SHARING.found(scoped, found, "assumed")
+        yield features.ADMISSION_FAIR_SHARING.found(scoped, found, "assumed")
 
 
 def devices(workload: Workload, charges: Charges) -> Iterator[Uncovered]:
     """Yield E15: claims whose amount the state does not tell, nor what Kueue wrote down."""
     if charges.lacking and not charges.recorded:
-        yield DEVICES.found([f"Workload {workload.key}"], charges.lacking, "assumed")
+        yield features.DEVICES.found([f"Workload {workload.key}"], charges.lacking, "assumed")
     for doubt in charges.doubts:
-        yield DEVICES.found([f"Workload {workload.key}"], doubt, "assumed")
+        yield features.DEVICES.found([f"Workload {workload.key}"], doubt, "assumed")
 
 
 def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Uncovered]:
@@ -111,7 +101,7 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
         )
         if charges.recorded:
             cause = f"{cause}; what Kueue recorded is counted"
-        yield REQUESTS.found(
+        yield features.REQUESTS.found(
             [f"podset {pods.name} of {workload.key}"],
             cause,
             "assumed" if charges.recorded else "contradiction",
@@ -141,20 +131,20 @@ def activity(queue: ClusterQueue, why: str | None, flavors: Container[str]) -> I
     missing = [name for name in queue.flavor_names if name not in flavors]
     if said.is_true and why is not None:
         found = f"its condition Active is True, and by the objects in the state {why}"
-        yield QUEUES.found(named, found, "contradiction")
+        yield features.QUEUES.found(named, found, "contradiction")
     elif said.is_true and missing:
         found = (
             f"its condition Active is True, and the state has no ResourceFlavor "
             f"{', '.join(missing)}: it is taken for active, and nobody is put there"
         )
-        yield QUEUES.found(named, found, "assumed")
+        yield features.QUEUES.found(named, found, "assumed")
     elif not said.is_true and why is None:
         found = (
             f"its condition Active is {said.status} ({_reason(said)}), and no object makes it so: "
             "were it inactive, nobody could be admitted in it, and its workloads would be no "
             "candidates"
         )
-        yield QUEUES.found(named, found, "contradiction")
+        yield features.QUEUES.found(named, found, "contradiction")
 
 
 def _reason(said: Condition) -> str:
@@ -174,7 +164,7 @@ def local_queue(local: LocalQueue, queue: ClusterQueue, why: str | None) -> Iter
     # Only where nothing in the state explains it: a stopped queue is closed by its own words.
     if said is None or said.status != "False" or local.spec.stop_policy != "None" or inactive:
         return
-    yield QUEUES.found(
+    yield features.QUEUES.found(
         [f"LocalQueue {local.metadata.namespace}/{local.metadata.name}"],
         f"its condition Active is False ({_reason(said)}), so that Kueue queues none of its "
         f"workloads, and by the state it is open and leads to ClusterQueue {queue.name}, which is "
@@ -202,7 +192,7 @@ def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Un
         here = f"the slice {key}, which it replaces, holds {named} in ClusterQueue {queue.name}"
     for flavor, refused in said.items():
         if flavor not in held:
-            yield SLICES.found(
+            yield features.SLICES.found(
                 [f"Workload {workload.key}"],
                 f"Kueue refused it flavor {refused}, because the slice that it replaces has "
                 f"{flavor}, and by this state {here}: the state has moved, or a gate or the slice "
@@ -223,7 +213,9 @@ def nodes(workload: Workload) -> Iterator[Uncovered]:
     """Yield E20: Kueue itself speaks of nodes, and the state has no topology that says so."""
     said = why_not(workload)
     if NODES_MISSING.search(said):
-        yield TOPOLOGY.found([f"Workload {workload.key}"], f'Kueue says: "{said}"', "contradiction")
+        yield features.TOPOLOGY.found(
+            [f"Workload {workload.key}"], f'Kueue says: "{said}"', "contradiction"
+        )
 
 
 def evictions(state: State) -> Iterator[Uncovered]:
@@ -248,10 +240,10 @@ def evictions(state: State) -> Iterator[Uncovered]:
             by_borrowing.append(f"Workload {workload.key}")
     if by_shares:
         found = "Kueue preempted it by fair sharing, which is off in this state"
-        yield CONFIGURATION.found(by_shares, found, "contradiction")
+        yield features.CONFIGURATION.found(by_shares, found, "contradiction")
     if by_borrowing:
         found = "Kueue preempted it for one that borrows, and no ClusterQueue permits that now"
-        yield POLICIES.found(by_borrowing, found, "contradiction")
+        yield features.POLICIES.found(by_borrowing, found, "contradiction")
 
 
 def why_not(workload: Workload) -> str:
@@ -274,15 +266,13 @@ def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Itera
     """
     text = why_not(workload)
     if BEYOND in text and mode != "NoFit":
-        yield QUOTA.found(
+        yield features.QUOTA.found(
             [f"Workload {workload.key}"],
             f'Kueue said that it can never fit ("{text}"), by this state it can: quotas or cohorts '
             "are others",
             "contradiction",
         )
-    said: dict[tuple[str, str], str] = {}
-    for found in SHORTAGE.finditer(text):
-        said[found["flavor"], found["resource"]] = found["amount"]
+    said = {(one["flavor"], one["resource"]): one["amount"] for one in SHORTAGE.finditer(text)}
     for demand in demands:
         amount = said.get((demand.flavor, demand.resource))
         if amount is None:
@@ -294,7 +284,7 @@ def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Itera
         # Kueue counts what is available as 0 at least, where a plan tells the whole shortfall.
         ours = max(0, demand.requested - max(0, demand.available))
         if theirs != ours:
-            yield QUOTA.found(
+            yield features.QUOTA.found(
                 [f"Workload {workload.key}"],
                 f"Kueue said that {amount} more {demand.resource} of flavor {demand.flavor} are "
                 f"needed, by this state it is {format_units(ours, demand.resource)}: the state has "

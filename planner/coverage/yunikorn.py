@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.coverage.answer import Feature
-from planner.plan import AnyPlan, Uncovered
+from planner.coverage.answer import Covering, Feature
+from planner.plan import Uncovered
 from planner.state.yunikorn import Application, Ask, Partition, QueueConfig, YuniKornState
 
 LIMITS: Final = Feature(
@@ -37,7 +37,7 @@ PLACEHOLDERS: Final = Feature(
 FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS)
 
 
-class YuniKornCoverage:
+class YuniKornCoverage(Covering):
     """What is known of one state of YuniKorn, for all asks that wait in it."""
 
     def __init__(self, state: YuniKornState) -> None:
@@ -52,19 +52,9 @@ class YuniKornCoverage:
         there = self._asks.get(pending)
         return () if there is None else tuple(_of_ask(*there))
 
-    def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
-        """Return where the core says another thing than a plan: its dump says nothing of that."""
-        del plan
-        return ()
-
     def everything(self) -> tuple[Uncovered, ...]:
         """Return what is not modelled for any ask."""
         return tuple(dict.fromkeys(one for key in self._asks for one in self.unmodelled(key)))
-
-    def remarks(self, pending: str) -> tuple[str, ...]:
-        """Return what else a reader should know: the reader of dumps has said it."""
-        del pending
-        return ()
 
 
 def _of_ask(partition: Partition, application: Application, ask: Ask) -> Iterator[Uncovered]:

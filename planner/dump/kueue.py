@@ -81,9 +81,7 @@ def resource_flavor(
     created: datetime,
 ) -> Object:
     """Return a ResourceFlavor."""
-    spec: Object = {"nodeLabels": dict(node_labels)} if node_labels else {}
-    if topology_name:
-        spec["topologyName"] = topology_name
+    spec = _said(nodeLabels=dict(node_labels or {}), topologyName=topology_name)
     return _thing("ResourceFlavor", name, created) | {"spec": spec}
 
 
@@ -113,11 +111,8 @@ def cohort(
     created: datetime,
 ) -> Object:
     """Return a Cohort, with quotas of its own or not."""
-    spec: Object = {"parentName": parent} if parent else {}
-    if quotas:
-        spec["resourceGroups"] = [_group(quotas)]
-    if weight is not None:
-        spec["fairSharing"] = {"weight": weight}
+    groups = [_group(quotas)] if quotas else []
+    spec = _said(parentName=parent, resourceGroups=groups, fairSharing=_weighted(weight))
     return _thing("Cohort", name, created) | {"spec": spec}
 
 
@@ -142,11 +137,8 @@ def cluster_queue(  # noqa: PLR0913 - the fields that matter
             "withinClusterQueue": policies.within_cluster_queue,
         },
         "resourceGroups": [_group(quotas)],
+        **_said(cohortName=cohort_name, fairSharing=_weighted(weight)),
     }
-    if cohort_name:
-        spec["cohortName"] = cohort_name
-    if weight is not None:
-        spec["fairSharing"] = {"weight": weight}
     return _thing("ClusterQueue", name, created) | {"spec": spec}
 
 
@@ -193,14 +185,19 @@ def rfc3339(moment: datetime) -> str:
 
 def _thing(kind: str, name: str, created: datetime, namespace: str = "") -> Object:
     names = f"{kind}/{namespace}/{name}"
-    metadata: Object = {
-        "creationTimestamp": rfc3339(created),
-        "name": name,
-        "uid": str(UUID(bytes=sha256(names.encode()).digest()[:16], version=4)),
-    }
-    if namespace:
-        metadata["namespace"] = namespace
+    uid = str(UUID(bytes=sha256(names.encode()).digest()[:16], version=4))
+    metadata = {"creationTimestamp": rfc3339(created), "name": name, "uid": uid}
+    metadata |= _said(namespace=namespace)
     return {"apiVersion": API, "kind": kind, "metadata": metadata}
+
+
+def _said(**fields: object) -> Object:
+    """Leave out what is empty."""
+    return {name: value for name, value in fields.items() if value}
+
+
+def _weighted(weight: str | None) -> Object:
+    return {} if weight is None else {"weight": weight}
 
 
 def _group(quotas: Quotas) -> Object:
@@ -213,50 +210,53 @@ def _group(quotas: Quotas) -> Object:
 
 
 def _quota(resource: str, quota: Quota) -> Object:
-    limits = {"borrowingLimit": quota.borrowing_limit, "lendingLimit": quota.lending_limit}
-    given = {name: _quantity(n, resource) for name, n in limits.items() if n is not None}
-    return {"name": resource, "nominalQuota": _quantity(quota.nominal, resource), **given}
-
-
-def _quantity(units: int, resource: str) -> str:
-    return _UNLIMITED if units == UNLIMITED else format_units(units, resource)
+    amounts = {
+        "nominalQuota": quota.nominal,
+        "borrowingLimit": quota.borrowing_limit,
+        "lendingLimit": quota.lending_limit,
+    }
+    return {"name": resource} | {
+        name: _UNLIMITED if units == UNLIMITED else format_units(units, resource)
+        for name, units in amounts.items()
+        if units is not None
+    }
 
 
 def _pod_set(pods: PodSet) -> Object:
     requests = _quantities(pods.requests.items())
     spec: Object = {"containers": [{"name": "main", "resources": {"requests": requests}}]}
-    if pods.node_selector:
-        spec["nodeSelector"] = dict(pods.node_selector)
+    spec |= _said(nodeSelector=dict(pods.node_selector))
     made = {"name": pods.name, "count": pods.count, "template": {"spec": spec}}
     return made if pods.placement is None else made | {"topologyRequest": dict(pods.placement)}
-
-
-def _places(pods: PodSet) -> Object:
-    """Return where pods are, one slice a leaf."""
-    slices = [
-        {
-            "domainCount": 1,
-            "valuesPerLevel": [{"universal": value} for value in values],
-            "podCounts": {"universal": count},
-        }
-        for values, count in pods.places
-    ]
-    return {"topologyAssignment": {"levels": list(pods.levels), "slices": slices}}
 
 
 def _status(pod_sets: Iterable[PodSet], admission: Admission) -> Object:
     """Return what Kueue writes down of a workload that it has admitted."""
     queue, since = admission.cluster_queue, rfc3339(admission.since)
-    assignments = [
-        {
+    assignments = []
+    for pods in pod_sets:
+        made: Object = {
             "count": pods.count,
             "flavors": {resource: admission.flavors[resource] for resource in pods.requests},
             "name": pods.name,
             "resourceUsage": _quantities((r, n * pods.count) for r, n in pods.requests.items()),
-            **(_places(pods) if pods.places else {}),
         }
-        for pods in pod_sets
-    ]
+        # Where its pods are, one slice a leaf.
+        slices = [
+            {
+                "domainCount": 1,
+                "valuesPerLevel": [{"universal": value} for value in values],
+                "podCounts": {"universal": count},
+            }
+            for values, count in pods.places
+        ]
+        if slices:
+            made["topologyAssignment"] = {"levels": list(pods.levels), "slices": slices}
+        assignments.append(made)
+    said = {
+        "QuotaReserved": f"Quota reserved in ClusterQueue {queue}",
+        "Admitted": "The workload is admitted",
+    }
     conditions = [
         {
             "type": kind,
@@ -265,10 +265,7 @@ def _status(pod_sets: Iterable[PodSet], admission: Admission) -> Object:
             "message": message,
             "lastTransitionTime": since,
         }
-        for kind, message in (
-            ("QuotaReserved", f"Quota reserved in ClusterQueue {queue}"),
-            ("Admitted", "The workload is admitted"),
-        )
+        for kind, message in said.items()
     ]
     return {
         "admission": {"clusterQueue": queue, "podSetAssignments": assignments},

@@ -36,11 +36,11 @@ from planner.reader.items import items_of
 from planner.reader.json_text import parse_json
 from planner.reader.kueue_kinds import KINDS
 from planner.reader.parse import Document
+from planner.reader.settings import TAKEN_AT, written
 from planner.reader.show import shown
-from planner.reader.taken import TAKEN_AT, written
 from planner.reader.unknown import known_part
 from planner.state.base import Metadata
-from planner.state.kueue import PLACED
+from planner.state.kueue_topology import PLACED
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl apply keeps a copy of the whole object."""

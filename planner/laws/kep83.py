@@ -32,22 +32,23 @@ they are.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from planner.laws.law import Law
+from planner.laws.law import Law, laws_in
 
 _SOURCE: Final = "KEP-83, "
+_kep83: Final = partial(Law, rule_sets=("kep83",))
 
-K83_FITS: Final = Law(
+K83_FITS: Final = _kep83(
     "K83-01",
     "fits",
     "the preemptor fits",
     "After all victims are gone, every requested flavor-resource is available to the preemptor's "
     "ClusterQueue: within its max, and within what the cohort has.",
     f"{_SOURCE}Preemption, step 4",
-    rule_sets=("kep83",),
 )
-K83_WITHOUT_BORROWING: Final = Law(
+K83_WITHOUT_BORROWING: Final = _kep83(
     "K83-02",
     "without_borrowing",
     "what needs preemption does not borrow",
@@ -56,56 +57,50 @@ K83_WITHOUT_BORROWING: Final = Law(
     "LowerPriority, which borrows while it preempts.",
     f"{_SOURCE}Detecting Workloads that might benefit from preemption; Alternatives, Allow high "
     "priority jobs to borrow quota while preempting",
-    rule_sets=("kep83",),
 )
-K83_HOLDS_CONTESTED: Final = Law(
+K83_HOLDS_CONTESTED: Final = _kep83(
     "K83-03",
     "holds_contested_quota",
     "a victim uses the involved flavors in the preemptor's cohort",
     "Every victim holds quota in an active ClusterQueue of the preemptor's cohort, and names a "
     "flavor-resource that needs preemption; the amount is irrelevant.",
     f"{_SOURCE}Preemption, step 2",
-    rule_sets=("kep83",),
 )
-K83_WITHIN_CLUSTER_QUEUE: Final = Law(
+K83_WITHIN_CLUSTER_QUEUE: Final = _kep83(
     "K83-04",
     "within_cluster_queue",
     "withinClusterQueue permits victims of the own queue",
     "A victim in the preemptor's own ClusterQueue has a lower priority than the preemptor; with "
     "Never there is none.",
     f"{_SOURCE}ClusterQueue API changes; Preemption, step 2.2",
-    rule_sets=("kep83",),
     reasons=("InClusterQueue",),
 )
-K83_WITHIN_COHORT: Final = Law(
+K83_WITHIN_COHORT: Final = _kep83(
     "K83-05",
     "within_cohort",
     "withinCohort permits victims of other queues",
     "A victim in another ClusterQueue has a lower priority than the preemptor, unless withinCohort "
     "is ReclaimFromAny; with Never there is none.",
     f"{_SOURCE}ClusterQueue API changes; Preemption, step 2.1; Alternatives",
-    rule_sets=("kep83",),
     reasons=("InCohortReclamation", "InCohortReclaimWhileBorrowing"),
 )
-K83_BORROWS: Final = Law(
+K83_BORROWS: Final = _kep83(
     "K83-06",
     "borrows_involved_flavors",
     "other queues give only if they borrow involved flavors",
     "The ClusterQueue of a victim, unless it is the preemptor's own, uses more than its min of "
     "some involved flavor-resource before anything is removed.",
     f"{_SOURCE}Preemption, step 2.1",
-    rule_sets=("kep83",),
 )
-K83_AT_MIN: Final = Law(
+K83_AT_MIN: Final = _kep83(
     "K83-07",
     "at_min_until_last_victim",
     "other queues give only until they are below their min",
     "When a victim of another ClusterQueue is removed, that queue uses at least its min of some "
     "involved flavor-resource. Only the last removal from each queue can break this.",
     f"{_SOURCE}Preemption, step 4; docs/design/theory.md §2.5",
-    rule_sets=("kep83",),
 )
-K83_WAITED: Final = Law(
+K83_WAITED: Final = _kep83(
     "K83-08",
     "waited",
     "the preemptor has waited long enough",
@@ -113,16 +108,6 @@ K83_WAITED: Final = Law(
     "it was first attempted: since its condition Admitted, or else QuotaReserved, is False. "
     "Without either it has not been attempted, and has not waited.",
     f"{_SOURCE}Alternatives, Extra knobs in ClusterQueue preemption policy",
-    rule_sets=("kep83",),
 )
 
-LAWS: Final = (
-    K83_FITS,
-    K83_WITHOUT_BORROWING,
-    K83_HOLDS_CONTESTED,
-    K83_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_COHORT,
-    K83_BORROWS,
-    K83_AT_MIN,
-    K83_WAITED,
-)
+LAWS: Final = laws_in(vars())

@@ -6,164 +6,135 @@ are placed on nodes.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from planner.laws import kep83
-from planner.laws.law import Law
+from planner.laws.law import Law, laws_in
 
-KQ_FITS: Final = Law(
+_AT: Final = "kueue ff69552e pkg/scheduler/preemption"
+_classical: Final = partial(Law, rule_sets=("kueue-classical",))
+_fair: Final = partial(Law, rule_sets=("kueue-fair",))
+
+KQ_FITS: Final = _classical(
     "KQ-01",
     "fits",
     "the preemptor fits",
     "After all victims are gone, every requested flavor-resource is available to the preemptor's "
     "ClusterQueue: request <= max(0, available), borrowing and lending limits of the whole path "
     "included.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits; "
-    "pkg/cache/scheduler/resource_node.go available",
-    rule_sets=("kueue-classical",),
+    f"{_AT}/preemption.go workloadFits; pkg/cache/scheduler/resource_node.go available",
     drop=8,
 )
-KQ_WITHOUT_BORROWING: Final = Law(
+KQ_WITHOUT_BORROWING: Final = _classical(
     "KQ-02",
     "without_borrowing",
     "an attempt without borrowing ends within nominal quota",
     "In an attempt that does not permit borrowing, usage + request <= nominal quota of the "
     "preemptor's ClusterQueue for every requested flavor-resource.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits",
-    rule_sets=("kueue-classical",),
+    f"{_AT}/preemption.go workloadFits",
     drop=2,
 )
-KQ_HOLDS_CONTESTED: Final = Law(
+KQ_HOLDS_CONTESTED: Final = _classical(
     "KQ-03",
     "holds_contested_quota",
     "a victim holds contested quota in the preemptor's tree",
     "Every victim holds quota in an active ClusterQueue of the preemptor's cohort tree, and names "
     "a flavor-resource that needs preemption; the amount is irrelevant.",
-    "kueue ff69552e pkg/scheduler/preemption/classical/candidate_generator.go "
-    "WorkloadUsesResources",
-    rule_sets=("kueue-classical",),
+    f"{_AT}/classical/candidate_generator.go WorkloadUsesResources",
     drop=3,
 )
-KQ_WITHIN_CLUSTER_QUEUE: Final = Law(
+KQ_WITHIN_CLUSTER_QUEUE: Final = _classical(
     "KQ-04",
     "within_cluster_queue",
     "withinClusterQueue permits victims of the own queue",
     "A victim in the preemptor's own ClusterQueue must satisfy its withinClusterQueue policy: "
     "LowerPriority, or LowerOrNewerEqualPriority by queue-order timestamp; never with Never.",
-    "kueue ff69552e pkg/scheduler/preemption/common/preemption_policy.go",
-    rule_sets=("kueue-classical",),
+    f"{_AT}/common/preemption_policy.go",
     reasons=("InClusterQueue",),
     drop=6,
 )
-KQ_RECLAIM: Final = Law(
+KQ_RECLAIM: Final = _classical(
     "KQ-05",
     "reclaim_within_cohort",
     "reclaimWithinCohort permits victims of other queues",
     "A victim in another ClusterQueue must satisfy the preemptor's reclaimWithinCohort policy: "
     "LowerPriority or Any; never with Never.",
-    "kueue ff69552e pkg/scheduler/preemption/common/preemption_policy.go",
-    rule_sets=("kueue-classical",),
+    f"{_AT}/common/preemption_policy.go",
     reasons=("InCohortReclamation",),
     drop=7,
 )
-KQ_BORROW_WITHIN_COHORT: Final = Law(
+KQ_BORROW_WITHIN_COHORT: Final = _classical(
     "KQ-06",
     "borrow_within_cohort",
     "borrowWithinCohort limits victims while borrowing",
     "In an attempt that permits borrowing, a victim of another ClusterQueue over which the "
     "preemptor has no hierarchical advantage must be allowed by borrowWithinCohort: policy "
     "LowerPriority, a lower priority than the preemptor, and at most maxPriorityThreshold.",
-    "kueue ff69552e pkg/scheduler/preemption/classical/hierarchical_preemption.go "
-    "classifyPreemptionVariant",
-    rule_sets=("kueue-classical",),
+    f"{_AT}/classical/hierarchical_preemption.go classifyPreemptionVariant",
     reasons=("InCohortReclaimWhileBorrowing",),
     drop=5,
 )
-KQ_OVER_QUOTA: Final = Law(
+KQ_OVER_QUOTA: Final = _classical(
     "KQ-07",
     "over_quota_until_last_victim",
     "other queues and cohorts give only while over their quota",
     "When a victim of another ClusterQueue is removed, that queue and every cohort between it and "
     "the lowest common ancestor use more than their (subtree) quota in some contested "
     "flavor-resource. Only the last removal below each node can break this.",
-    "kueue ff69552e pkg/scheduler/preemption/classical/candidate_generator.go candidateIsValid; "
-    "docs/design/theory.md §2.2",
-    rule_sets=("kueue-classical",),
+    f"{_AT}/classical/candidate_generator.go candidateIsValid; docs/design/theory.md §2.2",
     drop=4,
 )
-KQ_ATTEMPT: Final = Law(
+KQ_ATTEMPT: Final = _classical(
     "KQ-08",
     "attempt",
     "the attempt is one that Kueue would make",
     "Kueue tries with and without borrowing, or only one of them, depending on "
     "borrowWithinCohort, on the candidates there are, and on whether the queue is under nominal.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go classicalPreemptions",
-    rule_sets=("kueue-classical",),
+    f"{_AT}/preemption.go classicalPreemptions",
     drop=1,
 )
 
-FS_FITS: Final = Law(
-    "FS-01",
-    "fits",
-    "the preemptor fits",
-    KQ_FITS.statement,
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFitsForFairSharing; "
+FS_FITS: Final = replace(
+    KQ_FITS,
+    id="FS-01",
+    source=f"{_AT}/preemption.go workloadFitsForFairSharing; "
     "pkg/cache/scheduler/resource_node.go available",
     rule_sets=("kueue-fair",),
     drop=7,
 )
-FS_HOLDS_CONTESTED: Final = Law(
-    "FS-02",
-    "holds_contested_quota",
-    KQ_HOLDS_CONTESTED.title,
-    KQ_HOLDS_CONTESTED.statement,
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go findCandidatesForPolicy",
+FS_HOLDS_CONTESTED: Final = replace(
+    KQ_HOLDS_CONTESTED,
+    id="FS-02",
+    source=f"{_AT}/preemption.go findCandidatesForPolicy",
     rule_sets=("kueue-fair",),
     drop=1,
 )
-FS_WITHIN_CLUSTER_QUEUE: Final = Law(
-    "FS-03",
-    "within_cluster_queue",
-    KQ_WITHIN_CLUSTER_QUEUE.title,
-    KQ_WITHIN_CLUSTER_QUEUE.statement,
-    KQ_WITHIN_CLUSTER_QUEUE.source,
-    rule_sets=("kueue-fair",),
-    reasons=("InClusterQueue",),
-    drop=5,
+FS_WITHIN_CLUSTER_QUEUE: Final = replace(
+    KQ_WITHIN_CLUSTER_QUEUE, id="FS-03", rule_sets=("kueue-fair",), drop=5
 )
-FS_RECLAIM: Final = Law(
-    "FS-04",
-    "reclaim_within_cohort",
-    KQ_RECLAIM.title,
-    KQ_RECLAIM.statement,
-    KQ_RECLAIM.source,
-    rule_sets=("kueue-fair",),
-    reasons=("InCohortReclamation",),
-    drop=6,
-)
-FS_BORROWS_CONTESTED: Final = Law(
+FS_RECLAIM: Final = replace(KQ_RECLAIM, id="FS-04", rule_sets=("kueue-fair",), drop=6)
+FS_BORROWS_CONTESTED: Final = _fair(
     "FS-05",
     "borrows_contested_quota",
     "other queues give only if they borrow contested quota",
     "The ClusterQueue of a victim, unless it is the preemptor's own, uses more than its nominal "
     "quota in some contested flavor-resource before anything is removed.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go findCandidates, cqIsBorrowing",
-    rule_sets=("kueue-fair",),
+    f"{_AT}/preemption.go findCandidates, cqIsBorrowing",
     drop=2,
 )
-FS_BORROWING: Final = Law(
+FS_BORROWING: Final = _fair(
     "FS-06",
     "borrowing_until_last_victim",
     "other queues and cohorts give only while they borrow",
     "When a victim of another ClusterQueue is removed, that queue and every cohort between it and "
     "the lowest common ancestor borrow: they use more than their (subtree) quota in some "
     "flavor-resource, contested or not. Only the last removal below each node can break this.",
-    "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; "
-    "docs/design/theory.md §2.3",
-    rule_sets=("kueue-fair",),
+    f"{_AT}/fairsharing/ordering.go nextTarget; docs/design/theory.md §2.3",
     drop=3,
 )
-FS_SHARES: Final = Law(
+FS_SHARES: Final = _fair(
     "FS-07",
     "shares",
     "the preemptor's side is no more unfair than the victim's",
@@ -172,8 +143,7 @@ FS_SHARES: Final = Law(
     "(LessThanOrEqualToFinalShare), or less than its share before (LessThanInitialShare). Does "
     "not apply to the own queue, nor where the preemptor stays within nominal quota and the gate "
     "FairSharingPreemptWithinNominal is on.",
-    "kueue ff69552e pkg/scheduler/preemption/fairsharing/strategy.go; docs/design/theory.md §2.3",
-    rule_sets=("kueue-fair",),
+    f"{_AT}/fairsharing/strategy.go; docs/design/theory.md §2.3",
     reasons=("InCohortFairSharing",),
     drop=4,
 )
@@ -194,37 +164,36 @@ KF_PERMITTED: Final = Law(
     "of them is a problem of its own",
 )
 
-_PRECEDENCE: Final = (
-    "a model knows sets of victims, and this asks for the order of their removal: the verifier "
-    "judges what the solver finds, and what it refuses is cut off"
+KEP_83: Final = kep83.LAWS
+
+_strict: Final = partial(
+    Law,
+    rule_sets=("strict",),
+    no_model="a model knows sets of victims, and this asks for the order of their removal: the "
+    "verifier judges what the solver finds, and what it refuses is cut off",
 )
 
-ST_ATTEMPTS: Final = Law(
+ST_ATTEMPTS: Final = _strict(
     "ST-01",
     "attempts_in_turn",
     "a later attempt only where the earlier one finds nobody",
     "Classical preemption: victims of the second attempt that Kueue would make are legal only if "
     "no set of victims is legal in the first.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go classicalPreemptions; "
-    "docs/semantics/kueue.md §5.5 and §5.6",
-    rule_sets=("strict",),
+    f"{_AT}/preemption.go classicalPreemptions; docs/semantics/kueue.md §5.5 and §5.6",
     beside=("kueue-classical",),
-    no_model=_PRECEDENCE,
 )
-ST_STRATEGIES: Final = Law(
+ST_STRATEGIES: Final = _strict(
     "ST-02",
     "strategies_in_turn",
     "the second strategy only where the first finds nobody",
     "Fair sharing: a victim that only the second configured strategy permits is removed after "
     "the first pass has ended: in it, every ClusterQueue whose turn came gave somebody whom the "
     "first strategy permits, until none was left.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go fairPreemptions, runFirstFsStrategy; "
+    f"{_AT}/preemption.go fairPreemptions, runFirstFsStrategy; "
     "docs/semantics/kueue.md §6.5 and §6.6",
-    rule_sets=("strict",),
     beside=("kueue-fair",),
-    no_model=_PRECEDENCE,
 )
-ST_HIGHEST_SHARE: Final = Law(
+ST_HIGHEST_SHARE: Final = _strict(
     "ST-03",
     "highest_share_first",
     "the ClusterQueue with the highest share gives first",
@@ -232,33 +201,25 @@ ST_HIGHEST_SHARE: Final = Law(
     "highest share, a cohort before a ClusterQueue of the same. Children without candidates, and "
     "those that do not borrow and are not on the preemptor's path, are left out. A ClusterQueue "
     "whose turn it is gives a candidate that the strategy permits, if it has one.",
-    "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; "
-    "docs/semantics/kueue.md §6.4",
-    rule_sets=("strict",),
+    f"{_AT}/fairsharing/ordering.go nextTarget; docs/semantics/kueue.md §6.4",
     beside=("kueue-fair",),
-    no_model=_PRECEDENCE,
 )
-ST_ONE_PER_QUEUE: Final = Law(
+ST_ONE_PER_QUEUE: Final = _strict(
     "ST-04",
     "one_per_queue",
     "one victim per ClusterQueue in the second pass",
     "Fair sharing: once the first pass has ended, a ClusterQueue gives at most one victim more.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go runSecondFsStrategy; "
-    "docs/semantics/kueue.md §6.6",
-    rule_sets=("strict",),
+    f"{_AT}/preemption.go runSecondFsStrategy; docs/semantics/kueue.md §6.6",
     beside=("kueue-fair",),
-    no_model=_PRECEDENCE,
 )
-ST_STOPS: Final = Law(
+ST_STOPS: Final = _strict(
     "ST-05",
     "stops_when_it_fits",
     "nobody goes once the preemptor fits",
     "Before the last of the victims is removed, the preemptor does not fit.",
-    "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits, "
+    f"{_AT}/preemption.go workloadFits, "
     "workloadFitsForFairSharing; docs/semantics/kueue.md §5.6 and §6.5",
-    rule_sets=("strict",),
     beside=("kueue-classical", "kueue-fair"),
-    no_model=_PRECEDENCE,
 )
 
 _BESIDE: Final = ("kueue-classical", "kueue-fair")
@@ -292,29 +253,4 @@ KT_PLACEMENT: Final = Law(
     "it, and where it fails every set that leaves the same on the nodes is cut off",
 )
 
-LAWS: Final = (
-    KQ_FITS,
-    KQ_WITHOUT_BORROWING,
-    KQ_HOLDS_CONTESTED,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    KQ_RECLAIM,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_OVER_QUOTA,
-    KQ_ATTEMPT,
-    FS_FITS,
-    FS_HOLDS_CONTESTED,
-    FS_WITHIN_CLUSTER_QUEUE,
-    FS_RECLAIM,
-    FS_BORROWS_CONTESTED,
-    FS_BORROWING,
-    FS_SHARES,
-    KF_PERMITTED,
-    *kep83.LAWS,
-    ST_ATTEMPTS,
-    ST_STRATEGIES,
-    ST_HIGHEST_SHARE,
-    ST_ONE_PER_QUEUE,
-    ST_STOPS,
-    KT_ROOM,
-    KT_PLACEMENT,
-)
+LAWS: Final = laws_in(vars())

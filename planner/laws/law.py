@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -17,11 +17,9 @@ class Law:
         What it is called in plans, certificates, error texts and sources.
     name
         The name of the function that states it in models and in the verifier.
-    title
-        It in a few words; also what an explanation says of it where nothing is registered that
-        says it with the numbers of a problem.
-    statement
-        It in full.
+    title, statement
+        It in a few words, which an explanation says where nothing says it with the numbers of a
+        problem; and in full.
     source
         Where the rule comes from.
     rule_sets
@@ -51,6 +49,12 @@ class Law:
     drop: int | None = field(kw_only=True, default=None)
     no_model: str = field(kw_only=True, default="")
     no_reference: str = field(kw_only=True, default="")
+
+
+def laws_in(module: Mapping[str, object]) -> tuple[Law, ...]:
+    """Return the laws of a module, given by its ``vars()``, and of the tuples of laws in it."""
+    each = (one if isinstance(one, tuple) else (one,) for one in module.values())
+    return tuple(law for some in each for law in some if isinstance(law, Law))
 
 
 F = TypeVar("F", bound=Callable[..., object])

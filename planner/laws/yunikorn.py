@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from planner.laws.law import Law
+from planner.laws.law import Law, laws_in
 
 Spared = Literal["nobody", "opted-out", "last-tier"]
 """Whom YK-01 spares: nobody, who opted out, or whoever opted out or started its application."""
@@ -159,17 +159,4 @@ YK_MAY_PREEMPT: Final = Law(
     drop=11,
 )
 
-LAWS: Final = (
-    YK_LAST_TIER,
-    YK_LEAVES_GUARANTEED,
-    YK_OTHER_QUEUE,
-    YK_WITHIN_GUARANTEED,
-    YK_UNDER_GUARANTEED,
-    YK_OVER_GUARANTEED,
-    YK_PRIORITY,
-    YK_FENCE,
-    YK_FITS_NODE,
-    YK_WITHIN_LIMITS,
-    YK_PREEMPTABLE,
-    YK_MAY_PREEMPT,
-)
+LAWS: Final = laws_in(vars())

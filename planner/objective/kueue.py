@@ -19,7 +19,8 @@ from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.holding import holding_of
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, QuotaTree
-from planner.state.kueue import PodDisruptionBudget, State
+from planner.state.kueue import State
+from planner.state.pods import PodDisruptionBudget
 from planner.term import ACCELERATOR, unit_weight
 
 

@@ -4,7 +4,7 @@ source.py      bytes from files, directories and standard input, within bounds
 bound.py       how many values may be made of them
 parse.py       bytes to documents: json_text.py or yaml_text.py
 quick.py       a large list of them, fast: its objects are left as text
-settings.py    what a state is called, and what the user says of it
+settings.py    what a state is called, what the user says of it, and its clock
 items.py       documents to single objects: lists are opened
 complaint.py   what is wrong with a value, and where; show.py: values and paths in messages
 kueue.py       objects of Kueue to one state: the clock, priorities, the configuration
@@ -19,21 +19,20 @@ kueue_release.py
 yunikorn_files.py
                which documents are YuniKorn's
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
-taken.py       the clock: what the user gave, or when the snapshot of a dump was taken
 unknown.py     what was ignored, when somebody asks
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from planner.errors import UnsupportedError
 from planner.garbage import without_garbage_collection
 from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
-from planner.reader.settings import Settings, canonical_digest
+from planner.reader.settings import Said, Settings, named
 from planner.reader.source import MAX_BYTES, Loadable, Source, load, load_file
 from planner.reader.unknown import Ignored
 from planner.scheduler import Part
@@ -55,17 +54,10 @@ __all__ = [
 ]
 
 
-class Reader(Protocol):
-    """What reading asks of a scheduler."""
-
-    def __call__(
-        self, documents: Sequence[Document], settings: Settings, ignored: Ignored | None
-    ) -> AnyState | None:
-        """Make one state of all documents; ``None`` if they are another scheduler's."""
-        ...
-
-
-READER: Final = Part[Reader]("reader")
+READER: Final = Part[Callable[[Sequence[Document], Settings, Ignored | None], "AnyState | None"]](
+    "reader"
+)
+"""What makes one state of all documents; of those of another scheduler it makes ``None``."""
 
 Readable = Loadable | Mapping[str, object] | list[Any]
 """What a state can be read from."""
@@ -113,22 +105,15 @@ def read(  # noqa: PLR0913 - what can be said of a state
     InputError
         If the source cannot be read, or what it holds cannot be used.
     """
+    said = Said(now=now, release=release, requests=requests)
     if isinstance(source, Mapping | list):
-        return read_objects(
-            source, where="the value", now=now, ignored=ignored, release=release, requests=requests
-        )
+        return read_objects(source, where="the value", ignored=ignored, **said)
     begin(f"reading {source}" if isinstance(source, str) else "reading")
-    loaded = load(source, max_bytes)
-    return read_loaded(loaded, now=now, ignored=ignored, release=release, requests=requests)
+    return read_loaded(load(source, max_bytes), ignored=ignored, **said)
 
 
 def read_loaded(
-    loaded: Source,
-    *,
-    now: datetime | str | None = None,
-    ignored: Ignored | None = None,
-    release: str = AUTO,
-    requests: RequestsFrom = "template",
+    loaded: Source, *, ignored: Ignored | None = None, **said: Unpack[Said]
 ) -> AnyState:
     """Read the state from texts that `load` returned, perhaps on another machine.
 
@@ -140,35 +125,23 @@ def read_loaded(
         documents = [
             document for text in loaded.texts for document in parse(text, budget, quick=quick)
         ]
-        settings = Settings(loaded.name, loaded.digest, now, release, requests)
-        return _state(documents, settings, ignored)
+        return _state(documents, Settings(loaded.name, loaded.digest, **said), ignored)
 
 
-def read_objects(  # noqa: PLR0913 - what can be said of a state
+def read_objects(
     value: object,
     *,
     where: str,
     digest: str | None = None,
-    now: datetime | str | None = None,
     ignored: Ignored | None = None,
-    release: str = AUTO,
-    requests: RequestsFrom = "template",
+    **said: Unpack[Said],
 ) -> AnyState:
-    """Read a JSON value that is parsed already.
+    """Read a JSON value that is parsed already, such as ``json.load`` returns.
 
     It is a List of Kueue's objects, one object, or a list of objects; or a state dump or recorded
-    instance of YuniKorn.
-
-    Parameters
-    ----------
-    value
-        What ``json.load`` returns.
-    where
-        What to call it in messages.
-    digest
-        The SHA-256 that names it; without it, that of its canonical JSON text.
-    now, ignored, release, requests
-        As for `read`.
+    instance of YuniKorn. ``where`` is what to call it in messages; without a ``digest``, the
+    SHA-256 of its canonical JSON text names it. What can be said of it is ``now``, ``release`` and
+    ``requests``, as for `read`.
 
     Raises
     ------
@@ -176,8 +149,7 @@ def read_objects(  # noqa: PLR0913 - what can be said of a state
         If it cannot be used.
     """
     with without_garbage_collection():
-        known = canonical_digest(value, where) if digest is None else digest
-        settings = Settings(where, known, now, release, requests)
+        settings = named(value, where, digest, **said)
         return _state([Document(where, value)], settings, ignored)
 
 

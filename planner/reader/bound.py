@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -33,13 +34,7 @@ _CGROUP: Final = (
 
 
 class Budget:
-    """How many more values may be made of the texts that are read together.
-
-    Parameters
-    ----------
-    max_bytes
-        How many bytes of them are read at most.
-    """
+    """How many more values may be made of texts: ``max_bytes`` of them are read at most."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._most = max(max_bytes // BYTES_FOR_EACH, AT_LEAST)
@@ -141,17 +136,12 @@ def memory_left() -> int:
         size, resident = map(int, Path("/proc/self/statm").read_bytes().split()[:2])
         limit = _ADDRESSES.search(Path("/proc/self/limits").read_bytes())
         rooms += [int(limit[1]) - size * page] if limit else []
-        rooms += [limit - resident * page for limit in map(_limit, _CGROUP) if limit]
+        for path in _CGROUP:
+            with suppress(OSError, ValueError):  # of a container without a limit
+                most = int(path.read_bytes())
+                rooms += [most - resident * page] if most else []
         free = _FREE.findall(Path("/proc/meminfo").read_bytes())
         rooms += [sum(map(int, free)) * 1024] if free else []
     except (OSError, ValueError):  # another system than Linux
         pass
     return min(rooms)
-
-
-def _limit(path: Path) -> int | None:
-    """Return the limit of a container; None if it has none."""
-    try:
-        return int(path.read_bytes())
-    except (OSError, ValueError):
-        return None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, Unpack
+
+from pydantic.alias_generators import to_snake
 
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
@@ -14,14 +16,14 @@ from planner.reader.kueue_collect import Collection
 from planner.reader.kueue_facts import quick_facts, read_workload
 from planner.reader.kueue_release import settle, signs_of
 from planner.reader.parse import EXPECTED, Document
-from planner.reader.settings import Settings, canonical_digest
+from planner.reader.settings import Said, Settings, given_moment, moment_of, named, remark, taken_at
 from planner.reader.show import Path, shown
-from planner.reader.taken import clock_of, given_moment, moment_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.stage import going_on
-from planner.state import AUTO, RequestsFrom
-from planner.state.kueue import Configuration, Facts, PriorityClass, State, Workload, Workloads
+from planner.state.kueue import Configuration, State, Workload, Workloads
 from planner.state.kueue_configuration import FairSharing
+from planner.state.kueue_workloads import Facts
+from planner.state.queues import PriorityClass
 
 Known = TypeVar("Known", Workload, Workload | Facts)
 
@@ -30,31 +32,11 @@ _BUILT_IN: Final = {
     ("PriorityClass", "system-node-critical"): 2_000_001_000,
 }
 """The classes that every Kubernetes cluster has (kubernetes pkg/apis/scheduling/types.go)."""
-_FIELDS: Final = {
-    "ClusterQueue": "cluster_queues",
-    "Cohort": "cohorts",
-    "LocalQueue": "local_queues",
-    "ResourceFlavor": "resource_flavors",
-    "Workload": "workloads",
-    "WorkloadPriorityClass": "workload_priority_classes",
-    "PriorityClass": "priority_classes",
-    "AdmissionCheck": "admission_checks",
-    "LimitRange": "limit_ranges",
-    "RuntimeClass": "runtime_classes",
-    "Namespace": "namespaces",
-    "PodDisruptionBudget": "pod_disruption_budgets",
-    "Event": "events",
-    "DeviceClass": "device_classes",
-    "ResourceClaimTemplate": "resource_claim_templates",
-    "ResourceSlice": "resource_slices",
-    "Topology": "topologies",
-    "Node": "nodes",
-    "Pod": "pods",
-}
-"""Kinds and where the state holds them."""
 _OF_THE_CLUSTER: Final = ("Node", "Pod")
 """Kinds that every cluster has, with Kueue or without."""
-_TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event", *_OF_THE_CLUSTER})
+_OF_KUEUE: Final = ("Configuration", "Deployment")
+"""Kinds that say how Kueue runs: no field of the state is called after them."""
+_TIMELESS: Final = frozenset({*_OF_KUEUE, "Event", *_OF_THE_CLUSTER})
 """Kinds that say how Kueue or the cluster runs, or ran, and nothing of when a decision is made."""
 
 
@@ -100,8 +82,9 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         ignored.fields.update(unknown_fields(collection.items))
     objects = collection.objects
     newest = _newest(objects)
-    # The newest timestamp comes last: it is only the latest that anything happened.
-    moment = given_moment(now) or clock or clock_of(taken, newest)
+    # The newest timestamp comes last: it is only the latest that anything happened. But no clock is
+    # before what is in the dump: ages would be negative.
+    moment = given_moment(now) or clock or max(filter(None, (taken, newest)), default=None)
     if moment is None:
         raise InputError(
             source,
@@ -111,20 +94,30 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     workloads, notes = resolve_priorities(
         objects["Workload"], objects["WorkloadPriorityClass"], objects["PriorityClass"]
     )
-    fields: dict[str, Any] = {field: tuple(objects[kind]) for kind, field in _FIELDS.items()}
+    fields: dict[str, Any] = {
+        _field_of(kind): tuple(some) for kind, some in objects.items() if kind not in _OF_KUEUE
+    }
     fields["workloads"] = Workloads(workloads, read_workload)
     fields["configuration_given"] = bool(objects["Configuration"])
     fields["other_kinds"] = dict(collection.ignored)
-    odd = remark(taken, newest) if now is None and clock is None else []
+    odd = remark(taken, newest) if now is None and clock is None else ()
     deployments = objects["Deployment"]
     signs = [*signs_of(deployments, collection.labelled)]
     configuration = next(iter(objects["Configuration"]), _assumed(objects))
-    found = settle(given, recorded, signs, deployments, configuration)
-    fields["configuration"] = found.configuration.counting(requests)
+    configuration, told = settle(given, recorded, signs, deployments, configuration)
+    fields["configuration"] = configuration.counting(requests)
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
-    remarks = (*counted, *notes, *odd, *found.notes)
+    remarks = (*counted, *notes, *odd, *told)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
+
+
+def _field_of(kind: str) -> str:
+    """Return the field of a state that holds a kind: ``priority_classes`` for PriorityClass."""
+    name = to_snake(kind)
+    if name.endswith("y"):
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith("ss") else f"{name}s"
 
 
 def _assumed(objects: dict[str, list[Any]]) -> Configuration:
@@ -138,7 +131,7 @@ def _assumed(objects: dict[str, list[Any]]) -> Configuration:
         for kind in ("ClusterQueue", "Cohort")
         for one in objects[kind]
     )
-    return Configuration(fairSharing=FairSharing()) if shared else Configuration.blank()
+    return Configuration(fair_sharing=FairSharing()) if shared else Configuration.blank()
 
 
 def _unwrap(document: Document) -> tuple[Document, Path, datetime | None, str]:
@@ -218,20 +211,12 @@ def resolve_priorities(
     return resolved, notes
 
 
-def read_kueue_objects(  # noqa: PLR0913 - what can be said of a state
-    value: object,
-    *,
-    where: str,
-    digest: str | None = None,
-    now: datetime | str | None = None,
-    release: str = AUTO,
-    requests: RequestsFrom = "template",
+def read_kueue_objects(
+    value: object, *, where: str, digest: str | None = None, **said: Unpack[Said]
 ) -> State:
     """Read a JSON value that is known to be of Kueue, as a recorded instance of it is.
 
     Parameters and errors are those of `read_objects`.
     """
     with without_garbage_collection():
-        known = canonical_digest(value, where) if digest is None else digest
-        settings = Settings(where, known, now, release, requests)
-        return assemble([Document(where, value)], settings, None)
+        return assemble([Document(where, value)], named(value, where, digest, **said), None)

@@ -13,7 +13,7 @@ from planner.reader.items import Item, Kind
 from planner.reader.kueue_kinds import CONFIG, KINDS, WORKLOAD
 from planner.reader.kueue_release import Labelled
 from planner.reader.show import Path, place, plain, shown
-from planner.state.base import Schema
+from planner.state.base import Schema, slim
 from planner.state.kueue import API_GROUP, Node, Pod, Workload
 from planner.state.kueue_workloads import Facts
 
@@ -32,18 +32,10 @@ _KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == API_GR
 class Collection:
     """What was read so far.
 
-    Attributes
-    ----------
-    objects
-        The checked objects by kind, in the order in which they were read.
-    items
-        What they were made from, if that is asked for.
-    ignored
-        How many objects of other kinds there were.
-    notes
-        Remarks about what was tolerated, with how often it was.
-    labelled
-        Objects that an installation of Kueue consists of, with their labels.
+    ``objects`` has the checked ones by kind, in the order in which they were read, and ``items``
+    what they were made from, if that is asked for. ``ignored`` counts those of other kinds, and
+    ``notes`` how often something was tolerated; ``labelled`` are objects that an installation of
+    Kueue consists of, with their labels.
     """
 
     def __init__(self, *, keep_items: bool = False) -> None:
@@ -126,7 +118,7 @@ class Collection:
                 changed = metadata.model_copy(update={"namespace": namespace})
                 checked = checked.model_copy(update={"metadata": changed})
         if isinstance(checked, (Workload, Node, Pod)):
-            checked.slim()
+            slim(checked)
         self._keep_checked(kind, item, namespace, name, checked)
 
     def _keep_checked(

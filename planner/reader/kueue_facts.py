@@ -18,15 +18,10 @@ from planner.quantity import MAX_INT64, MIN_INT64, units_of
 from planner.reader.kueue_kinds import API_OF_WORKLOADS, WORKLOAD
 from planner.reader.structs import struct_of
 from planner.state import Remarks
-from planner.state.kueue import (
-    BOOST_ANNOTATION,
-    MAIN_POD_SET,
-    Facts,
-    Held,
-    Layout,
-    Workload,
-    remarks_of,
-)
+from planner.state.base import slim
+from planner.state.kueue import Workload
+from planner.state.kueue_workload import BOOST_ANNOTATION, MAIN_POD_SET, remarks_of
+from planner.state.kueue_workloads import Facts, Held, Layout
 
 _LONGEST: Final = 2**16
 """In a shorter object no mapping has more entries than the models take."""
@@ -194,5 +189,5 @@ def _layout(name: str, flavors: tuple[tuple[str, str], ...], resources: tuple[st
 def read_workload(text: Any) -> Workload:  # noqa: ANN401 - bytes, or a part of them
     """Make the object of a text of which there are facts."""
     found = Workload.model_validate(from_json(bytes(text), allow_inf_nan=False))
-    found.slim()
+    slim(found)
     return found

@@ -5,65 +5,40 @@ from __future__ import annotations
 from typing import Final
 
 from planner.reader.items import Kind
-from planner.state.kueue import (
-    API_GROUP,
-    AdmissionCheck,
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    Deployment,
-    DeviceClass,
-    Event,
-    LimitRange,
-    LocalQueue,
-    Namespace,
-    Node,
-    Pod,
-    PodDisruptionBudget,
-    PriorityClass,
-    ResourceClaimTemplate,
-    ResourceFlavor,
-    ResourceSlice,
-    RuntimeClass,
-    Topology,
-    Workload,
-)
+from planner.state import kueue_topology, pods, queues
+from planner.state.kueue import API_GROUP, Configuration, Workload
 
 CONFIG: Final = f"config.{API_GROUP}"
 DEVICES: Final = "resource.k8s.io"
 
-
 _VERSIONS: Final = ("v1alpha1", "v1beta1", "v1beta2")
-_DEVICE_VERSIONS: Final = ("v1beta2", "v1")
+_DRA: Final = ("v1beta2", "v1")
 """Kueue itself reads v1, of which v1beta2 has the same form."""
 
 KINDS: Final[dict[tuple[str, str], Kind]] = {
     (group, kind.name): kind
     for group, kind in (
-        (API_GROUP, Kind("ClusterQueue", ClusterQueue, _VERSIONS)),
-        (API_GROUP, Kind("Cohort", Cohort, _VERSIONS)),
-        (API_GROUP, Kind("LocalQueue", LocalQueue, _VERSIONS, namespaced=True)),
+        (API_GROUP, Kind("ClusterQueue", queues.ClusterQueue, _VERSIONS)),
+        (API_GROUP, Kind("Cohort", queues.Cohort, _VERSIONS)),
+        (API_GROUP, Kind("LocalQueue", queues.LocalQueue, _VERSIONS, namespaced=True)),
         (API_GROUP, Kind("Workload", Workload, _VERSIONS, namespaced=True)),
-        (API_GROUP, Kind("ResourceFlavor", ResourceFlavor, _VERSIONS)),
-        (API_GROUP, Kind("WorkloadPriorityClass", PriorityClass, _VERSIONS)),
-        (API_GROUP, Kind("AdmissionCheck", AdmissionCheck, _VERSIONS)),
+        (API_GROUP, Kind("ResourceFlavor", queues.ResourceFlavor, _VERSIONS)),
+        (API_GROUP, Kind("WorkloadPriorityClass", queues.PriorityClass, _VERSIONS)),
+        (API_GROUP, Kind("AdmissionCheck", queues.AdmissionCheck, _VERSIONS)),
         (CONFIG, Kind("Configuration", Configuration, ("v1beta1", "v1beta2"))),
-        ("scheduling.k8s.io", Kind("PriorityClass", PriorityClass, ("v1",))),
-        ("node.k8s.io", Kind("RuntimeClass", RuntimeClass, ("v1",))),
-        ("", Kind("LimitRange", LimitRange, ("v1",), namespaced=True)),
-        ("", Kind("Event", Event, ("v1",), namespaced=True)),
-        ("", Kind("Namespace", Namespace, ("v1",))),
-        (DEVICES, Kind("DeviceClass", DeviceClass, _DEVICE_VERSIONS)),
-        (
-            DEVICES,
-            Kind("ResourceClaimTemplate", ResourceClaimTemplate, _DEVICE_VERSIONS, namespaced=True),
-        ),
-        (DEVICES, Kind("ResourceSlice", ResourceSlice, _DEVICE_VERSIONS)),
-        ("apps", Kind("Deployment", Deployment, ("v1",), namespaced=True)),
-        ("policy", Kind("PodDisruptionBudget", PodDisruptionBudget, ("v1",), namespaced=True)),
-        (API_GROUP, Kind("Topology", Topology, _VERSIONS)),
-        ("", Kind("Node", Node, ("v1",))),
-        ("", Kind("Pod", Pod, ("v1",), namespaced=True)),
+        ("scheduling.k8s.io", Kind("PriorityClass", queues.PriorityClass, ("v1",))),
+        ("node.k8s.io", Kind("RuntimeClass", queues.RuntimeClass, ("v1",))),
+        ("", Kind("LimitRange", queues.LimitRange, ("v1",), namespaced=True)),
+        ("", Kind("Event", pods.Event, ("v1",), namespaced=True)),
+        ("", Kind("Namespace", queues.Namespace, ("v1",))),
+        (DEVICES, Kind("DeviceClass", pods.DeviceClass, _DRA)),
+        (DEVICES, Kind("ResourceClaimTemplate", pods.ResourceClaimTemplate, _DRA, namespaced=True)),
+        (DEVICES, Kind("ResourceSlice", pods.ResourceSlice, _DRA)),
+        ("apps", Kind("Deployment", pods.Deployment, ("v1",), namespaced=True)),
+        ("policy", Kind("PodDisruptionBudget", pods.PodDisruptionBudget, ("v1",), namespaced=True)),
+        (API_GROUP, Kind("Topology", kueue_topology.Topology, _VERSIONS)),
+        ("", Kind("Node", kueue_topology.Node, ("v1",))),
+        ("", Kind("Pod", kueue_topology.Pod, ("v1",), namespaced=True)),
     )
 }
 

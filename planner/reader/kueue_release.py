@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from planner.errors import InputError
 from planner.state import AUTO
-from planner.state.kueue import Configuration, Deployment
+from planner.state.kueue import Configuration
 from planner.state.kueue_release import (
     MAIN,
     KnownBy,
@@ -20,6 +20,7 @@ from planner.state.kueue_release import (
     newest_first,
     read_version,
 )
+from planner.state.pods import Deployment, ManagerContainer
 
 _MANAGER: Final = "kueue-controller-manager"
 _IMAGE: Final = re.compile(r"(?:.*/)?kueue:([A-Za-z0-9_.-]+)(?:@.*)?")
@@ -32,20 +33,9 @@ class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is 
 
     def __init__(self, release: Release, gate: str, reason: str) -> None:
         knowing = next((one.name for one in newest_first() if gate in one.gates), "")
-        super().__init__(
-            "Configuration: featureGates",
-            f"Kueue {release.name} does not start with {gate}: it {reason}",
-            hint=f"Kueue {knowing} knows it; --kueue-release says which one it is"
-            if knowing
-            else "",
-        )
-
-
-class Found(NamedTuple):
-    """The Configuration as given to a release, and what to remark."""
-
-    configuration: Configuration
-    notes: tuple[str, ...]
+        hint = f"Kueue {knowing} knows it; --kueue-release says which one it is" if knowing else ""
+        found = f"Kueue {release.name} does not start with {gate}: it {reason}"
+        super().__init__("Configuration: featureGates", found, hint=hint)
 
 
 class Sign(NamedTuple):
@@ -58,21 +48,18 @@ class Sign(NamedTuple):
 
 def signs_of(deployments: Sequence[Deployment], labelled: Sequence[Labelled]) -> Iterator[Sign]:
     """Yield what tells a release, the image of the manager first."""
-    for one in managers(deployments):
-        for container in one.spec.template.spec.containers:
-            match = _IMAGE.fullmatch(container.image)
-            version = read_version(match.group(1)) if match else ""
-            if version:
-                yield Sign(version, "image", f"the image of Deployment {one.key}")
+    for one, container in _containers(deployments):
+        match = _IMAGE.fullmatch(container.image)
+        version = read_version(match.group(1)) if match else ""
+        if version:
+            yield Sign(version, "image", f"the image of Deployment {one.key}")
     labels = [*labelled, *(Labelled(f"Deployment {d.key}", d.metadata.labels) for d in deployments)]
     for subject, found in labels:
-        chart = found.get("helm.sh/chart", "")
+        chart, version = found.get("helm.sh/chart", ""), ""
         if chart.startswith(_CHART):
             version = read_version(chart.removeprefix(_CHART))
         elif found.get("app.kubernetes.io/name") == "kueue":
             version = read_version(found.get("app.kubernetes.io/version", ""))
-        else:
-            version = ""
         if version:
             yield Sign(version, "labels", f"the labels of {subject}")
 
@@ -84,14 +71,14 @@ class Labelled(NamedTuple):
     labels: dict[str, str]
 
 
-def managers(deployments: Sequence[Deployment]) -> list[Deployment]:
-    """Return those Deployments that run Kueue's manager, by their name or their image."""
-    return [
-        one
-        for one in deployments
-        if one.metadata.name == _MANAGER
-        or any(_IMAGE.fullmatch(container.image) for container in one.spec.template.spec.containers)
-    ]
+def _containers(
+    deployments: Sequence[Deployment],
+) -> Iterator[tuple[Deployment, ManagerContainer]]:
+    """Yield the containers of Kueue's manager, which is known by its name or its image."""
+    for one in deployments:
+        containers = one.spec.template.spec.containers
+        if one.name == _MANAGER or any(_IMAGE.fullmatch(each.image) for each in containers):
+            yield from ((one, each) for each in containers)
 
 
 def settle(
@@ -100,8 +87,8 @@ def settle(
     signs: Sequence[Sign],
     deployments: Sequence[Deployment],
     configuration: Configuration,
-) -> Found:
-    """Decide which release of Kueue a dump is of, and give the Configuration to it.
+) -> tuple[Configuration, list[str]]:
+    """Decide of which release a dump is: return the Configuration as given to it, and remarks.
 
     What the user says goes first, then what a recorded instance says, the image of the manager,
     the labels of a chart, and the newest release that knows all feature gates that are set.
@@ -146,7 +133,7 @@ def settle(
             f"Kueue {release.name} is newer than the rules that are known: those of the last "
             "release before it are used"
         )
-    return Found(configuration.under(release, known_by), tuple(notes))
+    return configuration.under(release, known_by), notes
 
 
 def _find(name: str, where: str) -> Release:
@@ -164,8 +151,7 @@ def _with_arguments(
     """Take the feature gates from the arguments of the manager, if they are there."""
     arguments = [
         argument.removeprefix(_GATES)
-        for one in managers(deployments)
-        for container in one.spec.template.spec.containers
+        for _, container in _containers(deployments)
         for argument in container.args
         if argument.startswith(_GATES)
     ]

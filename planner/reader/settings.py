@@ -1,21 +1,43 @@
-"""What a state is called, and what the user says of it."""
+"""What a state is called, what the user says of it, and its clock.
+
+The clock is what the user gave, or when the objects of a dump were read, which `planner snapshot`
+says; what kubectl prints by itself does not.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple, TypedDict, Unpack
 
-from planner.errors import ParseError
-from planner.state import AUTO, RequestsFrom
+from planner.errors import InputError, ParseError
+from planner.reader.parse import Document
+from planner.reader.show import shown
+from planner.state import AUTO, TIMESTAMP, RequestsFrom, parse_time
+
+TAKEN_AT: Final = "preemption-planner.io/taken-at"
+"""The annotation of a list that says when its objects were read from the cluster."""
+FAR: Final = timedelta(days=1)
+"""What may lie between the newest timestamp of a dump and its snapshot without a remark."""
+SKEW: Final = timedelta(minutes=1)
+"""By how much clocks may differ without a remark."""
 
 
-class Settings(NamedTuple):
-    """What a state is called, and what the user says of it.
+class Said(TypedDict, total=False):
+    """What the user says of a state.
 
     The clock, the release of Kueue, and where the requests of pending workloads are taken from.
     """
+
+    now: datetime | str | None
+    release: str
+    requests: RequestsFrom
+
+
+class Settings(NamedTuple):
+    """What a state is called, and what the user says of it."""
 
     source: str
     digest: str
@@ -24,16 +46,84 @@ class Settings(NamedTuple):
     requests: RequestsFrom = "template"
 
 
-def canonical_digest(value: object, where: str) -> str:
-    """Return the SHA-256 of a JSON value, written without spaces and with sorted keys.
+def named(value: object, where: str, digest: str | None, **said: Unpack[Said]) -> Settings:
+    """Return the settings of a JSON value.
+
+    Without a digest, that of its canonical text names it: without spaces, and with sorted keys.
 
     Raises
     ------
     ParseError
         If it is no JSON value.
     """
+    if digest is None:
+        try:
+            text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ParseError(where, f"is not a JSON value: {error}") from None
+        digest = hashlib.sha256(text.encode()).hexdigest()
+    return Settings(where, digest, **said)
+
+
+def taken_at(document: Document) -> datetime | None:
+    """Return when a list was read from the cluster; ``None`` if it does not say.
+
+    Raises
+    ------
+    InputError
+        If it says something that is no timestamp.
+    """
+    found = document.value
+    for key in ("metadata", "annotations", TAKEN_AT):
+        found = found.get(key) if isinstance(found, dict) else None
+    listed = isinstance(document.value, dict) and document.value.get("kind") == "List"
+    if found is None or not listed:
+        return None
+    return moment_of(found, f'{document.where}: metadata.annotations["{TAKEN_AT}"]')
+
+
+def remark(taken: datetime | None, newest: datetime | None) -> Iterator[str]:
+    """Say so where the newest timestamp is far from the snapshot."""
+    if taken is None or newest is None:
+        return
+    when, last = written(taken), written(newest)
+    if taken - newest > FAR:
+        days = (taken - newest).days
+        yield (
+            f"the newest timestamp in the dump, {last}, is {days} day{'s' * (days != 1)} older "
+            f"than the snapshot, which is the clock: {when}; --now sets another one"
+        )
+    elif newest - taken > SKEW:
+        yield (
+            f"the newest timestamp in the dump, {last}, is the clock: the machine that took the "
+            f"snapshot was behind, at {when}; --now sets another one"
+        )
+
+
+def written(moment: datetime) -> str:
+    """Return a time as Kubernetes writes it, to the second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def moment_of(clock: object, where: str) -> datetime:
+    """Return a clock that was written or given, in UTC; an error names ``where``."""
     try:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ParseError(where, f"is not a JSON value: {error}") from None
-    return hashlib.sha256(text.encode()).hexdigest()
+        if isinstance(clock, str):
+            return parse_time(clock)
+        if isinstance(clock, datetime) and clock.tzinfo is not None:
+            return clock.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    found = str(clock) if isinstance(clock, datetime) else shown(clock)
+    raise InputError(where, f"{found} is not a timestamp", f"{TIMESTAMP}, with a time zone")
+
+
+def given_moment(now: datetime | str | None) -> datetime | None:
+    """Return the clock that the user gave as a time in UTC, None if there is none.
+
+    Raises
+    ------
+    InputError
+        If it is no timestamp.
+    """
+    return None if now is None else moment_of(now, "--now")

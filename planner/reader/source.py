@@ -9,7 +9,8 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -133,24 +134,20 @@ def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
     return Source(where, tuple(texts), digest.hexdigest(), max_bytes)
 
 
-def _wanted(path: Path, where: str) -> Iterable[str]:
-    try:
-        with os.scandir(path) as entries:
-            for entry in entries:
-                is_named_right = entry.name.removesuffix(".gz").endswith(EXTENSIONS)
-                if is_named_right and not entry.name.startswith(".") and not entry.is_dir():
-                    yield entry.name
-    except OSError as error:
-        raise _unreadable(where, error) from None
+def _wanted(path: Path, where: str) -> Iterator[str]:
+    with _reading(where), os.scandir(path) as entries:
+        for entry in entries:
+            is_named_right = entry.name.removesuffix(".gz").endswith(EXTENSIONS)
+            if is_named_right and not entry.name.startswith(".") and not entry.is_dir():
+                yield entry.name
 
 
 def _status(path: Path, where: str) -> os.stat_result:
-    try:
-        return path.stat()
-    except OSError as error:
-        raise _unreadable(where, error) from None
-    except ValueError:  # a NUL in the name
-        raise InputError(where, "is not the name of a file") from None
+    with _reading(where):
+        try:
+            return path.stat()
+        except ValueError:  # a NUL in the name
+            raise InputError(where, "is not the name of a file") from None
 
 
 def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) -> bytes:
@@ -166,14 +163,11 @@ def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) 
         )
     if status.st_size > room:
         raise too_large(where, max_bytes, status.st_size)
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(status.st_size)
-            # A byte first: a stream takes the memory for all that it may read, and most files end.
-            more = stream.read(1)
-            more += _read_up_to(stream, room + 1 - len(data)) if more else b""
-    except OSError as error:
-        raise _unreadable(where, error) from None
+    with _reading(where), path.open("rb") as stream:
+        data = stream.read(status.st_size)
+        # A byte first: a stream takes the memory for all that it may read, and most files end.
+        more = stream.read(1)
+        more += _read_up_to(stream, room + 1 - len(data)) if more else b""
     if more:  # it grew, or does not know how long it is
         data += more
     if len(data) > room:
@@ -185,13 +179,11 @@ def _read_stdin(max_bytes: int) -> bytes:
     stream = sys.stdin
     if stream is None or stream.closed:
         raise InputError(STDIN, "is closed", "a dump on standard input")
-    try:
+    with _reading(STDIN):
         if hasattr(stream, "buffer"):
             data = _read_up_to(stream.buffer, max_bytes + 1)
         else:
             data = stream.read(min(max_bytes, sys.maxsize - 1) + 1).encode()
-    except (OSError, ValueError) as error:
-        raise _unreadable(STDIN, error) from None
     if len(data) > max_bytes:
         raise too_large(STDIN, max_bytes)
     return data
@@ -199,10 +191,8 @@ def _read_stdin(max_bytes: int) -> bytes:
 
 def _read_open(stream: IO[bytes] | IO[str], where: str, max_bytes: int) -> bytes:
     """Read from where an open file stands, as bytes."""
-    try:
+    with _reading(where):
         data = stream.read(min(max_bytes, sys.maxsize - 1) + 1)
-    except (OSError, ValueError) as error:  # a text may not be in its encoding
-        raise _unreadable(where, error) from None
     raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
     if len(raw) > max_bytes:
         raise too_large(where, max_bytes)
@@ -255,12 +245,17 @@ def megabytes(size: int) -> str:
     return f"{size} bytes"
 
 
-def _unreadable(where: str, error: OSError | ValueError) -> InputError:
-    reasons: dict[type[Exception], tuple[str, str]] = {
-        FileNotFoundError: ("there is no such file or directory", ""),
-        PermissionError: ("may not be read", "check the permissions of the file"),
-        IsADirectoryError: ("is a directory", ""),
-    }
-    default = ((error.strerror or "") if isinstance(error, OSError) else "") or str(error)
-    found, hint = reasons.get(type(error), (f"cannot be read: {default}", ""))
-    return InputError(where, found, hint=hint)
+@contextmanager
+def _reading(where: str) -> Iterator[None]:
+    """Say in words why something cannot be read; a text may also not be in its encoding."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        default = ((error.strerror or "") if isinstance(error, OSError) else "") or str(error)
+        reasons: dict[type[Exception], tuple[str, str]] = {
+            FileNotFoundError: ("there is no such file or directory", ""),
+            PermissionError: ("may not be read", "check the permissions of the file"),
+            IsADirectoryError: ("is a directory", ""),
+        }
+        found, hint = reasons.get(type(error), (f"cannot be read: {default}", ""))
+        raise InputError(where, found, hint=hint) from None

@@ -82,7 +82,7 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     fields: list[tuple[str, Any, Any]] = []
     names: dict[str, str] = {}
     for name, info in model.model_fields.items():
-        first, *others = dict.fromkeys((*aliases(info), name))
+        first, *others = dict.fromkeys((*aliases(name, info), name))
         kind = _checked(info.annotation, info.metadata)
         if info.is_required():
             fields.append((name, kind, msgspec.NODEFAULT))

@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
 from planner.reader.items import Item, Kind
 from planner.reader.show import plain
-from planner.state.base import Metadata
-
-_ALWAYS: Final = frozenset({"apiVersion", "kind"})
+from planner.state.base import Metadata, kubernetes_name
 
 
 @dataclass
@@ -24,13 +22,6 @@ class Ignored:
 
     fields: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
-
-
-class _Known(NamedTuple):
-    """The names a model reads, each with the model beneath it, if it is not plain."""
-
-    names: dict[str, type[BaseModel] | None]
-    other: frozenset[str]
 
 
 def unknown_fields(items: Iterable[tuple[Kind, Item]]) -> Counter[str]:
@@ -48,11 +39,7 @@ def unknown_fields(items: Iterable[tuple[Kind, Item]]) -> Counter[str]:
 def known_part(model: type[BaseModel], value: dict[str, Any]) -> dict[str, Any]:
     """Return an object with the fields that are read, at any depth; the metadata stays whole."""
     known = _known(model)
-    return {
-        key: _part(known.names.get(key), each)
-        for key, each in value.items()
-        if key in known.names or key in known.other
-    }
+    return {key: _part(known[key], each) for key, each in value.items() if key in known}
 
 
 def _part(model: type[BaseModel] | None, value: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -70,26 +57,29 @@ def _unknown(path: str, model: type[BaseModel], value: object) -> Iterator[str]:
     elif isinstance(value, dict):
         known = _known(model)
         for key, each in value.items():
-            below = known.names.get(key)
+            below = known.get(key)
             if below is not None:
                 yield from _unknown(f"{path}.{key}", below, each)
-            elif key not in known.names and key not in known.other:
+            elif key not in known:
                 yield f"{path}.{plain(str(key))}"
 
 
 @cache
-def _known(model: type[BaseModel]) -> _Known:
-    names: dict[str, type[BaseModel] | None] = {}
+def _known(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
+    """Return the names a model reads, each with the model beneath it, if it is not plain."""
+    names: dict[str, type[BaseModel] | None] = dict.fromkeys(
+        ("apiVersion", "kind", *getattr(model, "also_read", ()))
+    )
     for name, info in model.model_fields.items():
         below = _model_in(info.annotation)
         below = None if below is Metadata else below
-        names |= dict.fromkeys({name, *aliases(info)}, below)
-    return _Known(names, _ALWAYS.union(getattr(model, "also_read", ())))
+        names |= dict.fromkeys({name, *aliases(name, info)}, below)
+    return names
 
 
-def aliases(info: FieldInfo) -> Iterator[str]:
+def aliases(name: str, info: FieldInfo) -> Iterator[str]:
     """Yield the names under which a field is read besides its own, the one in dumps first."""
-    choices = info.validation_alias
+    choices = info.validation_alias or kubernetes_name(name)  # older pydantic fills it in late
     if isinstance(choices, AliasChoices):
         yield from (choice for choice in choices.choices if isinstance(choice, str))
     elif isinstance(choices, str):

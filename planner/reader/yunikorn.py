@@ -2,7 +2,7 @@
 
 yunikorn_queues.py   queues.yaml in all its forms, and the queues of a dump
 yunikorn_pods.py     who opted out of preemption, from pods and PriorityClasses
-scheduler.py         which documents belong together, and to which scheduler
+yunikorn_files.py    which documents belong together, and to which scheduler
 
 An instance (``queues``, ``nodes``, ``applications``) and the full state dump of the core (the
 same with ``config``) are read. Source: docs/semantics/yunikorn.md §2 and §14; yunikorn-core
@@ -13,25 +13,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 
 from planner.errors import InputError, SchemaError
 from planner.quantity import MAX_INT64
 from planner.reader.complaint import checked, checked_list
 from planner.reader.items import Item, Kind
-from planner.reader.settings import canonical_digest
+from planner.reader.settings import Settings, given_moment, named
 from planner.reader.show import place, shown
-from planner.reader.taken import given_moment
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.reader.yunikorn_files import YuniKornFiles
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
-from planner.reader.yunikorn_queues import (
-    EXPECTED,
-    completed,
-    read_dumped_queues,
-    read_queues,
-)
+from planner.reader.yunikorn_queues import EXPECTED, completed, read_dumped_queues, read_queues
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
@@ -47,15 +40,6 @@ from planner.state.yunikorn import (
     paths_of,
 )
 
-__all__ = [
-    "CONFIG_DIFFERS",
-    "LIMITS_IGNORED",
-    "OPT_OUT_UNKNOWN",
-    "read_queues",
-    "read_yunikorn",
-    "read_yunikorn_objects",
-]
-
 CONFIG_DIFFERS: Final = (
     "queues.yaml beside the state dump differs from the configuration inside: the former is used"
 )
@@ -65,32 +49,18 @@ Json = Mapping[str, Any]
 
 
 def read_yunikorn(
-    files: YuniKornFiles,
-    *,
-    source: str,
-    digest: str,
-    now: datetime | str | None,
-    ignored: Ignored | None,
+    files: YuniKornFiles, settings: Settings, ignored: Ignored | None
 ) -> YuniKornState:
     """Make one state of a dump or instance and what stands beside it.
 
-    Parameters
-    ----------
-    files
-        The documents, sorted.
-    source, digest
-        What to call it, and the SHA-256 that names it.
-    now
-        The clock; without it, that of the instance or the time of the dump.
-    ignored
-        Where to count the fields and kinds that the planner does not read.
+    The clock, unless the user says it, is that of the instance or the time of the dump.
 
     Raises
     ------
     InputError
         If it cannot be used.
     """
-    moment, clock = given_moment(now), None
+    moment, clock = given_moment(settings.now), None
     value, where = files.dump.value, files.dump.where
     if moment is not None:
         clock = to_nanoseconds(moment)
@@ -100,7 +70,7 @@ def read_yunikorn(
     if ignored is not None and isinstance(value, Mapping):
         ignored.kinds.update(files.ignored)
         ignored.fields.update(unknown_fields(_items(value, where, files)))
-    return state.model_copy(update={"source": source, "digest": digest})
+    return state.model_copy(update={"source": settings.source, "digest": settings.digest})
 
 
 def read_yunikorn_objects(
@@ -108,24 +78,17 @@ def read_yunikorn_objects(
 ) -> YuniKornState:
     """Read an instance or a full state dump that is parsed already.
 
-    Parameters
-    ----------
-    value
-        What ``json.load`` returns.
-    where
-        What to call it in messages.
-    digest
-        The SHA-256 that names it; without it, that of its canonical JSON text.
-    now
-        The clock in nanoseconds; without it, that of the instance or the time of the dump.
+    ``where`` is what to call it in messages; without a ``digest``, the SHA-256 of its canonical
+    JSON text names it. ``now`` is in nanoseconds; without it, the clock is that of the instance or
+    the time of the dump.
 
     Raises
     ------
     InputError
         If it cannot be used.
     """
-    known = canonical_digest(value, where) if digest is None else digest
-    return _state(value, where, now, None).model_copy(update={"digest": known})
+    known = named(value, where, digest)
+    return _state(value, where, now, None).model_copy(update={"digest": known.digest})
 
 
 def _state(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -64,16 +65,16 @@ def read(
     files = yunikorn_files(documents)
     if files is None:
         return None
-    source, digest, now, release, requests = settings
-    if release != AUTO or requests != "template":
-        what = "no release of Kueue applies" if release != AUTO else "Kueue recorded no requests"
+    if settings.release != AUTO or settings.requests != "template":
+        of_release = settings.release != AUTO
+        what = "no release of Kueue applies" if of_release else "Kueue recorded no requests"
         raise UnsupportedError(
-            source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
+            settings.source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
         )
     # A tenth of what a small plan of Kueue takes to start.
     from planner.reader.yunikorn import read_yunikorn  # noqa: PLC0415
 
-    return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)
+    return read_yunikorn(files, settings, ignored)
 
 
 def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
@@ -157,12 +158,9 @@ def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
         else:
             ignored[plain(f"{kind}.{group}" if group else kind)] += 1
     if len(queues) > 1:
-        named = [(item, item.value.get("metadata")) for item in queues]
-        queues = [
-            item
-            for item, metadata in named
-            if not isinstance(metadata, dict) or metadata.get("name") != _DEFAULTS
-        ] or queues
+        names = [item.value.get("metadata") for item in queues]
+        is_own = [not isinstance(one, dict) or one.get("name") != _DEFAULTS for one in names]
+        queues = [*compress(queues, is_own)] or queues
     if len(queues) > 1:
         raise _second(queues[0].where, queues[1].where, QUEUES_KEY)
     return YuniKornFiles(dump, next(iter(queues), None), classes, pods, ignored)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, TypeVar
 
 from planner.errors import SchemaError
@@ -35,28 +35,114 @@ _BUILT_IN: Final = "system-"
 Linked = TypeVar("Linked", bound=Claim)
 
 
-@dataclass
 class Pods:
-    """Pods by uid and by namespace/name, and PriorityClasses by name."""
+    """Pods by uid and by namespace/name, and PriorityClasses by name.
 
-    by_uid: dict[str, Pod] = field(default_factory=dict)
-    by_name: dict[str, Pod] = field(default_factory=dict)
-    classes: dict[str, PodPriorityClass] = field(default_factory=dict)
+    It finds those of every ask and allocation, and counts how.
+    """
+
+    def __init__(self) -> None:
+        self.by_uid: dict[str, Pod] = {}
+        self.by_name: dict[str, Pod] = {}
+        self.classes: dict[str, PodPriorityClass] = {}
+        self._found_by_value = 0
+        self._unknown = 0
+        self._missing: Counter[str] = Counter()
+        self._differing: dict[tuple[int, str], list[str]] = {}
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was read that would say who opted out."""
         return not self.classes and not self.by_name
 
-    def of(self, claim: Claim) -> Pod | None:
-        """Return the pod of an ask or allocation: the shim makes the pod's uid its key."""
-        return self.by_uid.get(claim.allocation_key) or self.by_name.get(claim.pod or "")
-
     def add(self, pod: Pod) -> None:
         """Keep a pod."""
         self.by_name[pod.name] = pod
         if pod.metadata.uid:
             self.by_uid[pod.metadata.uid] = pod
+
+    @cached_property
+    def _by_value(self) -> dict[int, list[PodPriorityClass]]:
+        found: dict[int, list[PodPriorityClass]] = {}
+        for one in self.classes.values():
+            found.setdefault(one.value, []).append(one)
+        return found
+
+    @cached_property
+    def _unclassed(self) -> int | None:
+        """The priority of pods that name no class, if that is known."""
+        return None if any(one.global_default for one in self.classes.values()) else 0
+
+    def linked(self, claim: Linked) -> Linked:
+        """Return the claim with its flags."""
+        # The shim makes the uid of a pod the key of its ask or allocation.
+        pod = self.by_uid.get(claim.allocation_key) or self.by_name.get(claim.pod or "")
+        flags = self._by_priority(claim.priority) if pod is None else self._by_pod(pod)
+        stated = claim.x.model_fields_set
+        changed: dict[str, object] = {
+            name: flag for name, flag in flags.items() if name not in stated and not flag
+        }  # both are allowed by default
+        if pod is not None and pod.spec.placement:
+            changed["placement"] = pod.spec.placement
+        if not changed:
+            return claim
+        return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
+
+    def _by_pod(self, pod: Pod) -> dict[str, bool]:
+        """Do as the shim: the pod's own annotation first, then that of its class."""
+        allowed = pod.allow_preempt_self
+        if allowed is None:
+            name = pod.spec.priority_class_name
+            known = self.classes.get(name)
+            if name and known is None and not name.startswith(_BUILT_IN):
+                self._missing[name] += 1
+            allowed = known is None or known.allow_preempt_self
+        return {"allow_preempt_self": allowed, "allow_preempt_other": pod.allow_preempt_other}
+
+    def _by_priority(self, priority: int) -> dict[str, bool]:
+        """Do without a pod: what all classes of its priority agree upon, else the default."""
+        classes = self._by_value.get(priority)
+        if classes is None:
+            self._unknown += priority != self._unclassed
+            return {}
+        self._found_by_value += 1
+        flags = {}
+        for name in _FLAGS:
+            allowed = {bool(getattr(one, name)) for one in classes}
+            # Pods that name no class have this priority, too, and allow both.
+            if priority == self._unclassed:
+                allowed |= {True}
+            if len(allowed) > 1:
+                names = [shown(one.metadata.name) for one in classes]
+                others = ["pods without a PriorityClass"] if priority == self._unclassed else []
+                self._differing[priority, name] = names + others
+            flags[name] = allowed != {False}
+        return flags
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what was guessed."""
+        notes = []
+        if self._found_by_value:
+            notes.append(
+                "asks and allocations without a pod in the dump whose PriorityClass was found by "
+                f"its value: {self._found_by_value}"
+            )
+        if self._unknown:
+            notes.append(
+                "asks and allocations with neither a pod in the dump nor a PriorityClass of their "
+                f"priority, which are taken to allow preemption: {self._unknown}"
+            )
+        for (value, name), names in self._differing.items():
+            notes.append(
+                f"{' and '.join(names)} have value {value} and differ in {_FLAGS[name]}: pods of "
+                "this priority which are not in the dump are taken to allow it"
+            )
+        notes += [
+            f"PriorityClass {shown(name)} was not read; pods that name it and are taken to allow "
+            f"being preempted: {count}"
+            for name, count in self._missing.items()
+        ]
+        return tuple(notes)
 
 
 def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles | None) -> Pods:
@@ -137,100 +223,13 @@ def with_flags(
     """
     if pods.is_empty:
         return tuple(applications), ()
-    linker = _Linker(pods)
     changed = tuple(
         one.model_copy(
             update={
-                "allocations": tuple(linker.linked(claim) for claim in one.allocations),
-                "requests": tuple(linker.linked(claim) for claim in one.requests),
+                "allocations": tuple(pods.linked(claim) for claim in one.allocations),
+                "requests": tuple(pods.linked(claim) for claim in one.requests),
             }
         )
         for one in applications
     )
-    return changed, linker.notes()
-
-
-class _Linker:
-    """Finds the pod or the PriorityClass of every ask and allocation, and counts how."""
-
-    def __init__(self, pods: Pods) -> None:
-        self._pods = pods
-        self._by_value: dict[int, list[PodPriorityClass]] = {}
-        for one in pods.classes.values():
-            self._by_value.setdefault(one.value, []).append(one)
-        has_default = any(one.global_default for one in pods.classes.values())
-        self._unclassed = None if has_default else 0  # the priority of pods that name no class
-        self._found_by_value = 0
-        self._unknown = 0
-        self._missing: Counter[str] = Counter()
-        self._differing: dict[tuple[int, str], list[str]] = {}
-
-    def linked(self, claim: Linked) -> Linked:
-        """Return the claim with its flags."""
-        pod = self._pods.of(claim)
-        flags = self._by_priority(claim.priority) if pod is None else self._by_pod(pod)
-        stated = claim.x.model_fields_set
-        changed: dict[str, object] = {
-            name: flag for name, flag in flags.items() if name not in stated and not flag
-        }  # both are allowed by default
-        if pod is not None and pod.spec.placement:
-            changed["placement"] = pod.spec.placement
-        if not changed:
-            return claim
-        return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
-
-    def _by_pod(self, pod: Pod) -> dict[str, bool]:
-        """Do as the shim: the pod's own annotation first, then that of its class."""
-        allowed = pod.allow_preempt_self
-        if allowed is None:
-            name = pod.spec.priority_class_name
-            known = self._pods.classes.get(name)
-            if name and known is None and not name.startswith(_BUILT_IN):
-                self._missing[name] += 1
-            allowed = known is None or known.allow_preempt_self
-        return {"allow_preempt_self": allowed, "allow_preempt_other": pod.allow_preempt_other}
-
-    def _by_priority(self, priority: int) -> dict[str, bool]:
-        """Do without a pod: what all classes of its priority agree upon, else the default."""
-        classes = self._by_value.get(priority)
-        if classes is None:
-            self._unknown += priority != self._unclassed
-            return {}
-        self._found_by_value += 1
-        flags = {}
-        for name in _FLAGS:
-            allowed = {bool(getattr(one, name)) for one in classes}
-            # Pods that name no class have this priority, too, and allow both.
-            if priority == self._unclassed:
-                allowed |= {True}
-            if len(allowed) > 1:
-                names = [shown(one.metadata.name) for one in classes]
-                others = ["pods without a PriorityClass"] if priority == self._unclassed else []
-                self._differing[priority, name] = names + others
-            flags[name] = allowed != {False}
-        return flags
-
-    def notes(self) -> tuple[str, ...]:
-        """Say what was guessed."""
-        notes = []
-        if self._found_by_value:
-            notes.append(
-                "asks and allocations without a pod in the dump whose PriorityClass was found by "
-                f"its value: {self._found_by_value}"
-            )
-        if self._unknown:
-            notes.append(
-                "asks and allocations with neither a pod in the dump nor a PriorityClass of their "
-                f"priority, which are taken to allow preemption: {self._unknown}"
-            )
-        for (value, name), names in self._differing.items():
-            notes.append(
-                f"{' and '.join(names)} have value {value} and differ in {_FLAGS[name]}: pods of "
-                "this priority which are not in the dump are taken to allow it"
-            )
-        notes += [
-            f"PriorityClass {shown(name)} was not read; pods that name it and are taken to allow "
-            f"being preempted: {count}"
-            for name, count in self._missing.items()
-        ]
-        return tuple(notes)
+    return changed, pods.notes()

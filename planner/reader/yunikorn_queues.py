@@ -43,10 +43,10 @@ class DumpedQueue(Schema):
 
     queuename: str
     partition: str = ""
-    is_leaf: Bool = Field(default=False, alias="isLeaf")
+    is_leaf: Bool = False
     properties: dict[str, str] = Field(default_factory=dict)
-    max_resource: Resource = Field(default_factory=dict, alias="maxResource")
-    guaranteed_resource: Resource = Field(default_factory=dict, alias="guaranteedResource")
+    max_resource: Resource = Field(default_factory=dict)
+    guaranteed_resource: Resource = Field(default_factory=dict)
     children: Annotated[tuple[DumpedQueue, ...], BeforeValidator(none_is_empty)] = ()
 
     @model_validator(mode="before")
@@ -73,14 +73,8 @@ class DumpedPartition(Schema):
     """A partition object of a state dump."""
 
     name: str
-    preemption_enabled: Bool = Field(default=True, alias="preemptionEnabled")
-    quota_preemption_enabled: Bool = Field(default=False, alias="quotaPreemptionEnabled")
-
-    def switches(self) -> PreemptionSwitches:
-        """Return its switches as queues.yaml would have them."""
-        return PreemptionSwitches(
-            enabled=self.preemption_enabled, quotapreemptionenabled=self.quota_preemption_enabled
-        )
+    preemption_enabled: Bool = True
+    quota_preemption_enabled: Bool = False
 
 
 def read_queues(value: object, where: str) -> QueuesConfig:
@@ -124,7 +118,12 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     """
     objects = checked_list(DumpedQueue, value, "queues", where, "queuename")
     dumped = checked_list(DumpedPartition, value, "partitions", where, "name")
-    switches = {one.name: one.switches() for one in dumped}
+    switches = {
+        one.name: PreemptionSwitches(
+            enabled=one.preemption_enabled, quotapreemptionenabled=one.quota_preemption_enabled
+        )
+        for one in dumped
+    }
     first = next(iter(switches), DEFAULT_PARTITION)
     partitions = tuple(
         PartitionConfig(

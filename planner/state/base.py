@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
+    AliasGenerator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,6 +25,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from planner.quantity import SUFFIXES, QuantityError, format_quantity, parse_quantity
@@ -42,6 +44,11 @@ _LARGEST_NUMBER: Final = 10**300
 """Python refuses to write very long integers, and no float beyond this is a quantity."""
 
 
+def kubernetes_name(field: str) -> Any:  # noqa: ANN401 - what pydantic asks for has no None
+    """Return what Kubernetes calls a field, ``minCount`` for ``min_count``; None if the same."""
+    return to_camel(field) if "_" in field else None  # to look for one name twice takes its time
+
+
 class Schema(BaseModel):
     """A frozen piece of a Kubernetes object.
 
@@ -52,7 +59,12 @@ class Schema(BaseModel):
     # A least length, even of 0, makes pydantic look into every string: one with half a
     # surrogate pair, which no terminal or file could take, is refused.
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="ignore", populate_by_name=True, str_min_length=0, defer_build=True
+        frozen=True,
+        extra="ignore",
+        populate_by_name=True,
+        str_min_length=0,
+        defer_build=True,
+        alias_generator=AliasGenerator(kubernetes_name),
     )
 
     wrong_as_a_whole: ClassVar[Callable[[Any], bool] | None] = None
@@ -81,6 +93,13 @@ def forget_what_was_said(*parts: Schema) -> None:
     """
     for part in parts:
         object.__setattr__(part, "__pydantic_fields_set__", _NOTHING_SAID)
+
+
+def slim(whole: Any) -> None:  # noqa: ANN401 - an object with metadata, spec and status
+    """Give back memory that reading took and nobody needs; what is shared is slim already."""
+    status = whole.status
+    conditions = getattr(status, "conditions", ())
+    forget_what_was_said(whole, whole.metadata, whole.spec, status, *conditions)
 
 
 class KubernetesObject(Schema):
@@ -213,7 +232,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=253)]
 class Owner(Schema):
     """One entry of ``metadata.ownerReferences``."""
 
-    api_version: str = Field(default="", alias="apiVersion")
+    api_version: str = ""
     kind: str = ""
     uid: str = ""
 
@@ -239,16 +258,30 @@ class Metadata(Schema):
     name: Name
     namespace: str = ""
     uid: str = ""
-    resource_version: Annotated[str, BeforeValidator(_text_or_nothing)] = Field(
-        default="", alias="resourceVersion"
-    )
-    creation_timestamp: Time | None = Field(default=None, alias="creationTimestamp")
-    deletion_timestamp: Time | None = Field(default=None, alias="deletionTimestamp")
+    resource_version: Annotated[str, BeforeValidator(_text_or_nothing)] = ""
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
     owners: Annotated[tuple[Owner, ...], BeforeValidator(_owning_workloads)] = Field(
         default=(), alias="ownerReferences"
     )
     labels: dict[str, str] = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
+
+
+class NamedObject(KubernetesObject):
+    """An object with a name, in a namespace or not."""
+
+    metadata: Metadata
+
+    @property
+    def name(self) -> str:
+        """Its name, without a namespace."""
+        return self.metadata.name
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``, as users and Kueue write it."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
 
 
 class Condition(Schema):
@@ -258,7 +291,7 @@ class Condition(Schema):
     status: str = "Unknown"
     reason: str = ""
     message: str = ""
-    last_transition_time: Time | None = Field(default=None, alias="lastTransitionTime")
+    last_transition_time: Time | None = None
 
     @property
     def is_true(self) -> bool:

@@ -12,26 +12,10 @@ from pydantic import Field
 from planner.errors import UnsupportedError
 from planner.state.kueue_configuration import Configuration
 from planner.state.kueue_release import Release
-from planner.state.kueue_topology import (
-    HOST,
-    PLACED,
-    ExistingPodSpec,
-    Node,
-    Pod,
-    PodContainer,
-    Topology,
-)
-from planner.state.kueue_workload import (
-    API_GROUP,
-    BOOST_ANNOTATION,
-    MAIN_POD_SET,
-    Workload,
-    WorkloadSpec,
-    remarks_of,
-)
-from planner.state.kueue_workloads import Changes, Facts, Held, Layout, Workloads
+from planner.state.kueue_topology import HOST, Node, Pod, Topology
+from planner.state.kueue_workload import API_GROUP, Workload
+from planner.state.kueue_workloads import Changes, Workloads
 from planner.state.pods import (
-    Deployment,
     DeviceClass,
     Event,
     PodDisruptionBudget,
@@ -53,41 +37,21 @@ from planner.state.record import AnyState
 
 __all__ = [
     "API_GROUP",
-    "BOOST_ANNOTATION",
     "HOST",
-    "MAIN_POD_SET",
-    "PLACED",
-    "AdmissionCheck",
     "Changes",
     "ClusterQueue",
-    "Cohort",
     "Configuration",
-    "Deployment",
-    "DeviceClass",
-    "Event",
-    "ExistingPodSpec",
-    "Facts",
-    "Held",
-    "Layout",
     "LimitRange",
     "LocalQueue",
-    "Namespace",
     "Node",
     "Pod",
-    "PodContainer",
-    "PodDisruptionBudget",
-    "PriorityClass",
-    "ResourceClaimTemplate",
     "ResourceFlavor",
-    "ResourceSlice",
     "RuntimeClass",
     "State",
     "Topology",
     "Workload",
-    "WorkloadSpec",
     "Workloads",
     "of_kueue",
-    "remarks_of",
 ]
 
 

@@ -6,49 +6,12 @@ from typing import Any, Final, Literal
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
-from planner.state.kueue_release import NEWEST, KnownBy, Release, Rules
+from planner.state.kueue_release import DECIDING, NEWEST, KnownBy, Release, Rules
 from planner.state.pods import DeviceSelector
 from planner.state.record import RequestsFrom
 
-FEATURE_GATES: Final[dict[str, bool]] = {
-    "AdmissionFairSharing": True,
-    "AdmissionGatedBy": True,
-    "ConcurrentAdmission": False,
-    "ElasticJobsViaWorkloadSlices": True,
-    "FairSharingPreemptWithinNominal": True,
-    "FairSharingPrioritizeNonBorrowing": True,
-    "FairSharingReevaluatePreemptionCandidates": False,
-    "FlavorFungibility": True,
-    "FlavorFungibilityImplicitPreferenceDefault": False,
-    "FlavorFungibilityPreserveScanProgress": True,
-    "HierarchicalCohorts": True,
-    "KueueDRAIntegration": True,
-    "KueueDRAIntegrationConsumableCapacity": False,
-    "KueueDRAIntegrationExtendedResource": True,
-    "KueueDRAIntegrationPartitionableDevices": True,
-    "KueueDRARejectWorkloadsWhenDRADisabled": True,
-    "LendingLimit": True,
-    "MultiKueueOrchestratedPreemption": False,
-    "PartialAdmission": True,
-    "PrioritizePreemptorWorkloads": False,
-    "PriorityBoost": False,
-    "PrioritySortingWithinCohort": True,
-    "QuotaCheckStrategy": True,
-    "ReclaimablePods": True,
-    "RecomputeAssignmentUponPreemptionTargetsOverlap": True,
-    "SchedulerTimestampPreemptionBuffer": False,
-    "SchedulingEquivalenceHashing": True,
-    "TASBalancedPlacement": False,
-    "TASHandleOverlappingFlavors": True,
-    "TASProfileMixed": True,
-    "TASRecomputeAssignmentWithinSchedulingCycle": True,
-    "TASRespectNodeAffinityPreferred": False,
-    "TopologyAwareScheduling": True,
-    "UnadmittedWorkloadsObservability": True,
-    "WorkloadPriorityClassDefaulting": True,
-}
-"""The gates that change what the planner decides, with the defaults of the newest rules (kueue
-ff69552e, pkg/features/kube_features.go); ``planner/state/kueue_release.py`` has those of all."""
+FEATURE_GATES: Final = {name: NEWEST.default(name, {}) for name in DECIDING}
+"""The gates that change what the planner decides, with the defaults of the newest rules."""
 
 Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 
@@ -79,7 +42,7 @@ class FairSharing(Schema):
 class AdmissionFairSharing(Schema):
     """Admission fair sharing; its presence means on. Resources without a weight weigh 1."""
 
-    resource_weights: dict[str, float] = Field(default_factory=dict, alias="resourceWeights")
+    resource_weights: dict[str, float] = Field(default_factory=dict)
 
 
 class RequeuingStrategy(Schema):
@@ -91,10 +54,8 @@ class RequeuingStrategy(Schema):
 class WaitForPodsReady(Schema):
     """Whether admission waits until all that holds quota is ready, and how evicted ones requeue."""
 
-    block_admission: Bool = Field(default=False, alias="blockAdmission")
-    requeuing_strategy: RequeuingStrategy = Field(
-        default=RequeuingStrategy.blank(), alias="requeuingStrategy"
-    )
+    block_admission: Bool = False
+    requeuing_strategy: RequeuingStrategy = RequeuingStrategy.blank()
 
 
 class Transformation(Schema):
@@ -102,7 +63,7 @@ class Transformation(Schema):
 
     input: str
     strategy: Literal["Retain", "Replace"] = "Retain"
-    multiply_by: str = Field(default="", alias="multiplyBy")
+    multiply_by: str = ""
     outputs: dict[str, Quantity] = Field(default_factory=dict)
 
 
@@ -111,14 +72,14 @@ class CounterSource(Schema):
 
     driver: str = ""
     name: str = ""
-    device_selector: DeviceSelector = Field(default=DeviceSelector.blank(), alias="deviceSelector")
+    device_selector: DeviceSelector = DeviceSelector.blank()
 
 
 class CapacitySource(Schema):
     """A capacity of the devices of a driver that is charged instead of their number."""
 
     driver: str = ""
-    resource_name: str = Field(default="", alias="resourceName")
+    resource_name: str = ""
 
 
 class DeviceSource(Schema):
@@ -132,7 +93,7 @@ class DeviceClassMapping(Schema):
     """The name under which devices of some classes count as a resource."""
 
     name: str
-    device_class_names: tuple[str, ...] = Field(default=(), alias="deviceClassNames")
+    device_class_names: tuple[str, ...] = ()
     sources: tuple[DeviceSource, ...] = ()
 
 
@@ -141,12 +102,8 @@ class ResourceSettings(Schema):
 
     exclude_prefixes: tuple[str, ...] = Field(default=(), alias="excludeResourcePrefixes")
     transformations: tuple[Transformation, ...] = ()
-    quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = Field(
-        default="BlockUndeclared", alias="quotaCheckStrategy"
-    )
-    device_class_mappings: tuple[DeviceClassMapping, ...] = Field(
-        default=(), alias="deviceClassMappings"
-    )
+    quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = "BlockUndeclared"
+    device_class_mappings: tuple[DeviceClassMapping, ...] = ()
 
 
 def _is_switched_off(key: str, item: object) -> bool:
@@ -162,13 +119,11 @@ class Configuration(KubernetesObject):
     no Configuration says.
     """
 
-    fair_sharing: FairSharing | None = Field(default=None, alias="fairSharing")
-    feature_gates: dict[str, Bool] = Field(default_factory=dict, alias="featureGates")
-    wait_for_pods_ready: WaitForPodsReady | None = Field(default=None, alias="waitForPodsReady")
+    fair_sharing: FairSharing | None = None
+    feature_gates: dict[str, Bool] = Field(default_factory=dict)
+    wait_for_pods_ready: WaitForPodsReady | None = None
     resources: ResourceSettings = ResourceSettings.blank()
-    admission_fair_sharing: AdmissionFairSharing | None = Field(
-        default=None, alias="admissionFairSharing"
-    )
+    admission_fair_sharing: AdmissionFairSharing | None = None
     # Private: no Configuration says these, and none that is written shows them.
     _release: Release = PrivateAttr(default_factory=lambda: NEWEST)  # a default is copied
     _release_known_by: KnownBy = PrivateAttr(default="assumed")

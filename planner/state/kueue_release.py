@@ -7,7 +7,7 @@ pkg/features/kube_features.go at the tags v0.15.0 to v0.19.2 and at ff69552e.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
@@ -29,191 +29,75 @@ the labels of its chart, the feature gates that are set; or not at all, and the 
 class Switch(NamedTuple):
     """A rule that not all releases have.
 
-    ``name`` is its field in ``Rules``; ``number`` and ``source`` are those of the page. ``since``
-    has, for each series from 0.15 to 0.20, the first patch with the rule; a dash for none.
+    ``name`` is its field in ``Rules``. ``since`` has, for each series from 0.15 to 0.20, the first
+    patch with the rule; a dash for none.
     """
 
     name: str
-    number: str
-    since: str
-    source: str
-    title: str
+    since: Sequence[str]
 
     def holds(self, minor: int, patch: int) -> bool:
         """Say whether a release has the rule."""
-        first = self.since.split()[_column(minor)]
+        first = self.since[_column(minor)]
         return first != "-" and patch >= int(first)
 
 
-SWITCHES: Final = (
-    Switch(
-        "preference_as_named",
-        "1",
-        "- 2 0 0 0 0",
-        "#9464",
-        "the two preferences of flavorFungibility mean what they are called, not the other one",
-    ),
-    Switch(
-        "borrowing_by_request",
-        "4",
-        "8 5 0 0 0 0",
-        "#10149",
-        "fair sharing orders entries by whether they borrow of what they ask for",
-    ),
-    Switch(
-        "prunes_by_borrowing",
-        "5",
-        "- - 0 0 0 0",
-        "#9738",
-        "fair sharing leaves out queues that do not borrow, not those whose share is 0",
-    ),
-    Switch(
-        "searches_without_cohort",
-        "6",
-        "- - - 0 0 0",
-        "#10891",
-        "fair sharing ends its search in a ClusterQueue without a cohort, instead of crashing",
-    ),
-    Switch(
-        "no_candidates_last",
-        "9",
-        "- - - 5 1 0",
-        "#13616",
-        "a flavor in which nobody can be preempted ranks below every other that is left",
-    ),
-    Switch(
-        "own_label_keys",
-        "10",
-        "- - 6 2 0 0",
-        "#12449",
-        "a selector is held against the label keys of the flavor itself, not of its whole group",
-    ),
-    Switch(
-        "skips_undeclared_zero",
-        "11",
-        "- 0 0 0 0 0",
-        "#8241",
-        "a request of 0 for a resource that the ClusterQueue does not cover is skipped",
-    ),
-    Switch(
-        "drops_zero_requests",
-        "11b",
-        "- - 0 0 0 0",
-        "#8863",
-        "requests of 0 play no part in the search for victims",
-    ),
-    Switch(
-        "pods_outside_search",
-        "12",
-        "- - - 5 1 0",
-        "#13300",
-        "the search for victims does not count pods, a quota on which is then starved for",
-    ),
-    Switch(
-        "saturates",
-        "14",
-        "- - - 0 0 0",
-        "#11156",
-        "a quota can be Unlimited, and sums stop at the largest number instead of wrapping around",
-    ),
-    Switch(
-        "saturates_wanted",
-        "14",
-        "- 8 3 0 0 0",
-        "#11137",
-        "what podsets ask for together stops at the largest number where it is tested",
-    ),
-    Switch(
-        "clamps_reclaimable",
-        "27a",
-        "- - 7 3 0 0",
-        "#13178",
-        "no more pods are reclaimed than there are, so that nothing is used below 0",
-    ),
-    Switch(
-        "frees_finished",
-        "23",
-        "4 1 0 0 0 0",
-        "#8919",
-        "finished and deactivated workloads give their quota back at once",
-    ),
-    Switch(
-        "reads_pod_level",
-        "27b",
-        "- - 7 3 0 0",
-        "#12334",
-        "requests for a whole pod are read as Kubernetes means them",
-    ),
-    Switch(
-        "floors_requests",
-        "27b",
-        "- - - 5 1 0",
-        "#12838",
-        "a request of less than nothing counts as 0",
-    ),
-    Switch(
-        "multiplies_transformed",
-        "26",
-        "- 0 0 0 0 0",
-        "#7599",
-        "multiplyBy of a resource transformation is obeyed",
-    ),
-    Switch(
-        "transforms_exactly",
-        "26",
-        "- - 7 3 0 0",
-        "#12953",
-        "resource transformations multiply exact amounts, not those rounded up to whole units",
-    ),
-    Switch(
-        "transforms_apart",
-        "26",
-        "- - - 5 1 0",
-        "#13986",
-        "what transformations make of a resource is added to what is asked for of it",
-    ),
-    Switch(
-        "waits_for_replacement",
-        "24",
-        "- - 7 3 0 0",
-        "#12768",
-        "a workload that waits for replacement pods stands in no queue",
-    ),
-    Switch(
-        "takes_one_kind_of_check",
-        "29",
-        "- 0 0 0 0 0",
-        "#8451",
-        "a ClusterQueue with admission checks of MultiKueue and ProvisioningRequest is inactive",
-    ),
-    Switch(
-        "counts_slices_once",
-        "31",
-        "5 2 0 0 0 0",
-        "#9322",
-        "a slice that replaces another takes what it has more, not all that it asks for",
-    ),
-    Switch(
-        "replaces_in_own_namespace",
-        "31",
-        "- - 8 4 0 0",
-        "#13071",
-        "a slice replaces one of its own namespace only",
-    ),
-    Switch(
-        "says_why_requeued",
-        "22",
-        "- - - 0 0 0",
-        "#9698",
-        "what goes back to its queue says that it does not fit, or that nobody can be preempted",
-    ),
-    Switch(
-        "says_why_unadmitted",
-        "3.1",
-        "- - - 5 0 0",
-        "pkg/cache/queue/cluster_queue.go",
-        "the condition QuotaReserved says for what a workload waits",
-    ),
+# Two lines a rule: its name, the number and source of the page, its first patch in each series; and
+# what it is.
+_SWITCHES: Final = """
+preference_as_named       1    #9464                             - 2 0 0 0 0
+    the two preferences of flavorFungibility mean what they are called, not the other one
+borrowing_by_request      4    #10149                            8 5 0 0 0 0
+    fair sharing orders entries by whether they borrow of what they ask for
+prunes_by_borrowing       5    #9738                             - - 0 0 0 0
+    fair sharing leaves out queues that do not borrow, not those whose share is 0
+searches_without_cohort   6    #10891                            - - - 0 0 0
+    fair sharing ends its search in a ClusterQueue without a cohort, instead of crashing
+no_candidates_last        9    #13616                            - - - 5 1 0
+    a flavor in which nobody can be preempted ranks below every other that is left
+own_label_keys            10   #12449                            - - 6 2 0 0
+    a selector is held against the label keys of the flavor itself, not of its whole group
+skips_undeclared_zero     11   #8241                             - 0 0 0 0 0
+    a request of 0 for a resource that the ClusterQueue does not cover is skipped
+drops_zero_requests       11b  #8863                             - - 0 0 0 0
+    requests of 0 play no part in the search for victims
+pods_outside_search       12   #13300                            - - - 5 1 0
+    the search for victims does not count pods, a quota on which is then starved for
+saturates                 14   #11156                            - - - 0 0 0
+    a quota can be Unlimited, and sums stop at the largest number instead of wrapping around
+saturates_wanted          14   #11137                            - 8 3 0 0 0
+    what podsets ask for together stops at the largest number where it is tested
+clamps_reclaimable        27a  #13178                            - - 7 3 0 0
+    no more pods are reclaimed than there are, so that nothing is used below 0
+frees_finished            23   #8919                             4 1 0 0 0 0
+    finished and deactivated workloads give their quota back at once
+reads_pod_level           27b  #12334                            - - 7 3 0 0
+    requests for a whole pod are read as Kubernetes means them
+floors_requests           27b  #12838                            - - - 5 1 0
+    a request of less than nothing counts as 0
+multiplies_transformed    26   #7599                             - 0 0 0 0 0
+    multiplyBy of a resource transformation is obeyed
+transforms_exactly        26   #12953                            - - 7 3 0 0
+    resource transformations multiply exact amounts, not those rounded up to whole units
+transforms_apart          26   #13986                            - - - 5 1 0
+    what transformations make of a resource is added to what is asked for of it
+waits_for_replacement     24   #12768                            - - 7 3 0 0
+    a workload that waits for replacement pods stands in no queue
+takes_one_kind_of_check   29   #8451                             - 0 0 0 0 0
+    a ClusterQueue with admission checks of MultiKueue and ProvisioningRequest is inactive
+counts_slices_once        31   #9322                             5 2 0 0 0 0
+    a slice that replaces another takes what it has more, not all that it asks for
+replaces_in_own_namespace 31   #13071                            - - 8 4 0 0
+    a slice replaces one of its own namespace only
+says_why_requeued         22   #9698                             - - - 0 0 0
+    what goes back to its queue says that it does not fit, or that nobody can be preempted
+says_why_unadmitted       3.1  pkg/cache/queue/cluster_queue.go  - - - 5 0 0
+    the condition QuotaReserved says for what a workload waits
+"""
+
+SWITCHES: Final = tuple(
+    Switch(name, since)
+    for name, _, _, *since in map(str.split, _SWITCHES.strip().splitlines()[::2])
 )
 """All that decide something here, in the order of docs/semantics/kueue-releases.md §2.
 
@@ -262,19 +146,10 @@ class Gate(NamedTuple):
 
 
 class Release(NamedTuple):
-    """A release of Kueue with its rules.
+    """A release of Kueue with the rules that hold and the feature gates that it knows.
 
-    Attributes
-    ----------
-    name
-        Such as 0.18.6, or ``main`` for the newest rules that are known.
-    rules
-        Which rule switches hold.
-    gates
-        The feature gates that it knows.
-    known
-        Whether this very patch was looked at; else its rules are those of the last one before
-        that was.
+    ``name`` is such as 0.18.6, or ``main`` for the newest rules that are known; ``known`` says that
+    this very patch was looked at: else its rules are those of the last one before that was.
     """
 
     name: str
@@ -295,17 +170,6 @@ class Release(NamedTuple):
         group = given.get({"a": "AllAlpha", "b": "AllBeta"}.get(found.stage, ""))
         return found.default if group is None or found.locked else group
 
-    def refusal(self, gate: str, *, value: bool) -> str:
-        """Say why Kueue would not start with a gate at a value; nothing if it would."""
-        found = self.gates.get(gate)
-        if gate in _GROUPS:
-            return ""
-        if found is None:
-            return "is no feature gate there" if self.known else ""
-        if found.locked and found.default != value:
-            return f"is locked to {str(found.default).lower()}"
-        return ""
-
     def unmet(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
         """Yield the gates that are on without another that each needs; Kueue does not start so."""
 
@@ -320,9 +184,12 @@ class Release(NamedTuple):
     def refusals(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
         """Yield the gates with which Kueue would not start, each with the reason."""
         for gate, value in given.items():
-            reason = self.refusal(gate, value=value)
-            if reason:
-                yield gate, reason
+            found = self.gates.get(gate)
+            if found is None:
+                if self.known and gate not in _GROUPS:
+                    yield gate, "is no feature gate there"
+            elif found.locked and found.default != value:
+                yield gate, f"is locked to {str(found.default).lower()}"
 
 
 NEEDED: Final = {
@@ -394,20 +261,23 @@ def _gates(minor: int, patch: int) -> dict[str, Gate]:
         # Steps stand in the order of patches: the last one that has come counts.
         for step in steps:
             if step is not None and patch >= int(step["patch"] or 0):
-                found[name] = Gate(step["sign"] == "+", step["stage"], bool(step["locked"]))
+                found[name.rstrip("*")] = Gate(
+                    step["sign"] == "+", step["stage"], bool(step["locked"])
+                )
     return found
 
 
 _STEP: Final = re.compile(r"(?P<sign>[+-])(?P<stage>[abdg])(?P<locked>L?)(?P<patch>\d*)")
 
 # One row a gate, one column a series from 0.15 to 0.20: + on, - off, then the stage, L where it
-# is locked, and the first patch unless that is 0; a dot where it does not exist.
+# is locked, and the first patch unless that is 0; a dot where it does not exist. With a star: it
+# changes what the planner decides.
 _GATES: Final = """
-AdmissionFairSharing                              +b  +b  +b  +b  +b  +b
-AdmissionGatedBy                                  .   .   -a  -a  +b  +b
+AdmissionFairSharing*                             +b  +b  +b  +b  +b  +b
+AdmissionGatedBy*                                 .   .   -a  -a  +b  +b
 AssignQueueLabelsForPods                          .   .   +b  +b  +b  +b
 CleanupProvisioningRequestsOnEviction             .   .   +b7 +b3 +b  +b
-ConcurrentAdmission                               .   .   .   -a  -a  -a
+ConcurrentAdmission*                              .   .   .   -a  -a  -a
 ConfigurablePreemptions                           .   .   .   .   .   -a
 ConfigurableResourceTransformations               +gL .   .   .   .   .
 CustomMetricLabels                                .   .   -a  -a  -a  -a
@@ -415,25 +285,25 @@ DRAExtendedResources                              .   .   -a  -dL .   .
 DeferRayServiceFinalizationForRedisCleanup        .   .   +b7 +b3 +b  +b
 DisableWaitForPodsReady                           .   .   .   .   -a  -a
 DynamicResourceAllocation                         -a  -a  -a  -dL .   .
-ElasticJobsViaWorkloadSlices                      -a  -a  -a  +b  +b  +b
+ElasticJobsViaWorkloadSlices*                     -a  -a  -a  +b  +b  +b
 ElasticJobsViaWorkloadSlicesWithTAS               .   .   -a  -a  -a  -a
 FailureRecoveryPolicy                             -a  -a  -a  -a  -a  -a
-FairSharingPreemptWithinNominal                   +b6 +b3 +b  +b  +b  +b
-FairSharingPrioritizeNonBorrowing                 +b5 +b2 +b  +b  +b  +b
-FairSharingReevaluatePreemptionCandidates         .   .   .   -a7 -a3 -a
+FairSharingPreemptWithinNominal*                  +b6 +b3 +b  +b  +b  +b
+FairSharingPrioritizeNonBorrowing*                +b5 +b2 +b  +b  +b  +b
+FairSharingReevaluatePreemptionCandidates*        .   .   .   -a7 -a3 -a
 FastQuotaReleaseInPodIntegration                  .   .   -a  -a  -a  -a
 FinishOrphanedWorkloads                           .   +b6,-a8 +b1,-a3 +b  +b  +b
-FlavorFungibility                                 +b  +b  +b  +b  +b  +b
-FlavorFungibilityImplicitPreferenceDefault        -d  -d4 .   .   .   .
-FlavorFungibilityPreserveScanProgress             .   .   .   +b5 +b1 +b
-HierarchicalCohorts                               +b  +b  +gL +gL +gL .
-KueueDRAIntegration                               .   .   .   +b  +b  +b
-KueueDRAIntegrationConsumableCapacity             .   .   .   .   -a  -a
-KueueDRAIntegrationExtendedResource               .   .   .   -a  +b  +b
-KueueDRAIntegrationPartitionableDevices           .   .   .   -a  +b  +b
-KueueDRARejectWorkloadsWhenDRADisabled            .   .   .   +b  +b  +b
+FlavorFungibility*                                +b  +b  +b  +b  +b  +b
+FlavorFungibilityImplicitPreferenceDefault*       -d  -d4 .   .   .   .
+FlavorFungibilityPreserveScanProgress*            .   .   .   +b5 +b1 +b
+HierarchicalCohorts*                              +b  +b  +gL +gL +gL .
+KueueDRAIntegration*                              .   .   .   +b  +b  +b
+KueueDRAIntegrationConsumableCapacity*            .   .   .   .   -a  -a
+KueueDRAIntegrationExtendedResource*              .   .   .   -a  +b  +b
+KueueDRAIntegrationPartitionableDevices*          .   .   .   -a  +b  +b
+KueueDRARejectWorkloadsWhenDRADisabled*           .   .   .   +b  +b  +b
 LWSImmutableGroupSize                             .   .   .   +b5 +b1 +b
-LendingLimit                                      +b  +b  +gL +gL .   .
+LendingLimit*                                     +b  +b  +gL +gL .   .
 LocalQueueDefaulting                              +b  +b  +gL +gL .   .
 LocalQueueMetrics                                 -a  -a  +b  +b  +b  +b
 ManagedJobsNamespaceSelectorAlwaysRespected       +b  +b  +b  +b  +gL +gL
@@ -448,62 +318,65 @@ MultiKueueIncrementalDispatcherConfig             .   .   .   .   +b  +b
 MultiKueueIncrementalDispatcherRespectConfigOrder .   .   .   .   +b  +b
 MultiKueueKubeConfigPathValidation                .   .   .   .   -a  +b
 MultiKueueManagerQuotaAutomation                  .   .   .   -a  -a  -a
-MultiKueueOrchestratedPreemption                  .   .   -a  -a  -a  -a
+MultiKueueOrchestratedPreemption*                 .   .   -a  -a  -a  -a
 MultiKueueRedoAdmissionOnEvictionInWorker         .   +b  +b  +gL +gL .
 MultiKueueRemoteSpecSync                          .   .   .   +b5 +b1 +b
 MultiKueueWaitForWorkloadAdmitted                 +b3 +b  +b  +gL +gL .
 ObjectRetentionPolicies                           +b  +b  +gL +gL +gL .
-PartialAdmission                                  +b  +b  +b  +b  +b  +b
+PartialAdmission*                                 +b  +b  +b  +b  +b  +b
 PodIntegrationValidateGroupOwner                  .   .   .   +b6 +b2 +b
-PrioritizePreemptorWorkloads                      .   .   .   -a6 -a2 -a
-PriorityBoost                                     .   .   -a  -a  -a  -a
-PrioritySortingWithinCohort                       +b  +b  +b  +b  +b  +b
+PrioritizePreemptorWorkloads*                     .   .   .   -a6 -a2 -a
+PriorityBoost*                                    .   .   -a  -a  -a  -a
+PrioritySortingWithinCohort*                      +b  +b  +b  +b  +b  +b
 PropagateBatchJobLabelsToWorkload                 +b  +b  +gL +gL +gL .
-QuotaCheckStrategy                                .   .   .   -a  +b  +b
-ReclaimablePods                                   +b  +b  +b  +b  +b  +b
-RecomputeAssignmentUponPreemptionTargetsOverlap   .   .   .   -a5 -a1 +b
+QuotaCheckStrategy*                               .   .   .   -a  +b  +b
+ReclaimablePods*                                  +b  +b  +b  +b  +b  +b
+RecomputeAssignmentUponPreemptionTargetsOverlap*  .   .   .   -a5 -a1 +b
 RejectUpdatesToCQWithInvalidOnFlavors             .   -a6 -a1 -a  -a  -a
 RemoveFinalizersWithStrictPatch                   +b4 +b1 +b  +b  +b  +b
 SanitizePodSets                                   +b  +b  +gL +gL .   .
 SchedulerLibraryIntegration                       .   .   .   .   -a  -a
 SchedulerLongRequeueInterval                      -a6 -a3 -a  -a  -a  .
-SchedulerTimestampPreemptionBuffer                -a6 -a3 -a  -a  -a  .
-SchedulingEquivalenceHashing                      +b6,-b7 +b3,-b4 -b  +b  +b  +b
+SchedulerTimestampPreemptionBuffer*               -a6 -a3 -a  -a  -a  .
+SchedulingEquivalenceHashing*                     +b6,-b7 +b3,-b4 -b  +b  +b  +b
 ShortWorkloadNames                                -a8 -a5 -a  -a  -a  -a
 SkipAncestorCheckForDeletedWorkloads              .   .   .   +b5 +b1 +b
 SkipFinalizersForPodsSuspendedByParent            +b3 +b  +b  +gL +gL .
 SkipReassignmentForPodOwnedWorkloads              .   .   -a8 -a4 +b  +b
 SparkApplicationIntegration                       .   .   -a  -a  -a  -a
 TASAssignmentsEncodingByHostnamePrefix            .   .   .   .   +b  +b
-TASBalancedPlacement                              -a  -a  -a  -a  -a  -a
+TASBalancedPlacement*                             -a  -a  -a  -a  -a  -a
 TASCacheNodeMatchResults                          .   .   +b8 +b4 +b  +b
 TASCacheTopologyTree                              .   .   .   -a6 -a2 +b
 TASCachingRemainingResources                      .   .   +b8 +b4 +b  +b
 TASFailedNodeReplacement                          +b  +b  +b  +b  +b  +b
 TASFailedNodeReplacementFailFast                  +b  +b  +b  +b  +b  +b
-TASHandleOverlappingFlavors                       .   -a9 -a4 +b  +b  +b
+TASHandleOverlappingFlavors*                      .   -a9 -a4 +b  +b  +b
 TASMultiLayerTopology                             .   .   -a  -a  +b  +b
 TASProfileLeastFreeCapacity                       -d  -d  .   .   .   .
-TASProfileMixed                                   +b  +b  +b  +b  +b  +b
-TASRecomputeAssignmentWithinSchedulingCycle       .   .   +b6 +b2 +b  +b
+TASProfileMixed*                                  +b  +b  +b  +b  +b  +b
+TASRecomputeAssignmentWithinSchedulingCycle*      .   .   +b6 +b2 +b  +b
 TASReplaceNodeDueToNotReadyOverFixedTime          .   .   +b8 +b4 -d  -d
 TASReplaceNodeOnNodeTaints                        -a5 -a2 +b  +b  +b  +b
 TASReplaceNodeOnPodTermination                    +b  +b  +b  +b  +b  +b
-TASRespectNodeAffinityPreferred                   .   .   .   -a  -a  -a
+TASRespectNodeAffinityPreferred*                  .   .   .   -a  -a  -a
 TASValidateWorkloadSliceSize                      .   .   .   +b5 +b1 +b
 TLSOptions                                        .   +b  +b  +b  +b  +gL
-TopologyAwareScheduling                           +b  +b  +b  +b  +b  +b
+TopologyAwareScheduling*                          +b  +b  +b  +b  +b  +b
 UnadmittedWorkloadsExplicitStatus                 .   .   .   -a5 -b  -b
-UnadmittedWorkloadsObservability                  .   .   .   -a5 -b  +b
+UnadmittedWorkloadsObservability*                 .   .   .   -a5 -b  +b
 ValidateRayAndSparkJobUpdates                     .   .   .   +b6 +b2 +b
 VectorizedResourceRequests                        .   .   +b8 +b4 +b  +b
 VisibilityOnDemand                                +b  +b  +b  +b  +b  +b
 WorkloadIdentifierAnnotations                     .   .   -a4 +b  +b  +b
-WorkloadPriorityClassDefaulting                   .   .   .   -a  -a  +b
+WorkloadPriorityClassDefaulting*                  .   .   .   -a  -a  +b
 WorkloadRequestUseMergePatch                      -a  -a  -a  -a  -a  -a
 WorkloadValidateResourcesAreNonNegative           .   .   .   +b5 +b1 +b
 WorkloadValidationForPodSetMetadata               .   .   .   +b5 +b1 +b
 """
+
+DECIDING: Final = tuple(re.findall(r"^(\w+)\*", _GATES, re.MULTILINE))
+"""The gates that change what the planner decides."""
 
 NEWEST: Final = find_release(MAIN)
 """The newest rules: those of a dump that does not tell its release."""

@@ -9,16 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Self
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from planner.state.base import (
-    Bool,
-    Condition,
-    Count,
-    KubernetesObject,
-    Metadata,
-    Name,
-    Schema,
-    forget_what_was_said,
-)
+from planner.state.base import Bool, Condition, Count, KubernetesObject, Name, NamedObject, Schema
 from planner.state.pods import ResourceList, Taint, Toleration
 from planner.state.sharing import shared
 
@@ -43,7 +34,7 @@ PLACED: Final = frozenset(
 class TopologyLevel(Schema):
     """One level of a topology: the label that names its domains."""
 
-    node_label: str = Field(alias="nodeLabel")
+    node_label: str
 
 
 class TopologySpec(Schema):
@@ -52,16 +43,10 @@ class TopologySpec(Schema):
     levels: tuple[TopologyLevel, ...] = ()
 
 
-class Topology(KubernetesObject):
+class Topology(NamedObject):
     """A Topology: how nodes are nested in racks, blocks and zones."""
 
-    metadata: Metadata
     spec: TopologySpec = TopologySpec.blank()
-
-    @property
-    def name(self) -> str:
-        """Its name; Topologies have no namespace."""
-        return self.metadata.name
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -83,17 +68,11 @@ class NodeStatus(Schema):
     conditions: tuple[Condition, ...] = ()
 
 
-class Node(KubernetesObject):
+class Node(NamedObject):
     """A node of the cluster."""
 
-    metadata: Metadata
     spec: NodeSpec = NodeSpec.blank()
     status: NodeStatus = NodeStatus.blank()
-
-    def slim(self) -> None:
-        """Give back memory that reading took and nobody needs."""
-        status = self.status
-        forget_what_was_said(self, self.metadata, self.spec, status, *status.conditions)
 
     @property
     def is_usable(self) -> bool:
@@ -113,17 +92,15 @@ class PodContainer(Schema):
     """A container or init container of a pod that exists."""
 
     resources: PodRequests = PodRequests.blank()
-    restart_policy: str = Field(default="", alias="restartPolicy")
+    restart_policy: str = ""
 
 
 class ExistingPodSpec(Schema):
     """Where a pod is, and what it takes there."""
 
-    node_name: str = Field(default="", alias="nodeName")
+    node_name: str = ""
     containers: Annotated[tuple[PodContainer, ...], shared()] = ()
-    init_containers: Annotated[tuple[PodContainer, ...], shared()] = Field(
-        default=(), alias="initContainers"
-    )
+    init_containers: Annotated[tuple[PodContainer, ...], shared()] = ()
     resources: PodRequests | None = None
     overhead: ResourceList = Field(default_factory=dict)
 
@@ -153,10 +130,6 @@ class Pod(KubernetesObject):
     metadata: PodMetadata
     spec: ExistingPodSpec = ExistingPodSpec.blank()
     status: PodPhase = PodPhase.blank()
-
-    def slim(self) -> None:
-        """Give back memory that reading took and nobody needs."""
-        forget_what_was_said(self, self.metadata, self.spec, self.status)
 
     @property
     def holds_its_node(self) -> bool:
@@ -226,7 +199,7 @@ def lacks_values(part: Any) -> bool:  # noqa: ANN401 - a slice, or its form in t
 class AssignmentSlice(Schema):
     """Some domains with their pods, written column by column (v1beta2)."""
 
-    domain_count: DomainCount = Field(alias="domainCount")
+    domain_count: DomainCount
     values: tuple[LevelValues, ...] = Field(default=(), alias="valuesPerLevel")
     counts: PodCounts = Field(default=PodCounts.blank(), alias="podCounts")
 
@@ -273,7 +246,7 @@ class PodSetUpdate(Schema):
     """What a ready admission check adds to the pods of a podset."""
 
     name: str = ""
-    node_selector: dict[str, str] = Field(default_factory=dict, alias="nodeSelector")
+    node_selector: dict[str, str] = Field(default_factory=dict)
     tolerations: tuple[Toleration, ...] = ()
 
 

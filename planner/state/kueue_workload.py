@@ -13,13 +13,11 @@ from planner.state.base import (
     Condition,
     Count,
     Int32,
-    KubernetesObject,
-    Metadata,
     Name,
+    NamedObject,
     PositiveCount,
     Schema,
     Time,
-    forget_what_was_said,
 )
 from planner.state.kueue_topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
 from planner.state.pods import PodTemplate, ResourceList
@@ -82,7 +80,7 @@ class SliceConstraint(Schema):
 class TopologyRequest(Schema):
     """Where the pods of a podset are to stand; podsets of one group share their flavors."""
 
-    pod_set_group_name: str = Field(default="", alias="podSetGroupName")
+    pod_set_group_name: str = ""
     required: str | None = None
     preferred: str | None = None
     unconstrained: Bool | None = None
@@ -108,9 +106,9 @@ class PodSet(Schema):
 
     name: Name = MAIN_POD_SET
     count: Count = 1
-    min_count: PositiveCount | None = Field(default=None, alias="minCount")
+    min_count: PositiveCount | None = None
     template: Annotated[PodTemplate, shared()] = PodTemplate.blank()
-    topology_request: TopologyRequest | None = Field(default=None, alias="topologyRequest")
+    topology_request: TopologyRequest | None = None
 
     @property
     def group(self) -> str:
@@ -140,12 +138,12 @@ class PreemptionGate(Schema):
 class WorkloadSpec(Schema):
     """What a workload asks for."""
 
-    pod_sets: Annotated[tuple[PodSet, ...], shared()] = Field(default=(), alias="podSets")
-    queue_name: str = Field(default="", alias="queueName")
+    pod_sets: Annotated[tuple[PodSet, ...], shared()] = ()
+    queue_name: str = ""
     priority: Int32 | None = None
     priority_class: PriorityClassRef | None = Field(default=None, alias="priorityClassRef")
     active: Bool = True
-    preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
+    preemption_gates: tuple[PreemptionGate, ...] = ()
     also_read: ClassVar[Mapping[str, Any]] = {
         "priorityClassName": Annotated[str, StringConstraints(max_length=253)],
         "priorityClassSource": str,
@@ -169,7 +167,7 @@ class PodSetAssignment(Schema):
 
     name: Name = MAIN_POD_SET
     flavors: dict[str, str] = Field(default_factory=dict)
-    resource_usage: dict[str, Amount] = Field(default_factory=dict, alias="resourceUsage")
+    resource_usage: dict[str, Amount] = Field(default_factory=dict)
     count: Count | None = None
     topology: TopologyAssignment | None = Field(default=None, alias="topologyAssignment")
     delayed: str = Field(default="", alias="delayedTopologyRequest")
@@ -178,10 +176,8 @@ class PodSetAssignment(Schema):
 class Admission(Schema):
     """The ClusterQueue that admitted the workload, and what it holds there."""
 
-    cluster_queue: str = Field(alias="clusterQueue")
-    pod_set_assignments: Annotated[tuple[PodSetAssignment, ...], shared()] = Field(
-        default=(), alias="podSetAssignments"
-    )
+    cluster_queue: str
+    pod_set_assignments: Annotated[tuple[PodSetAssignment, ...], shared()] = ()
 
 
 class ReclaimablePod(Schema):
@@ -222,7 +218,7 @@ class PodSetResources(Schema):
 class RequeueState(Schema):
     """Until when the workload stays out of its queue after an eviction."""
 
-    requeue_at: Time | None = Field(default=None, alias="requeueAt")
+    requeue_at: Time | None = None
 
 
 class WorkloadStatus(Schema):
@@ -230,35 +226,20 @@ class WorkloadStatus(Schema):
 
     admission: Annotated[Admission | None, shared()] = None
     conditions: tuple[Condition, ...] = ()
-    reclaimable_pods: tuple[ReclaimablePod, ...] = Field(default=(), alias="reclaimablePods")
-    scheduling_stats: SchedulingStats = Field(
-        default=SchedulingStats.blank(), alias="schedulingStats"
-    )
-    admission_checks: tuple[CheckState, ...] = Field(default=(), alias="admissionChecks")
-    preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
-    requeue_state: RequeueState | None = Field(default=None, alias="requeueState")
-    resource_requests: Annotated[tuple[PodSetResources, ...], shared()] = Field(
-        default=(), alias="resourceRequests"
-    )
-    unhealthy_nodes: tuple[UnhealthyNode, ...] = Field(default=(), alias="unhealthyNodes")
+    reclaimable_pods: tuple[ReclaimablePod, ...] = ()
+    scheduling_stats: SchedulingStats = SchedulingStats.blank()
+    admission_checks: tuple[CheckState, ...] = ()
+    preemption_gates: tuple[PreemptionGate, ...] = ()
+    requeue_state: RequeueState | None = None
+    resource_requests: Annotated[tuple[PodSetResources, ...], shared()] = ()
+    unhealthy_nodes: tuple[UnhealthyNode, ...] = ()
 
 
-class Workload(KubernetesObject):
+class Workload(NamedObject):
     """A Workload."""
 
-    metadata: Metadata
     spec: WorkloadSpec = WorkloadSpec.blank()
     status: WorkloadStatus = WorkloadStatus.blank()
-
-    def slim(self) -> None:
-        """Give back memory that reading took and nobody needs."""
-        spec, status = self.spec, self.status  # what is shared is slim already
-        forget_what_was_said(self, self.metadata, spec, status, *status.conditions)
-
-    @property
-    def key(self) -> str:
-        """``namespace/name``, as users and Kueue write it."""
-        return f"{self.metadata.namespace}/{self.metadata.name}"
 
     @property
     def namespace(self) -> str:

@@ -113,12 +113,7 @@ class Changes(NamedTuple):
 class Workloads(Sequence[Workload]):
     """Workloads in the order of the dump, each made when it is asked for.
 
-    Parameters
-    ----------
-    entries
-        What is known of each.
-    make
-        Makes the object of the text of facts.
+    ``entries`` are what is known of each; ``make`` makes the object of the text of facts.
     """
 
     def __init__(

@@ -11,17 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from planner.state.base import (
-    Bool,
-    Condition,
-    Count,
-    Int64,
-    KubernetesObject,
-    Metadata,
-    Quantity,
-    Schema,
-    Time,
-)
+from planner.state.base import Bool, Condition, Count, Int64, NamedObject, Quantity, Schema, Time
 
 ResourceList = dict[str, Quantity]
 """Amounts per resource. The API server takes negative ones; Kueue counts them as 0."""
@@ -55,8 +45,8 @@ class SelectorRequirement(Schema):
 class LabelSelector(Schema):
     """A label selector: all its labels and all its rows must match; an empty one always does."""
 
-    match_labels: dict[str, str] = Field(default_factory=dict, alias="matchLabels")
-    match_expressions: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchExpressions")
+    match_labels: dict[str, str] = Field(default_factory=dict)
+    match_expressions: tuple[SelectorRequirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Say whether labels match, as Kubernetes does."""
@@ -82,8 +72,8 @@ def _meets(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
 class NodeSelectorTerm(Schema):
     """One alternative of a required node affinity; its rows must all match."""
 
-    match_expressions: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchExpressions")
-    match_fields: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchFields")
+    match_expressions: tuple[SelectorRequirement, ...] = ()
+    match_fields: tuple[SelectorRequirement, ...] = ()
 
 
 class PreferredTerm(Schema):
@@ -113,7 +103,7 @@ class NodeAffinity(Schema):
 class Affinity(Schema):
     """A pod's affinity; pod (anti-)affinity does not matter to quota."""
 
-    node_affinity: NodeAffinity | None = Field(default=None, alias="nodeAffinity")
+    node_affinity: NodeAffinity | None = None
 
 
 class Resources(Schema):
@@ -128,7 +118,7 @@ class Container(Schema):
 
     name: str = ""
     resources: Resources = Resources.blank()
-    restart_policy: str = Field(default="", alias="restartPolicy")
+    restart_policy: str = ""
 
 
 class PodResourceClaim(Schema):
@@ -143,12 +133,12 @@ class PodSpec(Schema):
     """A pod, as far as quota is concerned."""
 
     containers: tuple[Container, ...] = ()
-    init_containers: tuple[Container, ...] = Field(default=(), alias="initContainers")
+    init_containers: tuple[Container, ...] = ()
     resources: Resources | None = None
-    resource_claims: tuple[PodResourceClaim, ...] = Field(default=(), alias="resourceClaims")
+    resource_claims: tuple[PodResourceClaim, ...] = ()
     overhead: ResourceList = Field(default_factory=dict)
-    runtime_class_name: str = Field(default="", alias="runtimeClassName")
-    node_selector: dict[str, str] = Field(default_factory=dict, alias="nodeSelector")
+    runtime_class_name: str = ""
+    node_selector: dict[str, str] = Field(default_factory=dict)
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
     termination_grace_s: Int64 | None = Field(default=None, alias="terminationGracePeriodSeconds")
@@ -175,21 +165,20 @@ class BudgetSpec(Schema):
     """Which pods a budget covers, and how many must stay or may go. Without selector: none."""
 
     selector: LabelSelector | None = None
-    min_available: Count | Percentage | None = Field(default=None, alias="minAvailable")
-    max_unavailable: Count | Percentage | None = Field(default=None, alias="maxUnavailable")
+    min_available: Count | Percentage | None = None
+    max_unavailable: Count | Percentage | None = None
 
 
 class BudgetStatus(Schema):
     """How many evictions the cluster permits now; nothing where it has not said so yet."""
 
-    disruptions_allowed: Count | None = Field(default=None, alias="disruptionsAllowed")
+    disruptions_allowed: Count | None = None
     conditions: tuple[Condition, ...] = ()
 
 
-class PodDisruptionBudget(KubernetesObject):
+class PodDisruptionBudget(NamedObject):
     """A PodDisruptionBudget: it covers pods of its own namespace."""
 
-    metadata: Metadata
     spec: BudgetSpec = BudgetSpec.blank()
     status: BudgetStatus = BudgetStatus.blank()
 
@@ -202,10 +191,9 @@ class EventObject(Schema):
     name: str = ""
 
 
-class Event(KubernetesObject):
+class Event(NamedObject):
     """An Event, as ``kubectl get events`` prints it; only those about victims are looked at."""
 
-    metadata: Metadata
     reason: str = ""
     message: str = ""
     about: EventObject = Field(default=EventObject.blank(), alias="involvedObject")
@@ -243,16 +231,10 @@ class DeploymentSpec(Schema):
     template: ManagerTemplate = ManagerTemplate.blank()
 
 
-class Deployment(KubernetesObject):
+class Deployment(NamedObject):
     """A Deployment; only that of Kueue's manager matters."""
 
-    metadata: Metadata
     spec: DeploymentSpec = DeploymentSpec.blank()
-
-    @property
-    def key(self) -> str:
-        """``namespace/name``."""
-        return f"{self.metadata.namespace}/{self.metadata.name}"
 
 
 class CelSelector(Schema):
@@ -271,24 +253,23 @@ class DeviceClassSpec(Schema):
     """Which devices are of the class, and which extended resource stands for one of them."""
 
     selectors: tuple[DeviceSelector, ...] = ()
-    extended_resource_name: str = Field(default="", alias="extendedResourceName")
+    extended_resource_name: str = ""
 
 
-class DeviceClass(KubernetesObject):
+class DeviceClass(NamedObject):
     """A DeviceClass."""
 
-    metadata: Metadata
     spec: DeviceClassSpec = DeviceClassSpec.blank()
 
 
 class ExactDeviceRequest(Schema):
     """A request for devices of one class."""
 
-    device_class_name: str = Field(default="", alias="deviceClassName")
+    device_class_name: str = ""
     selectors: tuple[DeviceSelector, ...] = ()
-    allocation_mode: str = Field(default="", alias="allocationMode")
+    allocation_mode: str = ""
     count: Int64 = 0
-    admin_access: Bool = Field(default=False, alias="adminAccess")
+    admin_access: Bool = False
 
 
 class DeviceSubRequest(Schema):
@@ -300,9 +281,7 @@ class DeviceRequest(Schema):
 
     name: str = ""
     exactly: ExactDeviceRequest | None = None
-    first_available: tuple[DeviceSubRequest, ...] | None = Field(
-        default=None, alias="firstAvailable"
-    )
+    first_available: tuple[DeviceSubRequest, ...] | None = None
 
 
 class DeviceClaim(Schema):
@@ -323,10 +302,9 @@ class ResourceClaimTemplateSpec(Schema):
     spec: ResourceClaimSpec = ResourceClaimSpec.blank()
 
 
-class ResourceClaimTemplate(KubernetesObject):
+class ResourceClaimTemplate(NamedObject):
     """A ResourceClaimTemplate."""
 
-    metadata: Metadata
     spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec.blank()
 
 
@@ -346,7 +324,7 @@ class Device(Schema):
     """A device of a driver."""
 
     name: str = ""
-    consumes_counters: tuple[CounterConsumption, ...] = Field(default=(), alias="consumesCounters")
+    consumes_counters: tuple[CounterConsumption, ...] = ()
 
 
 class ResourcePool(Schema):
@@ -365,8 +343,7 @@ class ResourceSliceSpec(Schema):
     devices: tuple[Device, ...] = ()
 
 
-class ResourceSlice(KubernetesObject):
+class ResourceSlice(NamedObject):
     """A ResourceSlice."""
 
-    metadata: Metadata
     spec: ResourceSliceSpec = ResourceSliceSpec.blank()

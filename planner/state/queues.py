@@ -10,9 +10,8 @@ from planner.state.base import (
     Count,
     Int32,
     Int64,
-    KubernetesObject,
-    Metadata,
     Name,
+    NamedObject,
     QuantityText,
     Schema,
     Time,
@@ -48,9 +47,9 @@ class ResourceQuota(Schema):
     """Quota of one resource in one flavor; a limit that is absent is not a limit of 0."""
 
     name: Name
-    nominal_quota: Amount = Field(default=0, alias="nominalQuota")
-    borrowing_limit: Amount | None = Field(default=None, alias="borrowingLimit")
-    lending_limit: Amount | None = Field(default=None, alias="lendingLimit")
+    nominal_quota: Amount = 0
+    borrowing_limit: Amount | None = None
+    lending_limit: Amount | None = None
 
 
 class FlavorQuotas(Schema):
@@ -63,7 +62,7 @@ class FlavorQuotas(Schema):
 class ResourceGroup(Schema):
     """Resources which share their flavors, in the order in which flavors are tried."""
 
-    covered_resources: tuple[Name, ...] = Field(default=(), alias="coveredResources")
+    covered_resources: tuple[Name, ...] = ()
     flavors: tuple[FlavorQuotas, ...] = ()
 
 
@@ -76,8 +75,8 @@ class FairSharingWeight(Schema):
 class FlavorFungibility(Schema):
     """When the walk over the flavors of a group stops, and what it prefers."""
 
-    when_can_borrow: Fungibility = Field(default="MayStopSearch", alias="whenCanBorrow")
-    when_can_preempt: Fungibility = Field(default="TryNextFlavor", alias="whenCanPreempt")
+    when_can_borrow: Fungibility = "MayStopSearch"
+    when_can_preempt: Fungibility = "TryNextFlavor"
     preference: Literal["BorrowingOverPreemption", "PreemptionOverBorrowing"] | None = None
 
 
@@ -85,30 +84,28 @@ class BorrowWithinCohort(Schema):
     """Whether borrowing may preempt, and up to which priority."""
 
     policy: BorrowPolicy = "Never"
-    max_priority_threshold: Int32 | None = Field(default=None, alias="maxPriorityThreshold")
+    max_priority_threshold: Int32 | None = None
 
 
 class Preemption(Schema):
     """The preemption policies of a ClusterQueue; they bind its own preemptors only."""
 
-    within_cluster_queue: WithinPolicy = Field(default="Never", alias="withinClusterQueue")
-    reclaim_within_cohort: ReclaimPolicy = Field(default="Never", alias="reclaimWithinCohort")
-    borrow_within_cohort: BorrowWithinCohort = Field(
-        default=BorrowWithinCohort.blank(), alias="borrowWithinCohort"
-    )
+    within_cluster_queue: WithinPolicy = "Never"
+    reclaim_within_cohort: ReclaimPolicy = "Never"
+    borrow_within_cohort: BorrowWithinCohort = BorrowWithinCohort.blank()
 
 
 class AdmissionCheckRule(Schema):
     """An admission check a ClusterQueue asks for, and for which flavors: without any, for all."""
 
     name: str
-    on_flavors: tuple[str, ...] = Field(default=(), alias="onFlavors")
+    on_flavors: tuple[str, ...] = ()
 
 
 class AdmissionChecksStrategy(Schema):
     """The admission checks of a ClusterQueue in their newer form."""
 
-    admission_checks: tuple[AdmissionCheckRule, ...] = Field(default=(), alias="admissionChecks")
+    admission_checks: tuple[AdmissionCheckRule, ...] = ()
 
 
 class MigrationConstraints(Schema):
@@ -142,7 +139,7 @@ class ConditionsStatus(Schema):
 class AdmissionScope(Schema):
     """How a ClusterQueue admits: with ``UsageBasedAdmissionFairSharing``, by past usage first."""
 
-    admission_mode: str = Field(default="NoAdmissionFairSharing", alias="admissionMode")
+    admission_mode: str = "NoAdmissionFairSharing"
 
 
 class ResourceTotal(Schema):
@@ -162,13 +159,13 @@ class FlavorTotals(Schema):
 class FairSharingStatus(Schema):
     """What Kueue publishes under fair sharing, and only then: the share it works with."""
 
-    weighted_share: Int64 | None = Field(default=None, alias="weightedShare")
+    weighted_share: Int64 | None = None
 
 
 class ClusterQueueStatus(ConditionsStatus):
     """What Kueue says of a ClusterQueue: it is held against what is worked out here."""
 
-    fair_sharing: FairSharingStatus | None = Field(default=None, alias="fairSharing")
+    fair_sharing: FairSharingStatus | None = None
     reserved: tuple[FlavorTotals, ...] = Field(default=(), alias="flavorsReservation")
     pending: Count | None = Field(default=None, alias="pendingWorkloads")
 
@@ -176,49 +173,35 @@ class ClusterQueueStatus(ConditionsStatus):
 class CohortStatus(Schema):
     """What Kueue says of a Cohort."""
 
-    fair_sharing: FairSharingStatus | None = Field(default=None, alias="fairSharing")
+    fair_sharing: FairSharingStatus | None = None
 
 
 class ClusterQueueSpec(Schema):
     """Quota, cohort and policies of a ClusterQueue."""
 
-    resource_groups: tuple[ResourceGroup, ...] = Field(default=(), alias="resourceGroups")
-    cohort_name: str = Field(
-        default="",
-        validation_alias=AliasChoices("cohortName", "cohort"),
-        serialization_alias="cohortName",
-    )
-    queueing_strategy: Literal["StrictFIFO", "BestEffortFIFO"] = Field(
-        default="BestEffortFIFO", alias="queueingStrategy"
-    )
-    namespace_selector: LabelSelector | None = Field(default=None, alias="namespaceSelector")
-    flavor_fungibility: Annotated[FlavorFungibility, BeforeValidator(_without_empty)] = Field(
-        default=FlavorFungibility.blank(), alias="flavorFungibility"
+    resource_groups: tuple[ResourceGroup, ...] = ()
+    cohort_name: str = Field(default="", validation_alias=AliasChoices("cohortName", "cohort"))
+    queueing_strategy: Literal["StrictFIFO", "BestEffortFIFO"] = "BestEffortFIFO"
+    namespace_selector: LabelSelector | None = None
+    flavor_fungibility: Annotated[FlavorFungibility, BeforeValidator(_without_empty)] = (
+        FlavorFungibility.blank()
     )
     preemption: Preemption = Preemption.blank()
-    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(default="None", alias="stopPolicy")
-    fair_sharing: FairSharingWeight = Field(default=FairSharingWeight.blank(), alias="fairSharing")
-    admission_checks_strategy: AdmissionChecksStrategy = Field(
-        default=AdmissionChecksStrategy.blank(), alias="admissionChecksStrategy"
-    )
-    admission_checks: tuple[str, ...] = Field(default=(), alias="admissionChecks")
-    admission_scope: AdmissionScope | None = Field(default=None, alias="admissionScope")
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = "None"
+    fair_sharing: FairSharingWeight = FairSharingWeight.blank()
+    admission_checks_strategy: AdmissionChecksStrategy = AdmissionChecksStrategy.blank()
+    admission_checks: tuple[str, ...] = ()
+    admission_scope: AdmissionScope | None = None
     concurrent_admission: ConcurrentAdmissionPolicy | None = Field(
         default=None, alias="concurrentAdmissionPolicy"
     )
 
 
-class ClusterQueue(KubernetesObject):
+class ClusterQueue(NamedObject):
     """A ClusterQueue."""
 
-    metadata: Metadata
     spec: ClusterQueueSpec = ClusterQueueSpec.blank()
     status: ClusterQueueStatus = ClusterQueueStatus.blank()
-
-    @property
-    def name(self) -> str:
-        """Its name; ClusterQueues have no namespace."""
-        return self.metadata.name
 
     @property
     def check_rules(self) -> tuple[AdmissionCheckRule, ...]:
@@ -236,26 +219,16 @@ class ClusterQueue(KubernetesObject):
 class CohortSpec(Schema):
     """Parent and quota of a Cohort."""
 
-    parent_name: str = Field(
-        default="",
-        validation_alias=AliasChoices("parentName", "parent"),
-        serialization_alias="parentName",
-    )
-    resource_groups: tuple[ResourceGroup, ...] = Field(default=(), alias="resourceGroups")
-    fair_sharing: FairSharingWeight = Field(default=FairSharingWeight.blank(), alias="fairSharing")
+    parent_name: str = Field(default="", validation_alias=AliasChoices("parentName", "parent"))
+    resource_groups: tuple[ResourceGroup, ...] = ()
+    fair_sharing: FairSharingWeight = FairSharingWeight.blank()
 
 
-class Cohort(KubernetesObject):
+class Cohort(NamedObject):
     """A Cohort object; cohorts without an object exist too, with all defaults."""
 
-    metadata: Metadata
     spec: CohortSpec = CohortSpec.blank()
     status: CohortStatus = CohortStatus.blank()
-
-    @property
-    def name(self) -> str:
-        """Its name; Cohorts have no namespace."""
-        return self.metadata.name
 
 
 class LocalQueueWeight(Schema):
@@ -267,16 +240,16 @@ class LocalQueueWeight(Schema):
 class LocalQueueSpec(Schema):
     """Where a LocalQueue sends its workloads."""
 
-    cluster_queue: str = Field(default="", alias="clusterQueue")
-    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(default="None", alias="stopPolicy")
-    fair_sharing: LocalQueueWeight = Field(default=LocalQueueWeight.blank(), alias="fairSharing")
+    cluster_queue: str = ""
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = "None"
+    fair_sharing: LocalQueueWeight = LocalQueueWeight.blank()
 
 
 class AdmissionFairSharingStatus(Schema):
     """What a LocalQueue used in the past, decayed, when it was last sampled."""
 
     consumed: dict[str, QuantityText] = Field(default_factory=dict, alias="consumedResources")
-    last_update: Time | None = Field(default=None, alias="lastUpdate")
+    last_update: Time | None = None
 
 
 class LocalQueueFairSharingStatus(Schema):
@@ -290,15 +263,12 @@ class LocalQueueFairSharingStatus(Schema):
 class LocalQueueStatus(ConditionsStatus):
     """The status of a LocalQueue."""
 
-    fair_sharing: LocalQueueFairSharingStatus = Field(
-        default=LocalQueueFairSharingStatus.blank(), alias="fairSharing"
-    )
+    fair_sharing: LocalQueueFairSharingStatus = LocalQueueFairSharingStatus.blank()
 
 
-class LocalQueue(KubernetesObject):
+class LocalQueue(NamedObject):
     """A LocalQueue: workloads of its namespace that name it wait in its ClusterQueue."""
 
-    metadata: Metadata
     spec: LocalQueueSpec = LocalQueueSpec.blank()
     status: LocalQueueStatus = LocalQueueStatus.blank()
 
@@ -306,30 +276,23 @@ class LocalQueue(KubernetesObject):
 class ResourceFlavorSpec(Schema):
     """The nodes a flavor stands for."""
 
-    node_labels: dict[str, str] = Field(default_factory=dict, alias="nodeLabels")
-    node_taints: tuple[Taint, ...] = Field(default=(), alias="nodeTaints")
+    node_labels: dict[str, str] = Field(default_factory=dict)
+    node_taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
-    topology_name: str = Field(default="", alias="topologyName")
+    topology_name: str = ""
 
 
-class ResourceFlavor(KubernetesObject):
+class ResourceFlavor(NamedObject):
     """A ResourceFlavor."""
 
-    metadata: Metadata
     spec: ResourceFlavorSpec = ResourceFlavorSpec.blank()
 
-    @property
-    def name(self) -> str:
-        """Its name; ResourceFlavors have no namespace."""
-        return self.metadata.name
 
-
-class PriorityClass(KubernetesObject):
+class PriorityClass(NamedObject):
     """A WorkloadPriorityClass or a Kubernetes PriorityClass: a name for a number."""
 
-    metadata: Metadata
     value: Int32
-    global_default: bool = Field(default=False, alias="globalDefault")
+    global_default: bool = False
 
 
 class AdmissionCheckSpec(Schema):
@@ -338,10 +301,9 @@ class AdmissionCheckSpec(Schema):
     controller: str = Field(default="", alias="controllerName")
 
 
-class AdmissionCheck(KubernetesObject):
+class AdmissionCheck(NamedObject):
     """An admission check; a queue that asks for one which is not Active is inactive."""
 
-    metadata: Metadata
     spec: AdmissionCheckSpec = AdmissionCheckSpec.blank()
     status: ConditionsStatus = ConditionsStatus.blank()
 
@@ -359,7 +321,7 @@ class LimitRangeItem(Schema):
     min: ResourceList = Field(default_factory=dict)
     max: ResourceList = Field(default_factory=dict)
     default: ResourceList = Field(default_factory=dict)
-    default_request: ResourceList = Field(default_factory=dict, alias="defaultRequest")
+    default_request: ResourceList = Field(default_factory=dict)
 
 
 class LimitRangeSpec(Schema):
@@ -368,27 +330,23 @@ class LimitRangeSpec(Schema):
     limits: tuple[LimitRangeItem, ...] = ()
 
 
-class LimitRange(KubernetesObject):
+class LimitRange(NamedObject):
     """A LimitRange: defaults and bounds for the pods and containers of its namespace."""
 
-    metadata: Metadata
     spec: LimitRangeSpec = LimitRangeSpec.blank()
 
 
 class Overhead(Schema):
     """The fixed overhead of a RuntimeClass."""
 
-    pod_fixed: ResourceList = Field(default_factory=dict, alias="podFixed")
+    pod_fixed: ResourceList = Field(default_factory=dict)
 
 
-class RuntimeClass(KubernetesObject):
+class RuntimeClass(NamedObject):
     """A RuntimeClass: pods that name it carry its overhead."""
 
-    metadata: Metadata
     overhead: Overhead = Overhead.blank()
 
 
-class Namespace(KubernetesObject):
+class Namespace(NamedObject):
     """A namespace: only its labels decide, against the selectors of ClusterQueues."""
-
-    metadata: Metadata

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
+
+from pydantic import ConfigDict
 
 from planner.state.base import Schema
 
@@ -37,6 +39,8 @@ class AnyState(Schema):
     ``digest`` names the input (SHA-256 of its bytes), ``source`` says where it came from; ``notes``
     are the reader's remarks about things it tolerated.
     """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=None)
 
     if TYPE_CHECKING:  # the fields themselves stand in each state, in their place
         digest: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable
 from typing import Any, Final
 
 from pydantic import ValidatorFunctionWrapHandler, WrapValidator
@@ -22,10 +21,6 @@ def shared() -> WrapValidator:
 
     The field holds an object of the schema or a tuple of them.
     """
-    return WrapValidator(_reader())
-
-
-def _reader() -> Callable[[Any, ValidatorFunctionWrapHandler], Any]:
     known: dict[bytes, Any] = {}
     length = 0
 
@@ -48,4 +43,4 @@ def _reader() -> Callable[[Any, ValidatorFunctionWrapHandler], Any]:
             length += len(text)
         return found
 
-    return read
+    return WrapValidator(read)

@@ -27,20 +27,19 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner.quantity import MAX_INT64
-from planner.state.base import Bool, Int32, Int64, KubernetesObject, Metadata, Schema
+from planner.state.base import Bool, Int32, Int64, KubernetesObject, NamedObject, Schema
 from planner.state.record import AnyState
 
 VCORE: Final = "vcore"
 MILLI: Final = 1000
 _QUANTITY: Final = re.compile(r"(?P<digits>[0-9]+)(?P<suffix>m|[kMGTPE]|[KMGTPE]i)?")
-_DECIMAL: Final = {"k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 _LONGEST: Final = 40
 _BYTES: Final = frozenset({"memory", "ephemeral-storage"})
-_STEPS: Final = (
-    ("", 1),
-    *((f"{suffix}i", 1024**power) for power, suffix in enumerate("KMGTPE", start=1)),
-    *((suffix, 1000**power) for power, suffix in enumerate("kMGTPE", start=1)),
-)
+_STEPS: Final = {
+    "": 1,
+    **{f"{suffix}i": 1024**power for power, suffix in enumerate("KMGTPE", start=1)},
+    **{suffix: 1000**power for power, suffix in enumerate("kMGTPE", start=1)},
+}
 
 
 def parse_yunikorn_quantity(text: str, resource: str) -> int | None:
@@ -55,11 +54,7 @@ def parse_yunikorn_quantity(text: str, resource: str) -> int | None:
     is_vcore = resource == VCORE
     if suffix == "m":
         return value if is_vcore and value <= MAX_INT64 else None
-    if suffix.endswith("i"):
-        value <<= 10 * ("KMGTPE".index(suffix[0]) + 1)
-    else:
-        value *= 1000 ** _DECIMAL.get(suffix, 0)
-    value *= MILLI if is_vcore else 1
+    value *= _STEPS[suffix] * (MILLI if is_vcore else 1)
     return value if value <= MAX_INT64 else None
 
 
@@ -71,7 +66,7 @@ def format_yunikorn_quantity(units: int, resource: str) -> str:
     if resource == "vcore":
         return f"{units}m" if units % 1000 else str(units // 1000)
     if resource in _BYTES or resource.startswith("hugepages-"):
-        exact = (f"{units // step}{suffix}" for suffix, step in _STEPS if units % step == 0)
+        exact = (f"{units // step}{suffix}" for suffix, step in _STEPS.items() if units % step == 0)
         return min(exact, key=len)
     return str(units)
 
@@ -82,15 +77,12 @@ ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
 PreemptionPolicy = Literal["Never", "PreemptLowerPriority"]
 
 
-class PodPriorityClass(KubernetesObject):
+class PodPriorityClass(NamedObject):
     """A PriorityClass of Kubernetes as the shim reads it."""
 
-    metadata: Metadata
     value: Int32
-    global_default: bool = Field(default=False, alias="globalDefault")
-    preemption_policy: PreemptionPolicy = Field(
-        default="PreemptLowerPriority", alias="preemptionPolicy"
-    )
+    global_default: bool = False
+    preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
 
     @property
     def allow_preempt_self(self) -> bool:
@@ -109,11 +101,9 @@ class PodPreemption(Schema):
     What binds it is only read to know that it is there: the shim's predicates are not modelled.
     """
 
-    priority_class_name: str = Field(default="", alias="priorityClassName")
-    preemption_policy: PreemptionPolicy = Field(
-        default="PreemptLowerPriority", alias="preemptionPolicy"
-    )
-    node_selector: dict[str, object] = Field(default_factory=dict, alias="nodeSelector")
+    priority_class_name: str = ""
+    preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
+    node_selector: dict[str, object] = Field(default_factory=dict)
     affinity: dict[str, object] = Field(default_factory=dict)
     spread: tuple[object, ...] = Field(default=(), alias="topologySpreadConstraints")
 
@@ -128,10 +118,9 @@ class PodPreemption(Schema):
         return tuple(name for name, value in fields.items() if value)
 
 
-class Pod(KubernetesObject):
+class Pod(NamedObject):
     """A pod of Kubernetes; ``metadata.uid`` is the key of its ask or allocation in the core."""
 
-    metadata: Metadata
     spec: PodPreemption = PodPreemption.blank()
 
     @property
@@ -302,27 +291,27 @@ class ClaimExtra(Schema):
     ``placement`` names the fields of its pod that bind it to some nodes.
     """
 
-    allow_preempt_self: Bool = Field(default=True, alias="allowPreemptSelf")
-    allow_preempt_other: Bool = Field(default=True, alias="allowPreemptOther")
+    allow_preempt_self: Bool = True
+    allow_preempt_other: Bool = True
     released: Bool = False
     placement: tuple[str, ...] = ()
-    preempt_check_time: Int64 | None = Field(default=None, alias="preemptCheckTime")
-    not_in_app: Bool = Field(default=False, alias="notInApp")
-    not_on_node: Bool = Field(default=False, alias="notOnNode")
+    preempt_check_time: Int64 | None = None
+    not_in_app: Bool = False
+    not_on_node: Bool = False
 
 
 class Claim(KubernetesObject):
     """What an ask and an allocation have in common."""
 
-    allocation_key: str = Field(alias="allocationKey")
+    allocation_key: str
     resource: Held = Field(
         default_factory=dict, validation_alias=AliasChoices("resource", "resourcePerAlloc")
     )
     priority: Priority = 0
-    request_time: Int64 = Field(default=0, alias="requestTime")
+    request_time: Int64 = 0
     originator: Bool = False
-    required_node_id: str = Field(default="", alias="requiredNodeId")
-    allocation_tags: dict[str, str] = Field(default_factory=dict, alias="allocationTags")
+    required_node_id: str = ""
+    allocation_tags: dict[str, str] = Field(default_factory=dict)
     x: ClaimExtra = ClaimExtra.blank()
 
     @property
@@ -341,14 +330,14 @@ class Claim(KubernetesObject):
 class Ask(Claim):
     """A request that waits for a node."""
 
-    triggered_preemption: Bool = Field(default=False, alias="triggeredPreemption")
+    triggered_preemption: Bool = False
 
 
 class Allocation(Claim):
     """A request that has its node."""
 
-    allocation_time: Int64 = Field(default=0, alias="allocationTime")
-    node_id: str = Field(default="", alias="nodeId")
+    allocation_time: Int64 = 0
+    node_id: str = ""
     placeholder: Bool = False
     preempted: Bool = False
 
@@ -362,9 +351,9 @@ class Application(KubernetesObject):
     """An application with its allocations and asks."""
 
     application_id: str = Field(alias="applicationID")
-    queue_name: str = Field(alias="queueName")
+    queue_name: str
     partition: str = ""
-    application_state: str = Field(default="", alias="applicationState")
+    application_state: str = ""
     allocations: tuple[Allocation, ...] = ()
     requests: tuple[Ask, ...] = ()
 
@@ -383,15 +372,15 @@ class Node(KubernetesObject):
     allocated: Resource | None = None
     available: Resource | None = None
     schedulable: Bool = True
-    is_reserved: Bool = Field(default=False, alias="isReserved")
+    is_reserved: Bool = False
     reservations: tuple[str, ...] = ()
 
 
 class PartitionNodes(KubernetesObject):
     """The nodes of a partition."""
 
-    partition_name: str = Field(default="default", alias="partitionName")
-    nodes_info: tuple[Node, ...] = Field(default=(), alias="nodesInfo")
+    partition_name: str = "default"
+    nodes_info: tuple[Node, ...] = ()
 
 
 class QueueUsage(KubernetesObject):
@@ -404,7 +393,7 @@ class QueueUsage(KubernetesObject):
 class DirectCall(Schema):
     """A call of the preemptor without the scheduling cycle around it."""
 
-    nodes_tried: Bool = Field(alias="nodesTried")
+    nodes_tried: Bool
 
 
 class PredicateRow(Schema):
@@ -419,7 +408,7 @@ class FlowOptions(Schema):
     """How a flow runs: whether victims come back as asks, and how many steps at most."""
 
     recreate: Bool = False
-    max_steps: int = Field(default=100, alias="maxSteps")
+    max_steps: int = 100
 
 
 class InstanceExtra(KubernetesObject):
@@ -429,18 +418,18 @@ class InstanceExtra(KubernetesObject):
     answers by resources, with the vetoes given here.
     """
 
-    root_max: Resource | None = Field(default=None, alias="rootMax")
-    no_root_max: Bool = Field(default=False, alias="noRootMax")
-    queue_usage: dict[str, QueueUsage] = Field(default_factory=dict, alias="queueUsage")
+    root_max: Resource | None = None
+    no_root_max: Bool = False
+    queue_usage: dict[str, QueueUsage] = Field(default_factory=dict)
     predicates: str = ""
     table: tuple[PredicateRow, ...] = ()
-    alloc_nodes: tuple[str, ...] = Field(default=(), alias="allocNodes")
+    alloc_nodes: tuple[str, ...] = ()
     direct: DirectCall | None = None
     reservation_wait_timeout_s: int | None = Field(default=None, alias="reservationWaitTimeout")
     reservation_delay_ns: int | None = Field(default=None, alias="reservationDelay")
-    quota_queue: str | None = Field(default=None, alias="quotaQueue")
-    must_remove: dict[str, tuple[str, ...]] = Field(default_factory=dict, alias="mustRemove")
-    veto_nodes: tuple[str, ...] = Field(default=(), alias="vetoNodes")
+    quota_queue: str | None = None
+    must_remove: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    veto_nodes: tuple[str, ...] = ()
     flow: FlowOptions | None = None
 
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from planner.cli.kueue_plugin import PROGRAM, build
 from planner.kubectl import kueue_dump
-from planner.reader.taken import TAKEN_AT, written
+from planner.reader.settings import TAKEN_AT, written
 from tests.cli.running import another_pending, call, cluster, command, environment
 from tests.conftest import FOR_EVER_S, ROOT
 from tests.kubectl.stand_in import StandIn, forbidden, no_such_type

@@ -11,19 +11,12 @@ from planner.kubectl.kueue_dump import Dump, present, take_dump
 from planner.kubectl.kueue_resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
 from planner.reader.kueue_kinds import KINDS
-from planner.reader.taken import TAKEN_AT, written
+from planner.reader.settings import TAKEN_AT, written
 from planner.state.kueue import State
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
 from tests.kubectl import stand_in
-from tests.kubectl.stand_in import (
-    CONFIGURATION,
-    MANAGER,
-    StandIn,
-    dies,
-    forbidden,
-    no_such_type,
-)
+from tests.kubectl.stand_in import CONFIGURATION, MANAGER, StandIn, dies, forbidden, no_such_type
 
 ALL = ["--all-namespaces", "--output=json"]
 IN_NS = ["--namespace=ns", "--output=json"]

@@ -14,10 +14,10 @@ import pytest
 from msgspec.structs import replace
 
 import planner
-from planner.api import pending_workloads
 from planner.quota.kueue import snapshot as snapshots
 from planner.quota.kueue.snapshot import Admitted, Snapshot, take_snapshot
 from planner.quota.kueue.tree import FlavorResource, Usage
+from planner.solver.start import pending_workloads
 from planner.state.kueue import State
 from tests.cluster import pending, queue, running, state_of
 from tests.conftest import ROOT

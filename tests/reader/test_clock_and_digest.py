@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.reader.taken import TAKEN_AT
+from planner.reader.settings import TAKEN_AT
 from tests.kueue_state import read, read_objects
 from tests.reader.dumps import Object, cluster_queue, error_of, kueue, listed, workload, write
 

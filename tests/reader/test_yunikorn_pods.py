@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner.reader.yunikorn import OPT_OUT_UNKNOWN
+from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.state.yunikorn import YuniKornState
 from tests.reader.dumps import error_of, listed
 from tests.reader.yunikorn_dumps import (

@@ -12,10 +12,10 @@ from copy import deepcopy
 import pytest
 
 import planner
-from planner.api import pending_workloads
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import PREFIX
 from planner.objective.profiles import PROFILES, Profile
+from planner.solver.start import pending_workloads
 from tests import recorded
 from tests.conftest import ROOT
 from tests.solver.truth import Truth

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.api import pending_workloads
 from planner.errors import InputError, LookupFailed
 from planner.plan.kueue import Cascade, Plan
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.stability import cascades_of
 from planner.solver.kueue.start import start
-from planner.solver.start import Given
+from planner.solver.start import Given, pending_workloads
 from tests import recorded
 from tests.cluster import (
     NOW,

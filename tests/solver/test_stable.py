@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 import planner
-from planner.api import pending_workloads
 from planner.errors import UnsupportedError
 from planner.models.kueue.laws import eligible, reasons
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
 from planner.solver.kueue.aftermath import CascadeReplay, cascades
+from planner.solver.start import pending_workloads
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.conftest import ROOT, TEST_ALL
 from tests.solver.test_stability import third_party

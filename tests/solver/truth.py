@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 
 import planner
-from planner.api import AssignmentInput
 from planner.models.kueue.laws import eligible
 from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.kueue import term_table
@@ -18,6 +17,7 @@ from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment, flavor_resources, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.solver.start import AssignmentInput
 from planner.state.kueue import State
 from tests import recorded
 from tests.conftest import recorded_root

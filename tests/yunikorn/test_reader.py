@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError, SchemaError
-from planner.reader.yunikorn import (
-    OPT_OUT_UNKNOWN,
-    read_queues,
-    read_yunikorn_objects,
-)
+from planner.reader.yunikorn import read_yunikorn_objects
+from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
+from planner.reader.yunikorn_queues import read_queues
 from planner.state.yunikorn import QueueConfig, parse_yunikorn_quantity
 from tests.yunikorn.building import allocation, ask, decided, two_queues
 

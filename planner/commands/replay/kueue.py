@@ -40,8 +40,9 @@ from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, Decision, decide
 from planner.reference.kueue.topology.find import Placement
 from planner.state import AUTO, RequestsFrom, parse_time
-from planner.state.kueue import Cohort, State, Workload
+from planner.state.kueue import State, Workload
 from planner.state.kueue_release import MAIN, NEWEST
+from planner.state.queues import Cohort
 
 _STATUS: Final[Mapping[Outcome, str]] = {
     "admitted": "assumed",

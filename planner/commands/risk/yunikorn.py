@@ -53,10 +53,10 @@ def submitted_again(state: YuniKornState) -> tuple[YuniKornState, list[Hypotheti
         owner = (partition.name, application.application_id)
         asks.setdefault(owner, []).append(
             Ask(
-                allocationKey=key,
+                allocation_key=key,
                 resource=like.resource,
                 priority=like.priority,
-                requestTime=state.now - delay,
+                request_time=state.now - delay,
                 x=like.x,
             )
         )

@@ -233,7 +233,7 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
         return one
     status = one.workload.status
     kept = tuple(each for each in status.conditions if each.type != _READY)
-    ready = Condition(type=_READY, status="True", lastTransitionTime=snapshot.now)
+    ready = Condition(type=_READY, status="True", last_transition_time=snapshot.now)
     made = status.model_copy(update={"conditions": (*kept, ready)})
     return one.changed(one.workload.model_copy(update={"status": made}))
 

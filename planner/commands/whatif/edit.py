@@ -22,7 +22,7 @@ from planner.reader.complaint import checked, closest
 from planner.reader.items import Item
 from planner.scheduler import Part
 from planner.state import AnyState
-from planner.state.base import Schema
+from planner.state.base import Schema, kubernetes_name
 
 ABSENT: Final = "none"
 """Written for a value that is absent, such as a limit that does not bind."""
@@ -93,7 +93,11 @@ def replaced(
 
     def with_value(part: Schema) -> Schema:
         fields = type(part).model_fields
-        name = next(own for own, info in fields.items() if field in {own, info.alias})
+        name = next(
+            own
+            for own, info in fields.items()
+            if field in {own, info.alias or kubernetes_name(own)}
+        )
         names = {own: getattr(part, own) for own, info in fields.items() if info.is_required()}
         given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
         # As YAML would read it: a whole number, true or false, ``none``, or a text.

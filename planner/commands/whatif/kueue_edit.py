@@ -196,8 +196,7 @@ def _configuration(configuration: Configuration, setting: Setting) -> Configurat
         raise setting.unknown("field of the Configuration", path, known)
     if setting.value not in {"true", "false"}:
         raise setting.refused(f'feature gate {name}: "{setting.value}" is no switch', "true, false")
-    reason = configuration.release.refusal(name, value=setting.value == "true")
-    if reason:
+    for _, reason in configuration.release.refusals({name: setting.value == "true"}):
         release = configuration.release.name
         raise setting.refused(f"feature gate {name} {reason}: in Kueue {release}", "another one")
     gates = {**configuration.feature_gates, name: setting.value == "true"}

@@ -48,9 +48,9 @@ class ManifestMetadata(Schema):
     """The metadata of what may not exist yet, and so may have no name of its own."""
 
     name: str = Field(default="", max_length=253)
-    generate_name: str = Field(default="", alias="generateName", max_length=253)
+    generate_name: str = Field(default="", max_length=253)
     namespace: str = ""
-    creation_timestamp: Time | None = Field(default=None, alias="creationTimestamp")
+    creation_timestamp: Time | None = None
     labels: dict[str, str] = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class PodManifestSpec(PodSpec):
     """A pod as it is written, with the PriorityClass that it names."""
 
     containers: tuple[Container, ...] = Field(min_length=1)
-    priority_class_name: str = Field(default="", alias="priorityClassName")
+    priority_class_name: str = ""
 
 
 class PodManifest(KubernetesObject):
@@ -299,7 +299,7 @@ def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = 
         name=name or like.metadata.name,
         namespace=namespace,
         uid="" if name else like.metadata.uid,
-        creationTimestamp=(None if name else like.metadata.creation_timestamp) or state.now,
+        creation_timestamp=(None if name else like.metadata.creation_timestamp) or state.now,
         annotations=like.metadata.annotations,
     )
     # Not a copy: that would take along what the other has worked out of itself.
@@ -319,11 +319,11 @@ def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) 
         metadata=Metadata(
             name=f"{manifest.prefix}-{metadata.called}"[:253],
             namespace=namespace,
-            creationTimestamp=metadata.creation_timestamp or state.now,
+            creation_timestamp=metadata.creation_timestamp or state.now,
         ),
         spec=WorkloadSpec(
-            podSets=(manifest.pod_set,),
-            queueName=queue,
+            pod_sets=(manifest.pod_set,),
+            queue_name=queue,
             priorityClassRef=_priority_class(state, manifest),
         ),
     )

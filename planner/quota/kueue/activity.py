@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from planner.errors import UnsupportedError
-from planner.state.kueue import AdmissionCheck, ClusterQueue, ResourceFlavor, State
+from planner.state.kueue import ClusterQueue, ResourceFlavor, State
+from planner.state.queues import AdmissionCheck
 
 _DEEPEST = 200
 """Cohorts on one path; nobody nests them deeper, and a hostile dump could."""

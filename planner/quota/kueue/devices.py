@@ -22,25 +22,19 @@ from msgspec.structs import replace
 from planner.quantity import MAX_INT64, NANO, to_units
 from planner.quota.kueue.amount import add, multiply
 from planner.quota.kueue.request import Charge, Defaults, with_defaults
-from planner.state.kueue import (
-    Configuration,
-    DeviceClass,
-    LimitRange,
-    ResourceClaimTemplate,
-    ResourceSlice,
-    RuntimeClass,
-    State,
-    Workload,
-)
+from planner.state.kueue import Configuration, LimitRange, RuntimeClass, State, Workload
 from planner.state.kueue_configuration import CounterSource
 from planner.state.kueue_workload import PodSet
 from planner.state.pods import (
     Container,
     Device,
+    DeviceClass,
     DeviceSelector,
     ExactDeviceRequest,
     PodSpec,
     ResourceClaimSpec,
+    ResourceClaimTemplate,
+    ResourceSlice,
 )
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)

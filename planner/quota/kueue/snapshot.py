@@ -36,15 +36,9 @@ from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from planner.state import Remarks
 from planner.state.clock import seconds_since
-from planner.state.kueue import (
-    ClusterQueue,
-    Configuration,
-    PodDisruptionBudget,
-    ResourceFlavor,
-    State,
-    Workload,
-)
+from planner.state.kueue import ClusterQueue, Configuration, ResourceFlavor, State, Workload
 from planner.state.kueue_workloads import Entry, Facts, Workloads
+from planner.state.pods import PodDisruptionBudget
 from planner.state.queues import ClusterQueueSpec, CohortSpec, ResourceGroup
 
 

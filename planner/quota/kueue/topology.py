@@ -16,7 +16,6 @@ from planner.quota.kueue.activity import PROVISIONING, leaves_it_to_workers
 from planner.quota.kueue.request import Defaults, pod_request
 from planner.quota.kueue.topology_tree import PODS, FlavorTree, Machines, tree_of, units_of
 from planner.state.kueue import (
-    AdmissionCheck,
     ClusterQueue,
     Configuration,
     LimitRange,
@@ -30,6 +29,7 @@ from planner.state.kueue import (
 )
 from planner.state.kueue_workload import Admission, PodSet, PodSetAssignment
 from planner.state.pods import PodSpec, PodTemplate
+from planner.state.queues import AdmissionCheck
 
 GATE: Final = "TopologyAwareScheduling"
 OVERLAPPING: Final = "TASHandleOverlappingFlavors"

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from planner.quantity import to_units
 from planner.quota.kueue.request import Defaults, pod_request
-from planner.state.kueue import HOST, Node, Pod, PodContainer, ResourceFlavor, Topology
+from planner.state.kueue import HOST, Node, Pod, ResourceFlavor, Topology
+from planner.state.kueue_topology import PodContainer
 from planner.state.pods import Container, PodSpec, Resources
 
 PODS: Final = "pods"

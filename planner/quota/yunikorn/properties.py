@@ -45,15 +45,10 @@ def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str,
     Fences and offsets stay where they are written; ``disabled`` reaches the whole subtree until
     a queue says otherwise.
     """
-    passed = dict(effective)
-    for name, value in (
-        (PRIORITY_POLICY, DEFAULT),
-        (PRIORITY_OFFSET, "0"),
-        (PREEMPTION_POLICY, DEFAULT),
-    ):
-        if name in passed and not (name == PREEMPTION_POLICY and passed[name] == DISABLED):
-            passed[name] = value
-    return {**passed, **own}
+    local = {PRIORITY_POLICY: DEFAULT, PRIORITY_OFFSET: "0"}
+    if effective.get(PREEMPTION_POLICY) != DISABLED:
+        local[PREEMPTION_POLICY] = DEFAULT
+    return {**effective, **{name: local[name] for name in local if name in effective}, **own}
 
 
 def read_properties(effective: Mapping[str, str]) -> Properties:

@@ -22,7 +22,7 @@ from planner.quota.yunikorn.resource import (
     plus,
     without_zeros,
 )
-from planner.state.yunikorn import Application, InstanceExtra, Node, Partition, QueueConfig
+from planner.state.yunikorn import Application, InstanceExtra, Partition, QueueConfig
 
 
 @dataclass(eq=False)
@@ -96,16 +96,20 @@ def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
     LookupFailed
         If an application is in a queue which does not exist.
     """
-    root_max = None if x.no_root_max else (x.root_max or _capacity(partition.nodes))
+    # The maximum of root is what all registered nodes have, schedulable or not (§2).
+    capacity: Resource = {}
+    for node in partition.nodes:
+        capacity = plus(capacity, node.capacity)
+    capacity = without_zeros(capacity)
+    root_max = x.root_max or (capacity if gt_zero(capacity) else None)
     effective = dict(partition.root.properties)
     root = Queue(
         path=partition.root.name.lower(),
         parent=None,
         is_leaf=_is_leaf(partition.root),
         properties=read_properties(effective),
-        # Of root nothing is read but its properties; its maximum is what the nodes have (§2).
-        guaranteed=None,
-        max=root_max,
+        guaranteed=None,  # of root nothing is read but its properties
+        max=None if x.no_root_max else root_max,
     )
     root.children = [_build(child, root, effective) for child in partition.root.queues]
     tree = QueueTree(root, {queue.path: queue for queue in walk(root)})
@@ -143,15 +147,6 @@ def _build(config: QueueConfig, parent: Queue, passed: Mapping[str, str]) -> Que
 
 def _is_leaf(config: QueueConfig) -> bool:
     return not (config.parent or config.queues)
-
-
-def _capacity(nodes: tuple[Node, ...]) -> Amount:
-    """Return the maximum of root: what all registered nodes have, schedulable or not."""
-    total: dict[str, int] = {}
-    for node in nodes:
-        total = plus(total, node.capacity)
-    total = without_zeros(total)
-    return total if gt_zero(total) else None
 
 
 def _add_usage(tree: QueueTree, partition: Partition) -> None:

@@ -138,7 +138,7 @@ def admit(
     changed = {kind: _condition(kind, "True", kind, now) for kind in _HELD}
     changed |= {kind: _condition(kind, "False", "QuotaReserved", now) for kind in _EVICTION}
     admission = Admission(
-        clusterQueue=snapshot.queue_name(preemptor.queue), podSetAssignments=tuple(pod_sets)
+        cluster_queue=snapshot.queue_name(preemptor.queue), pod_set_assignments=tuple(pod_sets)
     )
     workload = _with(preemptor.workload, changed, admission)
     held = as_admitted(configuration, now, snapshot.fr_index, preemptor.queue, workload)
@@ -151,7 +151,7 @@ def _written(placement: Placement) -> TopologyAssignment:
 
 
 def _condition(kind: str, status: str, reason: str, now: datetime) -> Condition:
-    return Condition(type=kind, status=status, reason=reason, lastTransitionTime=now)
+    return Condition(type=kind, status=status, reason=reason, last_transition_time=now)
 
 
 def _with(

@@ -22,8 +22,9 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.state.kueue import ClusterQueue, Cohort, State
+from planner.state.kueue import ClusterQueue, State
 from planner.state.kueue_release import newest_first
+from planner.state.queues import Cohort
 
 MOST: Final = 300
 """With more workloads that hold quota, releases are not tried out."""

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import planner
-from planner.api import pending_workloads
 from planner.commands.lint.kueue import cycles
 from planner.commands.lint.kueue.cycles import MAX_TRIED
 from planner.commands.lint.kueue.search import AT_REST, loop
@@ -24,6 +23,7 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
+from planner.solver.start import pending_workloads
 from tests.cluster import NOW, cohort, dump_of, queue, running, state_of
 from tests.commands.lint.film import Dump, evictions, head_of
 from tests.commands.lint.kueue_cases import CASES, RACKS, TWO, Case, asks, listed, of

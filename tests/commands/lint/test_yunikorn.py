@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import planner
-from planner.api import pending_workloads
 from planner.commands.lint.lint import KINDS, Finding, files_of
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.flow import Step, run_flow
+from planner.solver.start import pending_workloads
 from tests.yunikorn.building import Json, allocation, application, cluster_value, node, queue
 
 NODES = [node("n1", {"gpu": 4})]

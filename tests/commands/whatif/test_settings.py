@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 import planner
-from planner.api import pending_workloads
 from planner.commands.whatif import edit as listing
 from planner.commands.whatif.edit import Settings, edit, settings
 from planner.errors import SchemaError
 from planner.objective.profiles import PROFILES
+from planner.solver.start import pending_workloads
 from planner.state import AnyState
 from tests.cli.running import call
 from tests.cluster import cohort, pending, queue, running, state_of

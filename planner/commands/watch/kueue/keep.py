@@ -24,7 +24,7 @@ from planner.kubectl.kueue_dump import Dump, trim
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.kubectl.watch import Told
 from planner.reader import read
-from planner.reader.taken import TAKEN_AT, written
+from planner.reader.settings import TAKEN_AT, written
 from planner.state.kueue import State, of_kueue
 from planner.state.kueue_workload import API_GROUP
 from planner.state.kueue_workloads import Changes, Entry, Facts
