@@ -18,6 +18,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.proving import grow as growing
 from planner.solver.proving.earlier import EarlierTree
 from planner.solver.proving.grow import Effort, Grown, grow
+from planner.solver.proving.program import BoxRows
 from tests.conftest import ROOT, TEST_ALL
 from tests.proof.test_touched import asked, claims_of, questions
 from tests.solver.test_tenants import scattered
@@ -85,13 +86,13 @@ def _classes(earlier: EarlierTree) -> int:
 def test_less_is_looked_at_where_a_tree_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The quickstart has three trees that differ in little: two of them follow the first."""
     state, looked = planner.read(QUICKSTART), Counter[bool]()
-    look, following = growing.BoxRows, True
+    following = True
 
     def counted(*given: Any) -> object:
         looked[following] += 1
-        return look(*given)
+        return BoxRows(*given)
 
-    monkeypatch.setattr(growing, "BoxRows", counted)
+    monkeypatch.setattr("planner.solver.proving.grow.BoxRows", counted)
     followed = planner.solve(state)
     following = False
     monkeypatch.setattr(EarlierTree, "of", lambda *_: None)
