@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, TypeVar
 
 from msgspec import Struct
-
-from planner.commands.import_.rows import Row
 
 T = TypeVar("T")
 
@@ -109,39 +107,3 @@ class Job(Struct, frozen=True):
         """Return its amounts by resource, those of 0 left out."""
         amounts = {"cpu": self.cpu_milli, "memory": self.memory, GPU: self.gpus}
         return {resource: amount for resource, amount in amounts.items() if amount}
-
-
-class Trace(Protocol):
-    """A public trace: its columns, and what its rows mean."""
-
-    @property
-    def name(self) -> str:
-        """What to call it."""
-        ...
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        ...
-
-    @property
-    def usual_sampling(self) -> Sampling:
-        """How its states are sampled unless somebody says otherwise."""
-        ...
-
-    def node_labels(self, flavor: str) -> dict[str, str]:
-        """Return the labels of a flavor's nodes, which its pods select; none if there are none."""
-        ...
-
-    def capacity(self, flavor: str, gpus: int) -> dict[str, int]:
-        """Return how much cpu and memory stands beside so many GPUs; nothing if nobody knows."""
-        ...
-
-    def job(self, row: Row) -> Job | None:
-        """Return the job of a row, None if it never ran.
-
-        Raises
-        ------
-        SchemaError
-            If something in it cannot be used.
-        """

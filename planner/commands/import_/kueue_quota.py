@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -43,14 +44,6 @@ class Ownership(Struct, frozen=True):
         return {
             resource: quota.nominal - self.usage[queue][flavor, resource]
             for resource, quota in self.quotas[queue][flavor].items()
-        }
-
-    def total(self, flavor: str) -> dict[str, int]:
-        """Return what all queues use of a flavor."""
-        resources = self.quotas[self.queues[0]][flavor]
-        return {
-            resource: sum(usage[flavor, resource] for usage in self.usage.values())
-            for resource in resources
         }
 
 
@@ -135,6 +128,7 @@ def _limited(
 class Gang(Struct, frozen=True):
     """A pending workload: its queue, flavor and priority, and what it requests in all."""
 
+    is_gang: ClassVar = True
     queue: str
     flavor: str
     priority: int
@@ -142,21 +136,19 @@ class Gang(Struct, frozen=True):
 
 
 def draw_gang(ownership: Ownership, number: int, setting: Setting) -> Gang:
-    """Draw a preemptor.
+    """Draw a preemptor, that of a number among those of the instant.
 
     Its size is one of those that fit what some queue owns and does not use, in all resources,
     each as likely as the others; then its queue and flavor are one of those pairs. Where none
     fits, it is the smallest size, in the queue and flavor with the most unused GPUs: it has to
     borrow, or to preempt within its queue. For each GPU it requests what is used for each GPU of
     the flavor, rounded down to whole cores and GiB.
-
-    Parameters
-    ----------
-    number
-        Which of the preemptors of the instant it is.
     """
     knobs, names = setting.knobs, setting.names("gang", number)
-    totals = {flavor: ownership.total(flavor) for flavor in ownership.flavors}
+    used = sum(ownership.usage.values(), Counter[Place]())
+    totals: dict[str, dict[str, int]] = {flavor: {} for flavor in ownership.flavors}
+    for (flavor, resource), amount in sorted(used.items()):
+        totals[flavor][resource] = amount
     pairs = [
         (queue, flavor)
         for queue in ownership.queues

@@ -35,20 +35,17 @@ NAME: Final = "at most 53 small letters, digits and dashes, as in the name of an
 
 
 class Row(Struct, frozen=True):
-    """One row: its file, its line (the header is 1), and the text of each column."""
+    """One row: its file, its line (the header is 1), and the text of each column.
+
+    What reads a column raises SchemaError if something else than that stands there.
+    """
 
     path: str
     line: int
     fields: dict[str, str]
 
     def whole(self, column: str, most: int) -> int:
-        """Return a whole number from 0 to ``most``; ``12.0`` is none.
-
-        Raises
-        ------
-        SchemaError
-            If something else stands there.
-        """
+        """Return a whole number from 0 to ``most``; ``12.0`` is none."""
         text = self.fields[column]
         value = int(text) if _WHOLE.fullmatch(text) else -1
         if not 0 <= value <= most:
@@ -56,13 +53,7 @@ class Row(Struct, frozen=True):
         return value
 
     def seconds(self, column: str) -> float:
-        """Return a time or duration in seconds.
-
-        Raises
-        ------
-        SchemaError
-            If something else stands there.
-        """
+        """Return a time or duration in seconds."""
         text = self.fields[column]
         value = float(text) if _NUMBER.fullmatch(text) else -1
         if not 0 <= value <= MOST_SECONDS:
@@ -70,13 +61,7 @@ class Row(Struct, frozen=True):
         return value
 
     def moment(self, column: str) -> float:
-        """Return a date and time as seconds since 1970; without a time zone it is UTC.
-
-        Raises
-        ------
-        SchemaError
-            If something else stands there.
-        """
+        """Return a date and time as seconds since 1970; without a time zone it is UTC."""
         try:
             moment = datetime.fromisoformat(self.fields[column])
             value = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
@@ -87,26 +72,14 @@ class Row(Struct, frozen=True):
         return value
 
     def name(self, column: str) -> str:
-        """Return what may be the name of an object.
-
-        Raises
-        ------
-        SchemaError
-            If it may not.
-        """
+        """Return what may be the name of an object."""
         text = self.fields[column]
         if not _NAME.fullmatch(text):
             raise self.bad(column, NAME)
         return text
 
     def one_of(self, column: str, values: Sequence[str]) -> str:
-        """Return one of some words.
-
-        Raises
-        ------
-        SchemaError
-            If it is another.
-        """
+        """Return one of some words."""
         text = self.fields[column]
         if text not in values:
             raise self.bad(column, f"one of {', '.join(values)}")
