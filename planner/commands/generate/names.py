@@ -14,6 +14,8 @@ from random import Random
 from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
+from planner.dump.kueue import rfc3339
+
 Thing = TypeVar("Thing")
 
 
@@ -117,6 +119,6 @@ def ago(seconds: int) -> str:
     return rfc3339(NOW - timedelta(seconds=seconds))
 
 
-def rfc3339(moment: datetime) -> str:
-    """Write a moment as Kubernetes does."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+def team(queue: int) -> str:
+    """Return the name of a queue, which is also the namespace of its team."""
+    return numbered(TEAMS, queue)
