@@ -57,13 +57,8 @@ def borrower_and_lender(facts: Facts) -> Iterator[Finding]:
         yield from _between(
             facts,
             "KL-01",
-            [q for q in borrowers if any(facts.can_borrow(q, fr) for fr in facts.frs(q))],
-            [
-                queue
-                for queue in active
-                if facts.policies(queue).reclaim_within_cohort == "Any"
-                and any(facts.nominal(queue, fr) for fr in facts.frs(queue))
-            ],
+            [q for q in borrowers if facts.anywhere(facts.can_borrow, q)],
+            [q for q in _from_any(facts, active) if facts.anywhere(facts.nominal, q)],
             "{borrowers} may preempt while borrowing (borrowWithinCohort), and {lenders} may take "
             "its quota back from any priority (reclaimWithinCohort: Any).",
         )
@@ -79,10 +74,14 @@ def fair_queues(facts: Facts) -> Iterator[Finding]:
             facts,
             "KL-02",
             [q for q in active if facts.reclaims(q)],
-            [q for q in active if facts.policies(q).reclaim_within_cohort == "Any"],
+            _from_any(facts, active),
             "{borrowers} preempts by shares, and so does {lenders}, from any priority "
             "(reclaimWithinCohort: Any): each is the less unfair one in turn.",
         )
+
+
+def _from_any(facts: Facts, queues: Sequence[int]) -> list[int]:
+    return [q for q in queues if facts.policies(q).reclaim_within_cohort == "Any"]
 
 
 def _between(
@@ -207,7 +206,7 @@ def _example(case: _Case, asks: Preemptor) -> Example | None:
     """Return the first of a few small dumps in which the same happens, and a cure ends it."""
     facts, waits = case.facts, (*case.blockers, asks)
     names = [facts.snapshot.queue_name(one.queue) for one in case.blockers]
-    cure = spec_of("ClusterQueue", names, queueingStrategy="BestEffortFIFO")
+    cure = spec_of(names, queueingStrategy="BestEffortFIFO")
     near = tuple(dict.fromkeys(one.queue for one in reversed(waits)))
     whole = tuple(dict.fromkeys((*near, *facts.active(case.tree))))[:MAX_QUEUES]
     for queues, fr in product(dict.fromkeys((near, whole)), facts.frs(asks.queue)):
