@@ -89,7 +89,16 @@ def _between(
 ) -> Iterator[Finding]:
     """Yield the finding for some ClusterQueues of a tree, shown by the first pair that does it."""
     cure = policies(map(facts.snapshot.queue_name, lenders), reclaimWithinCohort="LowerPriority")
-    for borrower, lender, world, jobs in islice(_trials(facts, borrowers, lenders), MAX_TRIALS):
+
+    def trials(borrower: int) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
+        others = [queue for queue in lenders if queue != borrower]
+        for world, lender in worlds(facts, borrower, others):
+            for jobs in rivals(world, borrower, lender):
+                yield borrower, lender, world, jobs
+
+    few_of_each = in_turn(iter(group[:MAX_SIMILAR]) for group in facts.similar(borrowers))
+    in_pairs = in_turn(trials(borrower) for borrower in islice(few_of_each, 2 * MAX_OTHERS))
+    for borrower, lender, world, jobs in islice(in_pairs, MAX_TRIALS):
         example = ping_pong(world, jobs, cure)
         if example is not None:
             more = {*borrowers, *lenders} - {borrower, lender}
@@ -101,21 +110,6 @@ def _between(
                 example,
             )
             return
-
-
-def _trials(
-    facts: Facts, borrowers: Sequence[int], lenders: Sequence[int]
-) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
-    """Yield what to try, a pair of ClusterQueues after the other, each with its next workloads."""
-
-    def of(borrower: int) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
-        others = [queue for queue in lenders if queue != borrower]
-        for world, lender in worlds(facts, borrower, others):
-            for jobs in rivals(world, borrower, lender):
-                yield borrower, lender, world, jobs
-
-    few_of_each = in_turn(iter(group[:MAX_SIMILAR]) for group in facts.similar(borrowers))
-    return in_turn(of(borrower) for borrower in islice(few_of_each, 2 * MAX_OTHERS))
 
 
 MAX_WORK: Final = 10_000_000
@@ -239,14 +233,18 @@ def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator
         for number, ((queue, priority, newer), amount) in enumerate(used, 1)
     ]
     # Those that wait, with what they ask for of the one resource, and last who starves.
-    waiting = []
-    for number, each in enumerate(waits, 1):
-        name = ASKS if each is asks else f"first-{number}"
-        resource = snapshot.tree.frs[world.fr].resource
-        amount = sum(pods.totals.get(resource, 0) for pods in each.pod_sets)
-        job = Job(name, each.queue, amount, each.priority, running=False, minute=number)
-        waiting.append(job)
-    *first, last = waiting
+    resource = snapshot.tree.frs[world.fr].resource
+    *first, last = (
+        Job(
+            ASKS if each is asks else f"first-{number}",
+            each.queue,
+            sum(pods.totals.get(resource, 0) for pods in each.pod_sets),
+            each.priority,
+            running=False,
+            minute=number,
+        )
+        for number, each in enumerate(waits, 1)
+    )
     heads = [[one for one in first if one.amount]]
     if case.blocker.own_queue and case.facts.is_bounded(asks.queue, world.fr):
         beyond = case.facts.most(asks.queue, world.fr) + world.unit
