@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import (
     Any,
-    ClassVar,
     Final,
     Literal,
     NamedTuple,
@@ -48,7 +47,7 @@ class Knobs:
     ``scheduler`` is its id.
     """
 
-    scheduler: ClassVar[str]
+    scheduler = ""
 
 
 class Preset(Struct, frozen=True):

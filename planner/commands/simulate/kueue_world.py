@@ -31,8 +31,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from planner.commands.simulate.kueue_flow import (
-    Coming,
+    Instead,
+    Memory,
     admitted,
+    changed,
     comings,
     left_out,
     parts_of,
@@ -41,12 +43,11 @@ from planner.commands.simulate.kueue_flow import (
     signature,
     state_mark,
 )
-from planner.commands.simulate.kueue_memory import Changed, Instead, Memory
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Leaving, Script, lost_seconds
-from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
+from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved, refuse_sides
 from planner.commands.simulate.world import Agenda, Cycle, Due, Mark, Tally, digest
-from planner.errors import InputError, UnsupportedError
+from planner.errors import UnsupportedError
 from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
@@ -140,7 +141,7 @@ class KueueWorld:
         self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
         self._memory = Memory(decider, self._parts)
         own: Decider = self._memory if decider is decide else decider
-        self._decider = own if instead is None else Changed(own, instead)
+        self._decider = own if instead is None else changed(own, instead)
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
         self._reconciled = reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
@@ -155,7 +156,7 @@ class KueueWorld:
                 # It ends by its eviction, and no more by its script.
                 if one.evicted:
                     self._agenda.call_off(Due.FINISH, one.key)
-                    self._set(self._leaving.seconds(self._script, one.key), Due.RELEASE, one)
+                    self._plan_release(one, 0, 0)
         for waiting in self.queues.values():
             for pending in waiting.parked:
                 requeue = pending.workload.status.requeue_state
@@ -173,16 +174,18 @@ class KueueWorld:
     def _node(self, workload: kueue_workloads.Entry) -> int | None:
         return self._behind.get((workload.namespace, workload.queue_name))
 
-    def _set(self, at_s: int, due: Due, one: Admitted) -> None:
-        self._agenda.set(at_s, due, one.key, self._parts[one.queue])
-
     def _plan_end(self, key: str, at_s: int) -> None:
         """Plan the end of a run that began, if it has one; an end that is over comes at once."""
         running = self._running[key]
         run_s = self._script.run_s(key, annotated=run_seconds(running.admitted.remarks))
         if run_s is not None:
             end_s = running.since_s + run_s - running.kept_s
-            self._set(max(at_s + 1, end_s), Due.FINISH, running.admitted)
+            part = self._parts[running.admitted.queue]
+            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, part)
+
+    def _plan_release(self, one: Admitted, at_s: int, place: int) -> None:
+        leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
+        self._agenda.set(leaves_s, Due.RELEASE, one.key, self._parts[one.queue])
 
     def _now(self, at_s: int) -> datetime:
         return self.start + timedelta(seconds=at_s)
@@ -221,14 +224,19 @@ class KueueWorld:
                 case Due.BACKOFF:
                     self._end_backoff(due.key, at_s)
                 case Due.ARRIVE:
-                    events.append(self._arrive(self._coming.pop(due.key), at_s))
+                    coming = self._coming.pop(due.key).workload
+                    self._enqueue(coming, at_s)
+                    node = self._node(coming)
+                    if node is not None:
+                        self._reconcile(node, at_s)
+                    events.append(self._event("arrived", at_s, coming.key, node))
         return events
 
     def _finish(self, key: str, at_s: int) -> Event:
         one = self._give_back(key, at_s)
         self._kept.pop(key, None)
         self._agenda.call_off(Due.RELEASE, key)
-        return self._event("finished", at_s, one)
+        return self._event("finished", at_s, one.key, one.queue)
 
     def _release(self, key: str, at_s: int) -> Event:
         """Let a victim give its quota back and queue again."""
@@ -236,7 +244,7 @@ class KueueWorld:
         # Without a reason: the conditions were set when it was evicted, and are not set again.
         workload = evicted(one, "", self._now(at_s))
         self._enqueue(workload, at_s)
-        return self._event("requeued", at_s, one)
+        return self._event("requeued", at_s, one.key, one.queue)
 
     def _give_back(self, key: str, at_s: int) -> Admitted:
         one = self._running.pop(key).admitted
@@ -244,11 +252,15 @@ class KueueWorld:
         self._usage.remove(one.queue, one.usage)
         if self._left is not None:
             self._left.give_back(self._snapshot.topologies.booked_for(one.workload))
-        self._memory.forget(self._parts[one.queue])
-        # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
-        self.queues[one.queue].generation += 1
+        self._outdate(one.queue)
         self._plan_wake(one.queue, at_s)
         return one
+
+    def _outdate(self, node: int) -> None:
+        """Let all be decided anew where somebody is admitted, evicted, or gives back."""
+        self._memory.forget(self._parts[node])
+        # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
+        self.queues[node].generation += 1
 
     def _plan_wake(self, node: int, at_s: int) -> None:
         # One batch: news that come while one is gathered wake nobody a second time.
@@ -256,9 +268,9 @@ class KueueWorld:
         if not self._agenda.has(Due.WAKE, root):
             self._agenda.set(at_s + WAKE_S, Due.WAKE, root, self._parts[node])
 
-    def _reconcile(self, node: int | None, at_s: int) -> None:
+    def _reconcile(self, node: int, at_s: int) -> None:
         """Let the cohorts above a ClusterQueue hear that its status changed."""
-        if node is not None and node in self._reconciled:
+        if node in self._reconciled:
             self._plan_wake(node, at_s)
 
     def _enqueue(self, workload: Workload, at_s: int) -> None:
@@ -292,14 +304,7 @@ class KueueWorld:
         status = workload.status.model_copy(update={"conditions": kept, "requeue_state": None})
         self._enqueue(workload.model_copy(update={"status": status}), at_s)
 
-    def _arrive(self, coming: Coming, at_s: int) -> Event:
-        self._enqueue(coming.workload, at_s)
-        self._reconcile(self._node(coming.workload), at_s)
-        queue = self._queue_name(coming.workload)
-        return Event(at_s=at_s, cycle=self.cycles, kind="arrived", workload=coming.key, queue=queue)
-
-    def _queue_name(self, workload: kueue_workloads.Entry) -> str:
-        node = self._node(workload)
+    def _queue_name(self, node: int | None) -> str:
         return "" if node is None else self._snapshot.queue_name(node)
 
     # What the scheduler does
@@ -355,13 +360,12 @@ class KueueWorld:
         self._usage.add(one.queue, one.usage)
         if self._left is not None:
             self._left.take(self._snapshot.topologies.booked_for(one.workload))
-        self._memory.forget(self._parts[one.queue])
-        self.queues[one.queue].generation += 1
+        self._outdate(one.queue)
         self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
         self._plan_end(one.key, at_s)
         self._reconcile(one.queue, at_s)
         self._walks.clear()
-        yield self._event("admitted", at_s, one)
+        yield self._event("admitted", at_s, one.key, one.queue)
 
     def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
         """Evict the targets of an entry, but for those that are being evicted already."""
@@ -371,9 +375,7 @@ class KueueWorld:
         # Whoever is leaving already has its time to leave, and is not evicted a second time.
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
         for place, (running, reason) in enumerate(fresh):
-            one = running.admitted
-            leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
-            self._set(leaves_s, Due.RELEASE, one)
+            self._plan_release(running.admitted, at_s, place)
             yield self._evict(running, reason, entry, at_s)
 
     def _evict(self, running: _Running, reason: str, entry: Entry, at_s: int) -> Event:
@@ -381,9 +383,8 @@ class KueueWorld:
         marked = evicting(one, reason, now)
         some = self._admitted[one.queue]
         some[some.index(one)] = marked
-        self._memory.forget(self._parts[one.queue])
+        self._outdate(one.queue)
         running.admitted = marked
-        self.queues[one.queue].generation += 1
         ran_s, kept_s = at_s - running.since_s, running.kept_s
         lost = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
         if one.remarks is not None:
@@ -394,19 +395,19 @@ class KueueWorld:
         self._kept[one.key] = kept_s + ran_s - lost
         self._agenda.call_off(Due.FINISH, one.key)
         self._walks.clear()
-        return self._event("preempted", at_s, marked).model_copy(
+        return self._event("preempted", at_s, one.key, one.queue).model_copy(
             update={
                 "by": entry.preemptor.key,
-                "by_queue": self._snapshot.queue_name(entry.preemptor.queue),
+                "by_queue": self._queue_name(entry.preemptor.queue),
                 "reason": reason,
                 "lost_s": lost,
                 "lost_work": work(held, lost),
             }
         )
 
-    def _event(self, kind: Kind, at_s: int, one: Admitted) -> Event:
-        queue = self._snapshot.queue_name(one.queue)
-        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=one.key, queue=queue)
+    def _event(self, kind: Kind, at_s: int, key: str, node: int | None) -> Event:
+        queue = self._queue_name(node)
+        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
 
     # What is reported of it
 
@@ -436,12 +437,12 @@ class KueueWorld:
             running, priority = self._running.get(workload.key), workload.priority
             if running is not None:
                 one = running.admitted
-                name = self._snapshot.queue_name(one.queue)
-                tally.enter(one.key, name, one.priority, "running")
+                tally.enter(one.key, self._queue_name(one.queue), one.priority, "running")
             elif workload.is_pending:
-                tally.enter(workload.key, self._queue_name(workload), priority, "pending")
+                queue = self._queue_name(self._node(workload))
+                tally.enter(workload.key, queue, priority, "pending")
         for key, at_s, workload in self._coming.values():
-            queue, priority = self._queue_name(workload), workload.spec.priority or 0
+            queue, priority = self._queue_name(self._node(workload)), workload.spec.priority or 0
             tally.enter(key, queue, priority, "to come", at_s)
 
     def used(self) -> Sequence[int]:
@@ -466,25 +467,16 @@ class KueueWorld:
 _LAST_YEAR: Final = 9_900
 
 
-def check(state: State, asked: Asked) -> None:
-    """Refuse laws to take sides on, and a clock that has no room before it.
-
-    Raises
-    ------
-    InputError
-        If it is so.
-    """
-    if asked.rules is not None:
-        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
-        raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
-    if state.now.year > _LAST_YEAR:
-        raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
-
-
 def world(
     state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> KueueWorld:
-    """Return a cluster in which Kueue chooses the victims itself, or plans say who goes."""
+    """Return a cluster in which Kueue chooses the victims itself, or plans say who goes.
+
+    InputError if there are laws to take sides on, or the clock has no room before it.
+    """
+    refuse_sides(asked)
+    if state.now.year > _LAST_YEAR:
+        raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
     if asked.decider == state.scheduler:
         return KueueWorld(state, script, decide, leaving)
     # Only plans need a solver, which takes longer to load than a small simulation.

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Arrivals, Leaving, Script, lost_seconds
-from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
+from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved, refuse_sides
 from planner.commands.simulate.world import (
     Agenda,
     Appointment,
@@ -33,7 +33,7 @@ from planner.commands.simulate.world import (
     digest,
     ranks,
 )
-from planner.errors import InputError, LookupFailed, SchemaError
+from planner.errors import LookupFailed, SchemaError
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
@@ -430,26 +430,16 @@ def _checked(partition: Partition, keys: set[str], now: int) -> Partition:
 INSTEAD = (OPTIMUM,)
 
 
-def check(state: YuniKornState, asked: Asked) -> None:
-    """Refuse laws to take sides on where the core chooses the victims itself.
-
-    Raises
-    ------
-    InputError
-        If it is so.
-    """
-    del state
-    if asked.rules is not None and asked.decider != OPTIMUM:
-        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
-        raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
-
-
 def world(
     state: YuniKornState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> YuniKornWorld:
-    """Return a cluster in which the core chooses the victims, or plans do; they leave at once."""
+    """Return a cluster in which the core chooses the victims, or plans do; they leave at once.
+
+    InputError if there are laws to take sides on where the core chooses.
+    """
     del leaving
     if asked.decider == state.scheduler:
+        refuse_sides(asked)
         return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415

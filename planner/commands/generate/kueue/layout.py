@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import gcd
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Struct
 
@@ -43,7 +43,7 @@ SCALE_SHAPES: Final = ("kueue-baseline", "kueue-large-scale")
 class KueueKnobs(Knobs):
     """A cluster of Kueue. Shares are in percent; a chance is drawn for each thing by itself."""
 
-    scheduler: ClassVar = "kueue"
+    scheduler = "kueue"
     queues: Annotated[int, Knob("ClusterQueues, each with two LocalQueues", 1, 5000)] = 6
     cohorts: Annotated[int, Knob("root cohorts; the queues are dealt out to them", 1, 1000)] = 1
     depth: Annotated[int, Knob("levels of cohorts; 0: queues without a cohort", 0, 6)] = 1

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from planner.commands.generate import names
 from planner.commands.generate.generate import (
@@ -49,7 +49,7 @@ NodeShapes = Literal["t-shirt", "distinct"]
 class YuniKornKnobs(Knobs):
     """A cluster of YuniKorn. Shares are in percent; a chance is drawn for each by itself."""
 
-    scheduler: ClassVar = "yunikorn"
+    scheduler = "yunikorn"
     queues: Annotated[int, Knob("leaf queues", 2, 1000)] = 6
     depth: Annotated[int, Knob("levels of queues below root", 1, 6)] = 2
     branches: Annotated[int, Knob("parent queues below a parent queue", 1, 10)] = 2
