@@ -73,20 +73,12 @@ def step(resource: str) -> int:
 
 
 class Job(Struct, frozen=True):
-    """A job or pod that ran.
+    """A job or pod that ran; ``line`` is that of the file, which no other job has.
 
-    Attributes
-    ----------
-    line
-        Of the file; no other job has it.
-    gpus, cpu_milli, memory
-        Of all its pods together; memory in bytes. A share of a GPU counts as a whole one.
-    is_gang
-        Whether more than 8 GPUs are pods of 8; otherwise it is one pod.
-    is_training
-        Whether it may write checkpoints.
-    start, duration
-        In seconds; the start since 1970.
+    ``gpus``, ``cpu_milli`` and ``memory``, in bytes, are of all its pods together; a share of a GPU
+    counts as a whole one. ``is_gang`` says whether more than 8 GPUs are pods of 8, instead of one
+    pod, ``is_training`` whether it may write checkpoints. ``start`` and ``duration`` are in
+    seconds, the start since 1970.
     """
 
     line: int

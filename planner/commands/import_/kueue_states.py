@@ -166,14 +166,8 @@ def import_states(
 
     The same file, instants and knobs give the same states, whatever other instants there are.
 
-    Parameters
-    ----------
-    path
-        The CSV file, also with gzip.
-    outline
-        What `read_outline` returned of the same file.
-    instants
-        In seconds since 1970, whole, as those of `instants_of`.
+    ``path`` is the CSV file, also with gzip, ``outline`` what `read_outline` returned of it;
+    ``instants`` are in seconds since 1970, whole, as those of `instants_of`.
 
     Raises
     ------

@@ -96,14 +96,8 @@ def usable(
 ) -> Iterator[T | None]:
     """Yield what each row is used for, None for one that cannot be used.
 
-    Parameters
-    ----------
-    columns
-        Those that are read; others are ignored.
-    use
-        It raises SchemaError for a row that it cannot use.
-    on_bad
-        Told of each row that cannot be used; without it the first is an error.
+    ``columns`` are those that are read. ``use`` raises SchemaError for a row that it cannot use:
+    ``on_bad`` is told of each; without it the first is an error.
 
     Raises
     ------

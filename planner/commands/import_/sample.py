@@ -72,15 +72,7 @@ class Reservoir:
 def read_jobs(
     trace: Trace, path: str, on_bad: OnBad | None, outline: Outline | None = None
 ) -> Iterator[Job]:
-    """Yield the jobs of a file that ran, and count rows in an outline.
-
-    ``on_bad`` is told of each row that cannot be used; without it the first is an error.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a row cannot be used.
-    """
+    """Yield the jobs of a file that ran, and count rows in an outline; errors as of `usable`."""
     for job in usable(path, trace.columns, trace.job, on_bad):
         if outline is not None:
             outline.rows += 1
@@ -133,12 +125,8 @@ def sampled(  # noqa: PLR0913 - each says something else
     its run. Bad rows are passed over: the first pass has reported them.
 
     Sources: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006), for the
-    draw in one pass; the traces' description for the mapping.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
+    draw in one pass; the traces' description for the mapping. InputError if the file cannot be
+    read.
     """
     at_once = max(1, MOST_AT_ONCE // workloads)
     for begin in range(0, len(instants), at_once):

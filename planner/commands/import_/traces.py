@@ -101,13 +101,8 @@ def read_shapes(
 ) -> tuple[tuple[int, int], ...]:
     """Return milli-cores and bytes for each GPU of up to 1000 pods of an openb pod list.
 
-    Pods without a whole GPU are left out; of more than 1000, a sample is drawn. ``on_bad`` is
-    told of each row that cannot be used; without it the first is an error.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, a row of it cannot be used, or it has no such pod.
+    Pods without a whole GPU are left out; of more than 1000, a sample is drawn. ``on_bad`` and
+    errors are as of `usable`; InputError, too, if there is no such pod.
     """
     kept: list[tuple[float, tuple[int, int]]] = []
 
@@ -215,12 +210,7 @@ Trace = Philly | Openb
 def read_nodes(path: str, on_bad: OnBad | None = None) -> dict[str, Model]:
     """Return the GPU models of a node list, their names in small letters, largest first.
 
-    ``on_bad`` is told of each row that cannot be used; without it the first is an error.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a row cannot be used.
+    ``on_bad`` and errors are as of `usable`; InputError, too, if no node has a GPU.
     """
 
     def node(row: Row) -> tuple[str, Model]:

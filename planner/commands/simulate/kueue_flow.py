@@ -59,13 +59,8 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
     """Return the state without those that come later, and these by their keys.
 
     Whoever is pending comes later if the script says so, or if it was created after the clock.
-
-    Raises
-    ------
-    LookupFailed
-        If the script copies a workload that is not there.
-    SchemaError
-        If a copy would have the name of a workload that is there.
+    LookupFailed if the script copies a workload that is not there, SchemaError if a copy would have
+    the name of one that is there.
     """
     later = [coming for one in state.workloads.pending() if (coming := _later(state, script, one))]
     copies = [copy for rows in script.arrival for copy in _copies(state, rows)]

@@ -53,7 +53,7 @@ from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
 from planner.quota.kueue.slices import names_replaced
-from planner.quota.kueue.snapshot import Admitted, Snapshot, build_snapshot
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
@@ -109,14 +109,8 @@ class KueueWorld:
         """Set up a cluster as it was read; its clock is the start.
 
         ``decider`` decides for a head, ``instead`` may put other victims into its decision, and
-        ``leaving`` says how long victims keep their quota.
-
-        Raises
-        ------
-        LookupFailed
-            If the script names a workload that is not there.
-        SchemaError
-            If an annotation has an unusable value.
+        ``leaving`` says how long victims keep their quota. Errors are those of ``comings``, and
+        SchemaError if an annotation has an unusable value.
         """
         there, self._coming = comings(state, script)
         self.state: Final = there
@@ -242,8 +236,7 @@ class KueueWorld:
         """Let a victim give its quota back and queue again."""
         one = self._give_back(key, at_s)
         # Without a reason: the conditions were set when it was evicted, and are not set again.
-        workload = evicted(one, "", self._now(at_s))
-        self._enqueue(workload, at_s)
+        self._enqueue(evicted(one, "", self._now(at_s)), at_s)
         return self._event("requeued", at_s, one.key, one.queue)
 
     def _give_back(self, key: str, at_s: int) -> Admitted:
@@ -287,10 +280,8 @@ class KueueWorld:
                 waiting.wake(partial(self._may_leave, self._snapshot.queues[node], at_s))
 
     def _may_leave(self, queue: ClusterQueue, at_s: int, pending: Pending) -> bool:
-        """Say whether a parked workload competes again when something was given back."""
-        workload = pending.workload
-        refused = namespace_refusal(self.state, workload, queue)
-        return refused is None and backoff_expired(workload, self._now(at_s))
+        refused = namespace_refusal(self.state, pending.workload, queue)
+        return refused is None and backoff_expired(pending.workload, self._now(at_s))
 
     def _end_backoff(self, key: str, at_s: int) -> None:
         """Let a workload compete whose time has come: Kueue sets its condition Requeued."""
@@ -376,9 +367,9 @@ class KueueWorld:
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
         for place, (running, reason) in enumerate(fresh):
             self._plan_release(running.admitted, at_s, place)
-            yield self._evict(running, reason, entry, at_s)
+            yield self._evict(running, reason, entry.preemptor, at_s)
 
-    def _evict(self, running: _Running, reason: str, entry: Entry, at_s: int) -> Event:
+    def _evict(self, running: _Running, reason: str, by: Preemptor, at_s: int) -> Event:
         one, now = running.admitted, self._now(at_s)
         marked = evicting(one, reason, now)
         some = self._admitted[one.queue]
@@ -395,15 +386,10 @@ class KueueWorld:
         self._kept[one.key] = kept_s + ran_s - lost
         self._agenda.call_off(Due.FINISH, one.key)
         self._walks.clear()
-        return self._event("preempted", at_s, one.key, one.queue).model_copy(
-            update={
-                "by": entry.preemptor.key,
-                "by_queue": self._queue_name(entry.preemptor.queue),
-                "reason": reason,
-                "lost_s": lost,
-                "lost_work": work(held, lost),
-            }
-        )
+        why = {"by": by.key, "by_queue": self._queue_name(by.queue), "reason": reason}
+        cost = {"lost_s": lost, "lost_work": work(held, lost)}
+        event = self._event("preempted", at_s, one.key, one.queue)
+        return event.model_copy(update={**why, **cost})
 
     def _event(self, kind: Kind, at_s: int, key: str, node: int | None) -> Event:
         queue = self._queue_name(node)

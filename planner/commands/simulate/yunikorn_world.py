@@ -67,12 +67,8 @@ class Coming(NamedTuple):
 def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[str, Coming]]:
     """Return the state without the asks that come later, and these by their keys.
 
-    Raises
-    ------
-    LookupFailed
-        If the script copies what is not there.
-    SchemaError
-        If a copy would have the key of what is there.
+    LookupFailed if the script copies what is not there, SchemaError if a copy would have the key of
+    what is there.
     """
     later = []
     for tree, application, claim in _claims(state):
@@ -169,15 +165,7 @@ class YuniKornWorld:
     """The partitions of a cluster, each a tree of its own."""
 
     def __init__(self, state: YuniKornState, script: Script, decider: YuniKornDecider) -> None:
-        """Set up a cluster.
-
-        Raises
-        ------
-        LookupFailed
-            If the script names an ask that is not there, or an application a queue.
-        SchemaError
-            If a copy would have the key of an ask that is there.
-        """
+        """Set up a cluster; errors are those of ``comings``, and of a queue that is not there."""
         self._state, self._coming = comings(state, script)
         asks = [coming.ask for coming in self._coming.values()]
         claims = [*(claim for _, _, claim in _claims(state)), *asks]
