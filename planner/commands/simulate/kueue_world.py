@@ -30,19 +30,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.commands.simulate.kueue_flow import (
-    Instead,
-    Memory,
-    admitted,
-    changed,
-    comings,
-    left_out,
-    parts_of,
-    places_pods,
-    reconciled_queues,
-    signature,
-    state_mark,
-)
+from planner.commands.simulate import kueue_flow as flow
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Leaving, Script, lost_seconds
 from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved, refuse_sides
@@ -104,7 +92,7 @@ class KueueWorld:
         script: Script,
         decider: Decider,
         leaving: Leaving = AT_ONCE,
-        instead: Instead | None = None,
+        instead: flow.Instead | None = None,
     ) -> None:
         """Set up a cluster as it was read; its clock is the start.
 
@@ -112,14 +100,14 @@ class KueueWorld:
         ``leaving`` says how long victims keep their quota. Errors are those of ``comings``, and
         SchemaError if an annotation has an unusable value.
         """
-        there, self._coming = comings(state, script)
+        there, self._coming = flow.comings(state, script)
         self.state: Final = there
         self.start: Final[datetime] = state.now
         self.cycles = 0
         self.names: Final[Mapping[str, str]] = {}  # keys are names
         self._script = script
         self._leaving = leaving
-        taken = build_snapshot(there, state.now, placing=places_pods(there))
+        taken = build_snapshot(there, state.now, placing=flow.places_pods(there))
         topologies = taken.topologies
         self._left = topologies.occupancy.afresh() if topologies.looked_at else None
         self._usage = taken.usage
@@ -131,13 +119,13 @@ class KueueWorld:
         self._behind = open_queues(there, taken)
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
-        self._part_of = parts_of(taken, self._roots)
+        self._part_of = flow.parts_of(taken, self._roots)
         self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
-        self._memory = Memory(decider, self._parts)
+        self._memory = flow.Memory(decider, self._parts)
         own: Decider = self._memory if decider is decide else decider
-        self._decider = own if instead is None else changed(own, instead)
+        self._decider = own if instead is None else flow.changed(own, instead)
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
-        self._reconciled = reconciled_queues(there, taken)
+        self._reconciled = flow.reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, int] = {}
         self._agenda = Agenda()
@@ -310,7 +298,7 @@ class KueueWorld:
         }
         if not active:
             return Cycle((), moved=False)
-        before = {node: signature(waiting) for node, waiting in active.items()}
+        before = {node: flow.signature(waiting) for node, waiting in active.items()}
         self.cycles += 1
         snapshot = self.snapshot(at_s)
         ran = schedule(self.state, snapshot, self.queues, self._decider, self.cycles)
@@ -320,7 +308,7 @@ class KueueWorld:
                 events += self._admit(snapshot, entry, at_s)
             elif entry.outcome in {"preempting", "migrating"}:
                 events += self._preempt(entry, at_s)
-        changed = {node for node in active if signature(self.queues[node]) != before[node]}
+        changed = {node for node in active if flow.signature(self.queues[node]) != before[node]}
         self._moved |= {self._parts[node] for node in changed}
         self._moved |= {self.tree_of(event) for event in events}
         # A cycle that changed nothing would be repeated for ever: then the clock may go on at once.
@@ -340,7 +328,7 @@ class KueueWorld:
 
     def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Iterator[Event]:
         """Let an entry run; a slice of an elastic workload that it replaces is finished."""
-        one = admitted(snapshot, entry)
+        one = flow.admitted(snapshot, entry)
         old = entry.decision.replaced if entry.decision else None
         # The old slice first: the new one was assigned the room that this gives back.
         if old is not None:
@@ -410,12 +398,12 @@ class KueueWorld:
         tree = self._part_of.get(tree, tree)
         nodes = [node for node, part in self._parts.items() if part == tree]
         coming = self._agenda.after(at_s, tree)
-        state = state_mark(nodes, self._admitted, self.queues, self._kept, self.cycles)
+        state = flow.state_mark(nodes, self._admitted, self.queues, self._kept, self.cycles)
         return Mark(digest(state), digest(coming))
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out: where pods are placed, only what second passes do."""
-        return tuple(left_out(self.state, self._snapshot, known))
+        return tuple(flow.left_out(self.state, self._snapshot, known))
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""

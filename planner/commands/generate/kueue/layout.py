@@ -309,19 +309,18 @@ class Layout:
         """The resource that the preemptor lacks."""
         return self.resources[-1]
 
+    @property
+    def trees(self) -> range:
+        """The trees; a queue without a cohort is a tree by itself."""
+        return range(self.knobs.cohorts if self.knobs.depth else self.knobs.queues)
+
     def tree(self, queue: int) -> int:
-        """Return the tree of a queue; a queue without a cohort is a tree by itself."""
-        return queue % self.knobs.cohorts if self.knobs.depth else queue
+        """Return the tree of a queue."""
+        return queue % len(self.trees)
 
     def members(self, tree: int) -> range:
         """Return the queues of a tree."""
-        step = self.knobs.cohorts if self.knobs.depth else self.knobs.queues
-        return range(tree, self.knobs.queues, step)
-
-    @property
-    def trees(self) -> range:
-        """The trees."""
-        return range(self.knobs.cohorts if self.knobs.depth else self.knobs.queues)
+        return range(tree, self.knobs.queues, len(self.trees))
 
     def used(self) -> list[Counter[Place]]:
         """Return what each queue uses."""

@@ -51,7 +51,7 @@ def borrower_and_lender(facts: Facts) -> Iterator[Finding]:
     """KL-01: one preempts while borrowing, the other reclaims from any priority."""
     if facts.fair:
         return
-    for tree in facts.trees:
+    for tree in facts.trees.values():
         active = facts.active(tree)
         borrowers = [q for q in active if facts.borrows_by_force(q) and facts.reclaims(q)]
         yield from _between(
@@ -68,7 +68,7 @@ def fair_queues(facts: Facts) -> Iterator[Finding]:
     """KL-02: shares are compared by amounts, and Any heeds no priority."""
     if not facts.fair:
         return
-    for tree in facts.trees:
+    for tree in facts.trees.values():
         active = facts.active(tree)
         yield from _between(
             facts,
@@ -132,7 +132,7 @@ def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
     # At a time when nobody waits for its backoff: that passes by itself.
     snapshot = replace(facts.snapshot, now=max((facts.snapshot.now, *ends)))
     waiting = waiting_queues(facts.state, snapshot)
-    for tree in facts.trees:
+    for tree in facts.trees.values():
         queues = {queue: waiting[queue] for queue in tree}
         if not any(one.active for one in queues.values()):
             continue

@@ -340,7 +340,7 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
 
 def nobody_borrows(facts: Facts) -> Iterator[Finding]:
     """KL-14: only who uses more than its nominal quota is reclaimed from, and nobody can."""
-    for tree in facts.trees:
+    for tree in facts.trees.values():
         borrowers: dict[int, set[int]] = {}
         for queue in tree:
             for fr in facts.frs(queue):
@@ -383,7 +383,7 @@ def threshold_above_all(facts: Facts) -> Iterator[Finding]:
 def weights_without_fair_sharing(facts: Facts) -> Iterator[Finding]:
     """KL-16: weights count under fair sharing only."""
     tree, off = facts.snapshot.tree, without("spec", "fairSharing")
-    for queues in () if facts.fair else facts.trees:
+    for queues in () if facts.fair else facts.trees.values():
         above = {node for queue in queues for node in tree.path(queue)}
         weighted = sorted(node for node in above if tree.nodes[node].weight_nano != NANO)
         active = facts.active(queues if weighted else ())

@@ -41,13 +41,9 @@ class Facts(Struct, frozen=True, dict=True):
         """Whether fair sharing is on."""
         return self.snapshot.configuration.fair_sharing_on
 
-    @property
-    def trees(self) -> Iterable[Sequence[int]]:
-        """The ClusterQueues, those under one root together, in the order of the dump."""
-        return self._tree_of.values()
-
     @cached_property
-    def _tree_of(self) -> Mapping[int, Sequence[int]]:
+    def trees(self) -> Mapping[int, Sequence[int]]:
+        """The ClusterQueues by their root, in the order of the dump."""
         by_root: dict[int, list[int]] = {}
         for queue in self.snapshot.queues:
             by_root.setdefault(self.snapshot.tree.path(queue)[-1], []).append(queue)
@@ -128,7 +124,7 @@ class Facts(Struct, frozen=True, dict=True):
 
     def others(self, queue: int) -> Sequence[int]:
         """Return the other ClusterQueues under the same root."""
-        tree = self._tree_of[self.snapshot.tree.path(queue)[-1]]
+        tree = self.trees[self.snapshot.tree.path(queue)[-1]]
         return [other for other in tree if other != queue]
 
     def active_others(self, queue: int) -> list[int]:
