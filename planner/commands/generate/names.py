@@ -50,7 +50,6 @@ class Chance:
 
 NOW: Final = datetime(2026, 11, 12, 9, 42, 10, tzinfo=UTC)
 """The clock of every generated state: the preemptor was submitted in this second."""
-
 FOUNDED: Final = datetime(2026, 3, 2, 8, 15, tzinfo=UTC)
 """When queues, flavors and classes were made."""
 

@@ -78,12 +78,12 @@ def _later(state: State, script: Script, workload: Workload) -> Coming | None:
     """Return a pending workload as one that comes later, if it does."""
     at_s = script.arrive_s(workload.key)
     created = workload.metadata.creation_timestamp
-    if at_s is None and (created is None or created <= state.now):
-        return None
-    if at_s is None and created is not None:
+    if at_s is None:
+        if created is None or created <= state.now:
+            return None
         # Rounded up, as // rounds a negative distance down: nobody arrives before its time.
         at_s = -((state.now - created) // timedelta(seconds=1))
-    return Coming(workload.key, at_s or 0, _created(state, workload, workload.metadata.name, at_s))
+    return Coming(workload.key, at_s, _created(state, workload, workload.metadata.name, at_s))
 
 
 def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
@@ -97,11 +97,11 @@ def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
         yield Coming(workload.key, at_s, workload)
 
 
-def _created(state: State, workload: Workload, name: str, at_s: int | None) -> Workload:
+def _created(state: State, workload: Workload, name: str, at_s: int) -> Workload:
     """Return a workload as one that nothing has happened to, created when it arrives."""
     own = workload.metadata
     uid = own.uid if name == own.name else f"{own.uid}-{name}"
-    created = state.now + timedelta(seconds=at_s or 0)
+    created = state.now + timedelta(seconds=at_s)
     metadata = own.model_copy(update={"name": name, "uid": uid, "creation_timestamp": created})
     # A copy begins anew: what happened to the original is none of its history.
     return workload.model_copy(update={"metadata": metadata, "status": WorkloadStatus()})

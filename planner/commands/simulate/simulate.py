@@ -36,10 +36,8 @@ def story(
 ) -> tuple[str, ...]:
     """Tell what happens in a round; seconds count from when it begins.
 
-    ``names`` are what people call those whose keys are no names.
-
-    A round ends with the evictions of its last cycle, and so did the one before: they are told
-    first, at 0 s.
+    ``names`` are what people call those whose keys are no names. A round ends with the
+    evictions of its last cycle, and so did the one before: they are told first, at 0 s.
     """
     end_s = start_s + period_s
     last = [event for event in events if event.at_s == end_s and event.kind == "preempted"]
@@ -196,20 +194,17 @@ Report = Callable[[int, int], None]
 """Is told the clock in seconds after the start, and the number of cycles."""
 
 
-class Limits(NamedTuple):
-    """When a simulation ends at the latest: by its clock, and by the number of its cycles."""
-
-    until_s: int
-    cycles: int
-
-
 class Run:
-    """A run of a world, as far as it has come: what happened, and why it is over."""
+    """A run of a world, as far as it has come: what happened, and why it is over.
 
-    def __init__(self, world: World, limits: Limits) -> None:
+    It ends at the latest by its clock, and by the number of its cycles.
+    """
+
+    def __init__(self, world: World, until_s: int, cycles: int) -> None:
         """Begin."""
         self.world: Final = world
-        self.limits: Final = limits
+        self._until_s: Final = until_s
+        self._cycles: Final = cycles
         self.at_s = 0
         self.ended: Ended = "settled"
         self.timeline: Final[list[Event]] = []
@@ -245,7 +240,7 @@ class Run:
         """
         over = self._over(next_s)
         if next_s is not None and over in {None, "until"}:
-            next_s = min(next_s, self.limits.until_s)
+            next_s = min(next_s, self._until_s)
             passed, used = next_s - self.at_s, self.world.used()
             self._sums = [total + n * passed for total, n in zip(self._sums, used, strict=True)]
             self.at_s = next_s
@@ -258,9 +253,9 @@ class Run:
         # As long as another tree is busy the run goes on: what happens there is still to be told.
         if self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
             return "loop"
-        if next_s > self.limits.until_s:
+        if next_s > self._until_s:
             return "until"
-        return "cycles" if self.world.cycles >= self.limits.cycles else None
+        return "cycles" if self.world.cycles >= self._cycles else None
 
     @property
     def shares(self) -> Sequence[float]:
@@ -268,9 +263,9 @@ class Run:
         return [total / self.at_s for total in self._sums] if self.at_s else self.world.used()
 
 
-def run(world: World, limits: Limits, report: Report) -> Run:
+def run(world: World, until_s: int, cycles: int, report: Report) -> Run:
     """Let a world run until nothing moves, nothing but loops, or a limit is reached."""
-    going = Run(world, limits)
+    going = Run(world, until_s, cycles)
     goes_on = True
     while goes_on:
         moved = going.step()
@@ -407,7 +402,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         raise InputError("decider", found, " or ".join(known))
     unproved = Unproved()
     world = simulated.world(state, script, Leaving(eviction_s, apart_s), asked, unproved)
-    went = run(world, Limits(until_s, cycles), report)
+    went = run(world, until_s, cycles, report)
     fates = went.tally.fates(went.at_s)
     return Simulation(
         scheduler=state.scheduler,

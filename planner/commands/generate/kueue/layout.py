@@ -222,10 +222,9 @@ def shapes(knobs: KueueKnobs, chance: Chance) -> Iterator[Shape]:
         _drawn(chance, knobs, _GIB * chance.pick((32, 64, 96, 128))) for _ in range(_CATALOGUE)
     ]
     seen: set[tuple[tuple[str, int], ...]] = set()
+    while knobs.shapes == "t-shirt":
+        yield chance.pick(catalogue)
     while True:
-        if knobs.shapes == "t-shirt":
-            yield chance.pick(catalogue)
-            continue
         shape = _drawn(chance, knobs, chance.between(16 * _GIB, 128 * _GIB))
         key = tuple(sorted(shape.total.items()))
         if key not in seen:

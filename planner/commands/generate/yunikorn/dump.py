@@ -108,13 +108,10 @@ PRESETS: Final = tuple(Preset(name, *what) for name, what in _PRESETS.items())
 
 
 VCORE, MEMORY, PODS = "vcore", "memory", "pods"
-
 CORE: Final = 1000
 """A core in the core's own unit."""
-
 WAITING: Final = -1
 """The node of a pod that waits for one."""
-
 MIB_PER_CORE: Final = 4 * 1024
 """What a pod asks for; a node has twice as much, so that memory is never short."""
 
@@ -167,21 +164,16 @@ class Layout:
 
 _SIZES: Final = (1, 1, 1, 2, 2, 2, 4, 4, 8)
 """Cores of a pod; each as often as it stands here."""
-
 _OFFSETS: Final = (-100, -10, 10, 100)
 _ASKED_S: Final = 240
 """How long the ask has been waiting: longer than the delay of preemption."""
-
 _YOUNGEST_S: Final = 600
 """Nothing but the small pods of a hard state is younger."""
-
 _BEYOND: Final = (200, 700)
 _WITHIN: Final = (1100, 1500)
 """What a queue is guaranteed of what it uses, in thousandths."""
-
 _OWN: Final = 4
 """Of so many parts of all cores the asking queue uses at most one."""
-
 _DODGER: Final = 1
 """The queue next to the asking one: always beyond its guaranteed, so that somebody can go."""
 

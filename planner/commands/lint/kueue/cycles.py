@@ -22,17 +22,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.commands.lint.kueue.search import (
-    ASKS,
-    MAX_OTHERS,
-    MAX_SIMILAR,
-    RUNS,
-    decided,
-    in_turn,
-    ping_pong,
-    rivals,
-    worlds,
-)
+from planner.commands.lint.kueue import search
 from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, policies, spec_of
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.plan.base import name_some
@@ -92,14 +82,18 @@ def _between(
 
     def trials(borrower: int) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
         others = [queue for queue in lenders if queue != borrower]
-        for world, lender in worlds(facts, borrower, others):
-            for jobs in rivals(world, borrower, lender):
+        for world, lender in search.worlds(facts, borrower, others):
+            for jobs in search.rivals(world, borrower, lender):
                 yield borrower, lender, world, jobs
 
-    few_of_each = in_turn(iter(group[:MAX_SIMILAR]) for group in facts.similar(borrowers))
-    in_pairs = in_turn(trials(borrower) for borrower in islice(few_of_each, 2 * MAX_OTHERS))
+    few_of_each = search.in_turn(
+        iter(group[: search.MAX_SIMILAR]) for group in facts.similar(borrowers)
+    )
+    in_pairs = search.in_turn(
+        trials(borrower) for borrower in islice(few_of_each, 2 * search.MAX_OTHERS)
+    )
     for borrower, lender, world, jobs in islice(in_pairs, MAX_TRIALS):
-        example = ping_pong(world, jobs, cure)
+        example = search.ping_pong(world, jobs, cure)
         if example is not None:
             more = {*borrowers, *lenders} - {borrower, lender}
             yield finding(
@@ -229,14 +223,14 @@ def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator
             groups[queue, one.priority, newer] += one.usage.get(world.fr, 0)
     used = (item for item in groups.items() if item[1])
     running = [
-        Job(f"{RUNS}-{number}", queue, amount, priority, minute=_NEWER if newer else 0)
+        Job(f"{search.RUNS}-{number}", queue, amount, priority, minute=_NEWER if newer else 0)
         for number, ((queue, priority, newer), amount) in enumerate(used, 1)
     ]
     # Those that wait, with what they ask for of the one resource, and last who starves.
     resource = snapshot.tree.frs[world.fr].resource
     *first, last = (
         Job(
-            ASKS if each is asks else f"first-{number}",
+            search.ASKS if each is asks else f"first-{number}",
             each.queue,
             sum(pods.totals.get(resource, 0) for pods in each.pod_sets),
             each.priority,
@@ -258,7 +252,7 @@ def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator
 def _shown(world: World, jobs: Sequence[Job], cure: Change) -> Example | None:
     before, after = world.dump(jobs), world.dump(jobs, cure)
     key = jobs[-1].key
-    blocker, alone = _blocker(before, key), decided(after, key)
+    blocker, alone = _blocker(before, key), search.decided(after, key)
     if blocker is None or not blocker.workloads or _blocker(after, key) is not None:
         return None
     if not alone.targets and alone.mode != "Fit":
