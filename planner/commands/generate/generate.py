@@ -128,9 +128,6 @@ PRESETS: Final[dict[str, Preset]] = {
 """The presets by name."""
 
 
-MOST_SEEDS = 2**63
-
-
 def generate(preset: str = "flat", seed: int = 0, **knobs: object) -> AnyState:
     """Make up a state: the same preset, seed and knobs give the same one, on every machine.
 
@@ -165,7 +162,7 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
         found = f"there is no such knob for {scheduler_of(chosen).words.name}"
         raise impossible(unknown[0], found, f"one of {', '.join(known)}")
     chosen = replace(chosen, **knobs)
-    if not 0 <= seed < MOST_SEEDS:
+    if not 0 <= seed < 2**63:
         raise InputError("--seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
     begin("drawing workloads")
     return GENERATED.of(chosen).made(chosen, seed)

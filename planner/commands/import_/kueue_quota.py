@@ -34,7 +34,6 @@ Place = tuple[str, str]
 class Ownership(Struct, frozen=True):
     """Usage and quota of every queue by flavor and resource."""
 
-    queues: tuple[str, ...]
     flavors: tuple[str, ...]
     usage: Mapping[str, Counter[Place]]
     quotas: Mapping[str, Mapping[str, Mapping[str, Quota]]]
@@ -49,7 +48,7 @@ class Ownership(Struct, frozen=True):
 
 def divide(running: Iterable[Running], setting: Setting) -> Ownership:
     """Return what each ClusterQueue of the trace uses and owns; somebody holds quota."""
-    queues = tuple(sorted({queue for queue, _ in setting.work}))
+    queues = sorted({queue for queue, _ in setting.work})
     usage: dict[str, Counter[Place]] = {queue: Counter() for queue in queues}
     for one in running:
         requests = one.job.requests.items()
@@ -64,7 +63,7 @@ def divide(running: Iterable[Running], setting: Setting) -> Ownership:
             for queue, part in _nominal((flavor, resource), used, capacity, setting).items():
                 nominal[queue][flavor][resource] = part
     quotas = {queue: _limited(queue, nominal[queue], usage[queue], setting) for queue in queues}
-    return Ownership(queues, flavors, usage, quotas)
+    return Ownership(flavors, usage, quotas)
 
 
 def _capacity(
@@ -151,7 +150,7 @@ def draw_gang(ownership: Ownership, number: int, setting: Setting) -> Gang:
         totals[flavor][resource] = amount
     pairs = [
         (queue, flavor)
-        for queue in ownership.queues
+        for queue in ownership.quotas
         for flavor in ownership.flavors
         if totals[flavor].get(GPU)
     ]

@@ -78,8 +78,8 @@ def objects_of(
 def _parents(ownership: Ownership, setting: Setting) -> dict[str, str]:
     """Return the cohort of each queue: the thirds by work in all, the largest first."""
     if setting.knobs.levels == 1:
-        return dict.fromkeys(ownership.queues, ROOT)
-    total = dict.fromkeys(ownership.queues, 0)
+        return dict.fromkeys(ownership.quotas, ROOT)
+    total = dict.fromkeys(ownership.quotas, 0)
     for (queue, _), amount in setting.work.items():
         total[queue] += amount
     by_size = sorted(total, key=lambda queue: (-total[queue], queue))

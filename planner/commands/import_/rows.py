@@ -123,15 +123,16 @@ def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
     """Yield the rows of a file; for one that is not CSV, or too short or long, its error."""
     if Path(path).exists() and not Path(path).is_file():
         raise InputError(path, "is not a file", "a file of CSV: it may be read more than once")
+    wanted = f"a header with the columns {', '.join(columns)}"
     lines = read_lines(path, None, MAX_LINE)
     first = next(lines, None)
     if first is None:
-        raise ParseError(path, "the file is empty", _header(columns))
+        raise ParseError(path, "the file is empty", wanted)
     header = _fields(*first)
     places = {name: header.index(name) for name in columns if name in header}
     if missing := [name for name in columns if name not in places]:
         where, found = f"{path}: line {first[0]}", f"there is no column {', '.join(missing)}"
-        raise SchemaError(where, found, _header(columns))
+        raise SchemaError(where, found, wanted)
     for number, data in lines:
         fields = _fields(number, data)
         if len(fields) == len(header):
@@ -147,7 +148,3 @@ def _fields(number: int, data: bytes) -> list[str]:
         return next(csv.reader((text,), strict=True))
     except (UnicodeDecodeError, csv.Error):
         return []
-
-
-def _header(columns: Sequence[str]) -> str:
-    return f"a header with the columns {', '.join(columns)}"

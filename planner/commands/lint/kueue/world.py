@@ -307,22 +307,18 @@ class World(Struct, frozen=True):
     def _workload(self, job: Job) -> Object:
         flavor, resource = self.facts.snapshot.tree.frs[self.fr]
         queue = self.facts.snapshot.queue_name(job.queue)
-        since = at(job.minute)
+        since = NOON + timedelta(minutes=job.minute)
+        created = since if job.created is None else NOON + timedelta(minutes=job.created)
         return objects.workload(
             NAMESPACE,
             job.name,
             queue,
             job.priority,
             [objects.PodSet(1, {resource: job.amount})],
-            created=since if job.created is None else at(job.created),
+            created=created,
             admission=objects.Admission(queue, {resource: flavor}, since) if job.running else None,
             annotations={BOOST: job.boost} if job.boost else None,
         )
-
-
-def at(minute: int) -> datetime:
-    """Return the time so many minutes after noon."""
-    return NOON + timedelta(minutes=minute)
 
 
 def each_queue(change: Callable[[Object], object], names: Iterable[str] | None = None) -> Change:
