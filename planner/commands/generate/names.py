@@ -14,8 +14,6 @@ from random import Random
 from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
-from planner.dump.kueue import rfc3339
-
 Thing = TypeVar("Thing")
 
 
@@ -115,7 +113,7 @@ def uid(*words: object) -> str:
 
 def ago(seconds: int) -> str:
     """Return the timestamp so many seconds before the clock."""
-    return rfc3339(NOW - timedelta(seconds=seconds))
+    return (NOW - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def team(queue: int) -> str:

@@ -33,9 +33,9 @@ from msgspec.structs import replace
 from planner.commands.simulate import kueue_flow as flow
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Leaving, Script, lost_seconds
-from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved, refuse_sides
+from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
 from planner.commands.simulate.world import Agenda, Cycle, Due, Mark, Tally, digest
-from planner.errors import UnsupportedError
+from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
@@ -448,7 +448,9 @@ def world(
 
     InputError if there are laws to take sides on, or the clock has no room before it.
     """
-    refuse_sides(asked)
+    if asked.rules is not None:
+        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
+        raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
     if state.now.year > _LAST_YEAR:
         raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
     if asked.decider == state.scheduler:

@@ -323,13 +323,6 @@ class Simulated(Protocol):
         ...
 
 
-def refuse_sides(asked: Asked) -> None:
-    """Refuse laws to take sides on where no plans of YuniKorn decide, with an InputError."""
-    if asked.rules is not None:
-        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
-        raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
-
-
 SIMULATED: Final = Part[Simulated]("simulation")
 
 

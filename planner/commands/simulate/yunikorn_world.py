@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from planner.commands.simulate.record import Event, Kind, Standing, Use
 from planner.commands.simulate.script import Arrivals, Leaving, Script, lost_seconds
-from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved, refuse_sides
+from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
 from planner.commands.simulate.world import (
     Agenda,
     Appointment,
@@ -33,7 +33,7 @@ from planner.commands.simulate.world import (
     digest,
     ranks,
 )
-from planner.errors import LookupFailed, SchemaError
+from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
@@ -414,7 +414,10 @@ def world(
     """
     del leaving
     if asked.decider == state.scheduler:
-        refuse_sides(asked)
+        if asked.rules is not None:
+            sides = "only the optimum in the place of YuniKorn's choice takes a side"
+            found = f'"{asked.rules}" means nothing here'
+            raise InputError("rules", found, f"leave it out: {sides}")
         return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415
