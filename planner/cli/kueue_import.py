@@ -18,8 +18,8 @@ from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.commands.import_ import Outline
-    from planner.commands.import_.job import Trace
     from planner.commands.import_.kueue_knobs import Knobs
+    from planner.commands.import_.traces import Trace
     from planner.errors import SchemaError
 
 POLICIES: Final = (

@@ -6,7 +6,6 @@ and the library its keyword arguments.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import (
@@ -42,13 +41,13 @@ class Knob(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knobs(ABC):
-    """What a scheduler's clusters are like: its own knobs are the fields of a record of its own."""
+class Knobs:
+    """What a scheduler's clusters are like: its own knobs are the fields of a record of its own.
 
-    @property
-    @abstractmethod
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
+    ``scheduler`` is its id.
+    """
+
+    scheduler = ""
 
 
 class Preset(Struct, frozen=True):
@@ -78,15 +77,8 @@ def knobs_of(record: type[Knobs]) -> Iterator[KnobOption]:
 
 
 def check_limits(knobs: Knobs) -> None:
-    """Refuse a value of the wrong type or outside its limits.
-
-    Raises
-    ------
-    InputError
-        If there is one.
-    """
-    for option in knobs_of(type(knobs)):
-        name, knob, kind, _ = option
+    """Refuse a value of the wrong type or outside its limits, with an InputError."""
+    for name, knob, kind, _ in knobs_of(type(knobs)):
         value = getattr(knobs, name)
         if isinstance(kind, tuple):
             if value not in kind:
@@ -98,10 +90,11 @@ def check_limits(knobs: Knobs) -> None:
             raise impossible(name, f"{value} is outside the limits", limits)
 
 
-def too_wide(branches: int, depth: int) -> InputError:
-    """Return an error about too many cohorts or parent queues."""
-    found = f"{depth} levels with {branches} branches each"
-    return impossible("branches", found, f"at most {WIDEST} on the last level")
+def check_width(branches: int, depth: int) -> None:
+    """Refuse too many cohorts or parent queues, with an InputError."""
+    if branches ** max(0, depth - 1) > WIDEST:
+        found = f"{depth} levels with {branches} branches each"
+        raise impossible("branches", found, f"at most {WIDEST} on the last level")
 
 
 def impossible(name: str, found: str, expected: str = "") -> InputError:
@@ -110,14 +103,14 @@ def impossible(name: str, found: str, expected: str = "") -> InputError:
 
 
 class Generated(Protocol):
-    """What making up clusters asks of a scheduler."""
+    """What making up clusters asks of a scheduler: its knobs, and its named clusters.
+
+    ``FOLDER`` is where a state of its own lies as it is read; empty for a file.
+    """
 
     KNOBS: type[Knobs]
-    """Its knobs."""
     PRESETS: Sequence[Preset]
-    """Its named clusters."""
     FOLDER: str
-    """The folder in which a state of its own lies as it is read; empty for a file."""
 
     def made(self, knobs: Knobs, seed: int) -> dict[str, Any]:
         """Return what is printed of a cluster."""
@@ -133,9 +126,6 @@ PRESETS: Final[dict[str, Preset]] = {
     preset.name: preset for part in GENERATED.of_all() for preset in part.PRESETS
 }
 """The presets by name."""
-
-
-MOST_SEEDS = 2**63
 
 
 def generate(preset: str = "flat", seed: int = 0, **knobs: object) -> AnyState:
@@ -168,13 +158,11 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
         raise InputError("PRESET", f"there is no preset {preset!r}", f"one of {', '.join(PRESETS)}")
     chosen = PRESETS[preset].knobs
     known = [field.name for field in fields(chosen)]
-    for name in knobs:
-        if name not in known:
-            what = scheduler_of(chosen).words.name
-            found = f"there is no such knob for {what}"
-            raise impossible(name, found, f"one of {', '.join(known)}")
+    if unknown := [name for name in knobs if name not in known]:
+        found = f"there is no such knob for {scheduler_of(chosen).words.name}"
+        raise impossible(unknown[0], found, f"one of {', '.join(known)}")
     chosen = replace(chosen, **knobs)
-    if not 0 <= seed < MOST_SEEDS:
+    if not 0 <= seed < 2**63:
         raise InputError("--seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
     begin("drawing workloads")
     return GENERATED.of(chosen).made(chosen, seed)

@@ -48,7 +48,6 @@ class Chance:
 
 NOW: Final = datetime(2026, 11, 12, 9, 42, 10, tzinfo=UTC)
 """The clock of every generated state: the preemptor was submitted in this second."""
-
 FOUNDED: Final = datetime(2026, 3, 2, 8, 15, tzinfo=UTC)
 """When queues, flavors and classes were made."""
 
@@ -114,9 +113,9 @@ def uid(*words: object) -> str:
 
 def ago(seconds: int) -> str:
     """Return the timestamp so many seconds before the clock."""
-    return rfc3339(NOW - timedelta(seconds=seconds))
+    return (NOW - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def rfc3339(moment: datetime) -> str:
-    """Write a moment as Kubernetes does."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+def team(queue: int) -> str:
+    """Return the name of a queue, which is also the namespace of its team."""
+    return numbered(TEAMS, queue)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, TypeVar
 
 from msgspec import Struct
-
-from planner.commands.import_.rows import Row
 
 T = TypeVar("T")
 
@@ -75,20 +73,12 @@ def step(resource: str) -> int:
 
 
 class Job(Struct, frozen=True):
-    """A job or pod that ran.
+    """A job or pod that ran; ``line`` is that of the file, which no other job has.
 
-    Attributes
-    ----------
-    line
-        Of the file; no other job has it.
-    gpus, cpu_milli, memory
-        Of all its pods together; memory in bytes. A share of a GPU counts as a whole one.
-    is_gang
-        Whether more than 8 GPUs are pods of 8; otherwise it is one pod.
-    is_training
-        Whether it may write checkpoints.
-    start, duration
-        In seconds; the start since 1970.
+    ``gpus``, ``cpu_milli`` and ``memory``, in bytes, are of all its pods together; a share of a GPU
+    counts as a whole one. ``is_gang`` says whether more than 8 GPUs are pods of 8, instead of one
+    pod, ``is_training`` whether it may write checkpoints. ``start`` and ``duration`` are in
+    seconds, the start since 1970.
     """
 
     line: int
@@ -109,39 +99,3 @@ class Job(Struct, frozen=True):
         """Return its amounts by resource, those of 0 left out."""
         amounts = {"cpu": self.cpu_milli, "memory": self.memory, GPU: self.gpus}
         return {resource: amount for resource, amount in amounts.items() if amount}
-
-
-class Trace(Protocol):
-    """A public trace: its columns, and what its rows mean."""
-
-    @property
-    def name(self) -> str:
-        """What to call it."""
-        ...
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        ...
-
-    @property
-    def usual_sampling(self) -> Sampling:
-        """How its states are sampled unless somebody says otherwise."""
-        ...
-
-    def node_labels(self, flavor: str) -> dict[str, str]:
-        """Return the labels of a flavor's nodes, which its pods select; none if there are none."""
-        ...
-
-    def capacity(self, flavor: str, gpus: int) -> dict[str, int]:
-        """Return how much cpu and memory stands beside so many GPUs; nothing if nobody knows."""
-        ...
-
-    def job(self, row: Row) -> Job | None:
-        """Return the job of a row, None if it never ran.
-
-        Raises
-        ------
-        SchemaError
-            If something in it cannot be used.
-        """

@@ -9,7 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from planner.commands.import_.job import Sampling, Trace
+from planner.commands.import_.job import Sampling
+from planner.commands.import_.traces import Trace
 from planner.dump.kueue import Policies
 from planner.errors import InputError
 
@@ -72,13 +73,7 @@ class Knobs:
     follow_s: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what no state can be made with.
-
-        Raises
-        ------
-        InputError
-            If a knob is out of its range.
-        """
+        """Refuse what no state can be made with, with an InputError."""
         low, high = self.factor
         shares = (self.borrowing_limited, self.lending_limited, self.checkpointing)
         are_shares = all(0 <= share <= 1 for share in shares)
@@ -100,14 +95,9 @@ class Knobs:
 
 
 class Setting(Struct, frozen=True):
-    """A trace at an instant.
+    """A trace at an instant, in seconds since 1970.
 
-    Attributes
-    ----------
-    work
-        GPU-seconds by queue and flavor of the whole trace; its queues are the ClusterQueues.
-    instant
-        In seconds since 1970.
+    ``work`` are GPU-seconds by queue and flavor of the whole trace: its queues are ClusterQueues.
     """
 
     trace: Trace

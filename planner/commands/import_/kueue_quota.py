@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -33,7 +34,6 @@ Place = tuple[str, str]
 class Ownership(Struct, frozen=True):
     """Usage and quota of every queue by flavor and resource."""
 
-    queues: tuple[str, ...]
     flavors: tuple[str, ...]
     usage: Mapping[str, Counter[Place]]
     quotas: Mapping[str, Mapping[str, Mapping[str, Quota]]]
@@ -45,18 +45,10 @@ class Ownership(Struct, frozen=True):
             for resource, quota in self.quotas[queue][flavor].items()
         }
 
-    def total(self, flavor: str) -> dict[str, int]:
-        """Return what all queues use of a flavor."""
-        resources = self.quotas[self.queues[0]][flavor]
-        return {
-            resource: sum(usage[flavor, resource] for usage in self.usage.values())
-            for resource in resources
-        }
-
 
 def divide(running: Iterable[Running], setting: Setting) -> Ownership:
     """Return what each ClusterQueue of the trace uses and owns; somebody holds quota."""
-    queues = tuple(sorted({queue for queue, _ in setting.work}))
+    queues = sorted({queue for queue, _ in setting.work})
     usage: dict[str, Counter[Place]] = {queue: Counter() for queue in queues}
     for one in running:
         requests = one.job.requests.items()
@@ -71,7 +63,7 @@ def divide(running: Iterable[Running], setting: Setting) -> Ownership:
             for queue, part in _nominal((flavor, resource), used, capacity, setting).items():
                 nominal[queue][flavor][resource] = part
     quotas = {queue: _limited(queue, nominal[queue], usage[queue], setting) for queue in queues}
-    return Ownership(queues, flavors, usage, quotas)
+    return Ownership(flavors, usage, quotas)
 
 
 def _capacity(
@@ -135,6 +127,7 @@ def _limited(
 class Gang(Struct, frozen=True):
     """A pending workload: its queue, flavor and priority, and what it requests in all."""
 
+    is_gang: ClassVar = True
     queue: str
     flavor: str
     priority: int
@@ -142,24 +135,22 @@ class Gang(Struct, frozen=True):
 
 
 def draw_gang(ownership: Ownership, number: int, setting: Setting) -> Gang:
-    """Draw a preemptor.
+    """Draw a preemptor, that of a number among those of the instant.
 
     Its size is one of those that fit what some queue owns and does not use, in all resources,
     each as likely as the others; then its queue and flavor are one of those pairs. Where none
     fits, it is the smallest size, in the queue and flavor with the most unused GPUs: it has to
     borrow, or to preempt within its queue. For each GPU it requests what is used for each GPU of
     the flavor, rounded down to whole cores and GiB.
-
-    Parameters
-    ----------
-    number
-        Which of the preemptors of the instant it is.
     """
     knobs, names = setting.knobs, setting.names("gang", number)
-    totals = {flavor: ownership.total(flavor) for flavor in ownership.flavors}
+    used = sum(ownership.usage.values(), Counter[Place]())
+    totals: dict[str, dict[str, int]] = {flavor: {} for flavor in ownership.flavors}
+    for (flavor, resource), amount in sorted(used.items()):
+        totals[flavor][resource] = amount
     pairs = [
         (queue, flavor)
-        for queue in ownership.queues
+        for queue in ownership.quotas
         for flavor in ownership.flavors
         if totals[flavor].get(GPU)
     ]

@@ -35,20 +35,17 @@ NAME: Final = "at most 53 small letters, digits and dashes, as in the name of an
 
 
 class Row(Struct, frozen=True):
-    """One row: its file, its line (the header is 1), and the text of each column."""
+    """One row: its file, its line (the header is 1), and the text of each column.
+
+    What reads a column raises SchemaError if something else than that stands there.
+    """
 
     path: str
     line: int
     fields: dict[str, str]
 
     def whole(self, column: str, most: int) -> int:
-        """Return a whole number from 0 to ``most``; ``12.0`` is none.
-
-        Raises
-        ------
-        SchemaError
-            If something else stands there.
-        """
+        """Return a whole number from 0 to ``most``; ``12.0`` is none."""
         text = self.fields[column]
         value = int(text) if _WHOLE.fullmatch(text) else -1
         if not 0 <= value <= most:
@@ -56,13 +53,7 @@ class Row(Struct, frozen=True):
         return value
 
     def seconds(self, column: str) -> float:
-        """Return a time or duration in seconds.
-
-        Raises
-        ------
-        SchemaError
-            If something else stands there.
-        """
+        """Return a time or duration in seconds."""
         text = self.fields[column]
         value = float(text) if _NUMBER.fullmatch(text) else -1
         if not 0 <= value <= MOST_SECONDS:
@@ -70,13 +61,7 @@ class Row(Struct, frozen=True):
         return value
 
     def moment(self, column: str) -> float:
-        """Return a date and time as seconds since 1970; without a time zone it is UTC.
-
-        Raises
-        ------
-        SchemaError
-            If something else stands there.
-        """
+        """Return a date and time as seconds since 1970; without a time zone it is UTC."""
         try:
             moment = datetime.fromisoformat(self.fields[column])
             value = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
@@ -87,26 +72,14 @@ class Row(Struct, frozen=True):
         return value
 
     def name(self, column: str) -> str:
-        """Return what may be the name of an object.
-
-        Raises
-        ------
-        SchemaError
-            If it may not.
-        """
+        """Return what may be the name of an object."""
         text = self.fields[column]
         if not _NAME.fullmatch(text):
             raise self.bad(column, NAME)
         return text
 
     def one_of(self, column: str, values: Sequence[str]) -> str:
-        """Return one of some words.
-
-        Raises
-        ------
-        SchemaError
-            If it is another.
-        """
+        """Return one of some words."""
         text = self.fields[column]
         if text not in values:
             raise self.bad(column, f"one of {', '.join(values)}")
@@ -123,14 +96,8 @@ def usable(
 ) -> Iterator[T | None]:
     """Yield what each row is used for, None for one that cannot be used.
 
-    Parameters
-    ----------
-    columns
-        Those that are read; others are ignored.
-    use
-        It raises SchemaError for a row that it cannot use.
-    on_bad
-        Told of each row that cannot be used; without it the first is an error.
+    ``columns`` are those that are read. ``use`` raises SchemaError for a row that it cannot use:
+    ``on_bad`` is told of each; without it the first is an error.
 
     Raises
     ------
@@ -156,15 +123,16 @@ def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
     """Yield the rows of a file; for one that is not CSV, or too short or long, its error."""
     if Path(path).exists() and not Path(path).is_file():
         raise InputError(path, "is not a file", "a file of CSV: it may be read more than once")
+    wanted = f"a header with the columns {', '.join(columns)}"
     lines = read_lines(path, None, MAX_LINE)
     first = next(lines, None)
     if first is None:
-        raise ParseError(path, "the file is empty", _header(columns))
+        raise ParseError(path, "the file is empty", wanted)
     header = _fields(*first)
     places = {name: header.index(name) for name in columns if name in header}
     if missing := [name for name in columns if name not in places]:
         where, found = f"{path}: line {first[0]}", f"there is no column {', '.join(missing)}"
-        raise SchemaError(where, found, _header(columns))
+        raise SchemaError(where, found, wanted)
     for number, data in lines:
         fields = _fields(number, data)
         if len(fields) == len(header):
@@ -180,7 +148,3 @@ def _fields(number: int, data: bytes) -> list[str]:
         return next(csv.reader((text,), strict=True))
     except (UnicodeDecodeError, csv.Error):
         return []
-
-
-def _header(columns: Sequence[str]) -> str:
-    return f"a header with the columns {', '.join(columns)}"

@@ -16,8 +16,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from planner.commands.import_.job import Job, Sampling, Trace, draw
+from planner.commands.import_.job import Job, Sampling, draw
 from planner.commands.import_.rows import OnBad, usable
+from planner.commands.import_.traces import Trace
 from planner.errors import InputError
 
 MOST_QUEUES: Final = 1000
@@ -34,18 +35,10 @@ class Running(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Outline:
-    """What a whole trace says.
+    """What a whole trace says: how many rows there are, and how many of them are jobs that ran.
 
-    Attributes
-    ----------
-    rows, jobs
-        How many rows there are, and how many of them are jobs that ran.
-    seconds
-        How long all jobs run together.
-    work
-        GPU-seconds by queue and flavor.
-    arrivals
-        The start of some jobs, drawn at random, in the order of the draw.
+    ``seconds`` is how long all jobs run together, ``work`` GPU-seconds by queue and flavor.
+    ``arrivals`` are the starts of some jobs, drawn at random, in the order of the draw.
     """
 
     rows: int = 0
@@ -64,11 +57,8 @@ class Reservoir:
 
     def offer(self, key: float, job: Job) -> None:
         """Keep a job if its key is large enough."""
-        entry = (key, job.line, job)
-        if len(self._heap) < self._size:
-            heapq.heappush(self._heap, entry)
-        else:
-            heapq.heappushpop(self._heap, entry)
+        keep = heapq.heappush if len(self._heap) < self._size else heapq.heappushpop
+        keep(self._heap, (key, job.line, job))
 
     def jobs(self) -> list[Job]:
         """Return the jobs in the order of the file."""
@@ -82,15 +72,7 @@ class Reservoir:
 def read_jobs(
     trace: Trace, path: str, on_bad: OnBad | None, outline: Outline | None = None
 ) -> Iterator[Job]:
-    """Yield the jobs of a file that ran, and count rows in an outline.
-
-    ``on_bad`` is told of each row that cannot be used; without it the first is an error.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a row cannot be used.
-    """
+    """Yield the jobs of a file that ran, and count rows in an outline; errors as of `usable`."""
     for job in usable(path, trace.columns, trace.job, on_bad):
         if outline is not None:
             outline.rows += 1
@@ -101,12 +83,7 @@ def read_jobs(
 def read_outline(
     trace: Trace, path: str, *, arrivals: int, seed: int, on_bad: OnBad | None = None
 ) -> Outline:
-    """Read a whole trace once.
-
-    Parameters
-    ----------
-    arrivals
-        How many moments to draw: those at which so many jobs started, no job twice.
+    """Read a whole trace once, and draw so many ``arrivals``, those of no job twice.
 
     Raises
     ------
@@ -148,19 +125,14 @@ def sampled(  # noqa: PLR0913 - each says something else
     its run. Bad rows are passed over: the first pass has reported them.
 
     Sources: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006), for the
-    draw in one pass; the traces' description for the mapping.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
+    draw in one pass; the traces' description for the mapping. InputError if the file cannot be
+    read.
     """
     at_once = max(1, MOST_AT_ONCE // workloads)
     for begin in range(0, len(instants), at_once):
         some = instants[begin : begin + at_once]
         pools = [Reservoir(workloads) for _ in some]
-
-        order = sorted(range(len(some)), key=lambda place: some[place])
+        order = sorted(range(len(some)), key=some.__getitem__)
         clocks = [some[place] for place in order]
         ordered = [pools[place] for place in order]
         for job in read_jobs(trace, path, lambda _: None):
@@ -188,12 +160,8 @@ def following(  # noqa: PLR0913, PLR0917 - each says something else
     """Yield who arrives within so many seconds of an instant: a name, the job, and when.
 
     Without a ``rate`` the jobs that the trace has start then. With one, every job of the trace
-    arrives so often a second, at moments that are drawn; a job may come several times.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
+    arrives so often a second, at moments that are drawn; a job may come several times. InputError
+    if the file cannot be read.
     """
     for job in read_jobs(trace, path, lambda _: None):
         if not rate:

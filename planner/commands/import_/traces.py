@@ -18,9 +18,10 @@ Source: alibaba/clusterdata @ 7a6c496e, cluster-trace-gpu-v2023 (Weng et al., AT
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import astuple
 
 from planner.commands.import_.job import GPU, Job, Sampling, choose, draw, weighted
 from planner.commands.import_.rows import OnBad, Row, usable
@@ -41,37 +42,24 @@ PRIORITIES: Final[Mapping[int, float]] = {0: 0.5, 50: 0.3, 100: 0.2}
 class Philly(Struct, frozen=True):
     """How rows become jobs.
 
-    Attributes
-    ----------
-    seed
-        Of the priorities and shapes.
-    priorities
-        Priority to weight; drawn by virtual cluster and line.
-    shapes
-        Milli-cores and bytes for each GPU, of which a job has one; without any, jobs request
-        GPUs only.
+    ``seed`` is that of the priorities and shapes. ``priorities`` are weights by priority, drawn by
+    virtual cluster and line. ``shapes`` are milli-cores and bytes for each GPU, of which a job has
+    one; without any, jobs request GPUs only.
     """
 
+    name: ClassVar[str] = "philly"
+    columns: ClassVar[tuple[str, ...]] = ("timestamp", "duration", "num_gpus", "cluster")
+    usual_sampling: ClassVar[Sampling] = "running"
     seed: int = 0
     priorities: Mapping[int, float] = field(default_factory=lambda: PRIORITIES)
     shapes: tuple[tuple[int, int], ...] = ()
-    name: str = "philly"
-    columns: tuple[str, ...] = ("timestamp", "duration", "num_gpus", "cluster")
-    usual_sampling: Sampling = "running"
 
     def __post_init__(self) -> None:
-        """Refuse weights that say nothing.
-
-        Raises
-        ------
-        InputError
-            If they are.
-        """
+        """Refuse weights that say nothing, with an InputError."""
         weights = self.priorities.values()
         if not any(weights) or min(weights) < 0:
-            raise InputError(
-                "priorities", "the weights cannot be used", "numbers from 0 on, not all 0"
-            )
+            expected = "numbers from 0 on, not all 0"
+            raise InputError("priorities", "the weights cannot be used", expected)
 
     def node_labels(self, flavor: str) -> dict[str, str]:
         """Return none: the trace does not say which GPUs there were."""
@@ -84,13 +72,7 @@ class Philly(Struct, frozen=True):
         return {}
 
     def job(self, row: Row) -> Job:
-        """Return the job of a row.
-
-        Raises
-        ------
-        SchemaError
-            If something in it cannot be used.
-        """
+        """Return the job of a row; SchemaError if something in it cannot be used."""
         queue = row.name("cluster")
         gpus = row.whole("num_gpus", MOST_GPUS)
         if not gpus:
@@ -119,13 +101,8 @@ def read_shapes(
 ) -> tuple[tuple[int, int], ...]:
     """Return milli-cores and bytes for each GPU of up to 1000 pods of an openb pod list.
 
-    Pods without a whole GPU are left out; of more than 1000, a sample is drawn. ``on_bad`` is
-    told of each row that cannot be used; without it the first is an error.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, a row of it cannot be used, or it has no such pod.
+    Pods without a whole GPU are left out; of more than 1000, a sample is drawn. ``on_bad`` and
+    errors are as of `usable`; InputError, too, if there is no such pod.
     """
     kept: list[tuple[float, tuple[int, int]]] = []
 
@@ -136,11 +113,11 @@ def read_shapes(
             return None
         return draw(seed, "shapes", row.line), (cpu // gpus, memory // gpus)
 
-    for one in usable(path, ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli"), entry, on_bad):
-        if one is not None:
-            kept.append(one)
-            if len(kept) >= 2 * MOST_SHAPES:
-                kept = sorted(kept)[:MOST_SHAPES]
+    pods = usable(path, ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli"), entry, on_bad)
+    for one in filter(None, pods):
+        kept.append(one)
+        if len(kept) >= 2 * MOST_SHAPES:
+            kept = sorted(kept)[:MOST_SHAPES]
     if not kept:
         raise InputError(path, "no pod has a whole GPU", "an openb pod list")
     return tuple(shape for _, shape in sorted(kept)[:MOST_SHAPES])
@@ -172,31 +149,20 @@ class Model(Struct, frozen=True):
 class Openb(Struct, frozen=True):
     """How rows become jobs.
 
-    Attributes
-    ----------
-    models
-        The GPU models by name, as `read_nodes` returns them.
-    queue_by
-        ``name``: a hash of the pod's name into ``queues`` ClusterQueues. ``class``: one for each
-        QoS class and GPU model.
+    ``models`` are the GPU models by name, as `read_nodes` returns them. ``queue_by`` name: a hash
+    of the pod's name into ``queues`` ClusterQueues; class: one for each QoS class and GPU model.
     """
 
+    name: ClassVar[str] = "openb"
+    columns: ClassVar[tuple[str, ...]] = (
+        *("name", "cpu_milli", "memory_mib", "num_gpu"),
+        *("gpu_spec", "qos", "deletion_time", "scheduled_time"),
+    )
+    usual_sampling: ClassVar[Sampling] = "drawn"
     models: Mapping[str, Model]
     seed: int = 0
     queues: int = 20
     queue_by: QueueBy = "name"
-    name: str = "openb"
-    columns: tuple[str, ...] = (
-        "name",
-        "cpu_milli",
-        "memory_mib",
-        "num_gpu",
-        "gpu_spec",
-        "qos",
-        "deletion_time",
-        "scheduled_time",
-    )
-    usual_sampling: Sampling = "drawn"
 
     def node_labels(self, flavor: str) -> dict[str, str]:
         """Return the label with the model."""
@@ -209,13 +175,7 @@ class Openb(Struct, frozen=True):
         return {name: amount * gpus // model.gpus for name, amount in beside.items()}
 
     def job(self, row: Row) -> Job | None:
-        """Return the pod of a row, None if it never was scheduled.
-
-        Raises
-        ------
-        SchemaError
-            If something in it cannot be used.
-        """
+        """Return the pod of a row, None if it never was scheduled; errors as those of Philly."""
         if not row.fields["scheduled_time"]:
             return None
         name, qos = row.name("name"), row.one_of("qos", tuple(QOS))
@@ -244,35 +204,29 @@ class Openb(Struct, frozen=True):
         )
 
 
+Trace = Philly | Openb
+
+
 def read_nodes(path: str, on_bad: OnBad | None = None) -> dict[str, Model]:
     """Return the GPU models of a node list, their names in small letters, largest first.
 
-    ``on_bad`` is told of each row that cannot be used; without it the first is an error.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a row cannot be used.
+    ``on_bad`` and errors are as of `usable`; InputError, too, if no node has a GPU.
     """
+
+    def node(row: Row) -> tuple[str, Model]:
+        row.fields["model"] = row.fields["model"].lower()
+        gpus, cpu_milli = row.whole("gpu", MOST_GPUS), row.whole("cpu_milli", MOST_MILLI)
+        memory = row.whole("memory_mib", MOST_MIB) * MIB
+        return row.name("model"), Model(gpus, cpu_milli, memory)
+
     totals: dict[str, Model] = {}
-    for node in usable(path, ("cpu_milli", "memory_mib", "gpu", "model"), _node, on_bad):
-        if node is None:
-            continue
-        name, more = node
+    nodes = usable(path, ("cpu_milli", "memory_mib", "gpu", "model"), node, on_bad)
+    for name, more in filter(None, nodes):
         one = totals.get(name, Model(0, 0, 0))
-        totals[name] = Model(
-            one.gpus + more.gpus, one.cpu_milli + more.cpu_milli, one.memory + more.memory
-        )
+        totals[name] = Model(*(a + b for a, b in zip(astuple(one), astuple(more), strict=True)))
         if len(totals) > MOST_MODELS:
             raise InputError(path, f"there are more than {MOST_MODELS} models", "a few GPU models")
     models = {name: total for name, total in totals.items() if total.gpus}
     if not models:
         raise InputError(path, f"no node has a GPU ({GPU})", "an openb node list")
     return dict(sorted(models.items(), key=lambda item: -item[1].gpus))
-
-
-def _node(row: Row) -> tuple[str, Model]:
-    row.fields["model"] = row.fields["model"].lower()
-    gpus, cpu_milli = row.whole("gpu", MOST_GPUS), row.whole("cpu_milli", MOST_MILLI)
-    memory = row.whole("memory_mib", MOST_MIB) * MIB
-    return row.name("model"), Model(gpus, cpu_milli, memory)

@@ -4,8 +4,8 @@ simulate.py         the way in, and the loop: what is due happens, the scheduler
                     goes on; storms and loops
 world.py            what the loop asks of a cluster; what is to happen, what became of everybody
 kueue_world.py      a cluster of Kueue in which time passes
-kueue_memory.py     what Kueue decided, until something changes
-kueue_flow.py       who comes and goes in it, and on which nodes; what tells two moments apart
+kueue_flow.py       who comes and goes in it, and on which nodes; what tells two moments apart;
+                    what Kueue decided, until something changes
 yunikorn_world.py   a cluster of YuniKorn in which time passes
 kueue_optimum.py, yunikorn_optimum.py
                     the least disruptive plan in the place of the scheduler's own victims

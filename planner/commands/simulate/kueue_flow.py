@@ -1,4 +1,4 @@
-"""Who comes and goes in a cluster of Kueue, on which nodes, and what tells two moments apart.
+"""Who comes and goes in a cluster of Kueue, what tells two moments apart, what is decided anew.
 
 Times decide by their order only: who was admitted before whom, who queued before whom. Of the
 walks over flavors it is how far they came, and whether that is outdated.
@@ -18,7 +18,7 @@ docs/semantics/kueue-topology.md §2.4, §6.2 and §9.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -27,10 +27,13 @@ from planner.commands.simulate.world import Text, ranks
 from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.plan.base import Uncovered
-from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
-from planner.reference.kueue.cycle.record import Entry
+from planner.reference.kueue.context import Tried
+from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
+from planner.reference.kueue.decision import Decision
 from planner.solver.kueue.aftermath import NOWHERE, admit
 from planner.solver.kueue.placement import not_replayed
 from planner.state.base import Condition
@@ -39,6 +42,9 @@ from planner.state.kueue_workload import Workload, WorkloadStatus
 from planner.state.queues import ClusterQueue
 
 _READY: Final = "PodsReady"
+
+Instead = Callable[[Snapshot, Preemptor, Decision], Decision]
+"""Puts other victims into a decision; it may look at the clock."""
 
 
 class Coming(NamedTuple):
@@ -53,13 +59,8 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
     """Return the state without those that come later, and these by their keys.
 
     Whoever is pending comes later if the script says so, or if it was created after the clock.
-
-    Raises
-    ------
-    LookupFailed
-        If the script copies a workload that is not there.
-    SchemaError
-        If a copy would have the name of a workload that is there.
+    LookupFailed if the script copies a workload that is not there, SchemaError if a copy would have
+    the name of one that is there.
     """
     later = [coming for one in state.workloads.pending() if (coming := _later(state, script, one))]
     copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
@@ -77,12 +78,12 @@ def _later(state: State, script: Script, workload: Workload) -> Coming | None:
     """Return a pending workload as one that comes later, if it does."""
     at_s = script.arrive_s(workload.key)
     created = workload.metadata.creation_timestamp
-    if at_s is None and (created is None or created <= state.now):
-        return None
-    if at_s is None and created is not None:
+    if at_s is None:
+        if created is None or created <= state.now:
+            return None
         # Rounded up, as // rounds a negative distance down: nobody arrives before its time.
         at_s = -((state.now - created) // timedelta(seconds=1))
-    return Coming(workload.key, at_s or 0, _created(state, workload, workload.metadata.name, at_s))
+    return Coming(workload.key, at_s, _created(state, workload, workload.metadata.name, at_s))
 
 
 def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
@@ -96,11 +97,11 @@ def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
         yield Coming(workload.key, at_s, workload)
 
 
-def _created(state: State, workload: Workload, name: str, at_s: int | None) -> Workload:
+def _created(state: State, workload: Workload, name: str, at_s: int) -> Workload:
     """Return a workload as one that nothing has happened to, created when it arrives."""
     own = workload.metadata
     uid = own.uid if name == own.name else f"{own.uid}-{name}"
-    created = state.now + timedelta(seconds=at_s or 0)
+    created = state.now + timedelta(seconds=at_s)
     metadata = own.model_copy(update={"name": name, "uid": uid, "creation_timestamp": created})
     # A copy begins anew: what happened to the original is none of its history.
     return workload.model_copy(update={"metadata": metadata, "status": WorkloadStatus()})
@@ -123,14 +124,9 @@ _OLD = 2
 
 def signature(waiting: Waiting) -> Text:
     """Return what tells whether the next cycle finds another head, or none."""
-    head = waiting.head
-    return (
-        head.key if head else "",
-        len(waiting.active),
-        len(waiting.parked),
-        waiting.preemptor or "",
-        len(waiting.bulk),
-    )
+    head = waiting.head.key if waiting.head else ""
+    counts = len(waiting.active), len(waiting.parked), len(waiting.bulk)
+    return head, waiting.preemptor or "", *counts
 
 
 def state_mark(
@@ -151,72 +147,51 @@ def state_mark(
         [one.queued_at.timestamp() for one in holders]
         + [one.order[1].timestamp() for one in pending]
     )
-    return tuple(
-        (
-            node,
-            # In their order: among equals without UIDs the first is taken.
-            tuple(
-                (
-                    one.key,
-                    one.evicted,
-                    reserved[one.reserved_s],
-                    queued[one.queued_at.timestamp()],
-                    tuple(sorted(one.usage.items())),
-                    tuple(sorted(one.names)),
-                    _places(one),
-                    kept.get(one.key, 0),
-                )
-                for one in admitted[node]
-            ),
-            _queue(queues[node], queued, kept, cycle),
+
+    def holds(one: Admitted) -> Text:
+        admission = one.workload.status.admission
+        several = admission.pod_set_assignments if admission else ()
+        return (
+            one.key,
+            one.evicted,
+            reserved[one.reserved_s],
+            queued[one.queued_at.timestamp()],
+            tuple(sorted(one.usage.items())),
+            tuple(sorted(one.names)),
+            tuple((each.name, *each.topology.places()) for each in several if each.topology),
+            kept.get(one.key, 0),
         )
-        for node in nodes
-    )
 
+    def waits(one: Pending, waiting: Waiting) -> Text:
+        progress = one.progress
+        walk: Text = ()
+        if progress is not None and progress.has_untried:
+            tried = tuple(tuple(sorted(places.items())) for places in progress.tried)
+            # Older than that, only what was given back since decides whether the walk begins anew.
+            age = min(cycle - progress.cycle, _OLD)
+            walk = (tried, age, waiting.generation > progress.generation)
+        return one.key, queued[one.order[1].timestamp()], kept.get(one.key, 0), walk
 
-def _places(one: Admitted) -> Text:
-    admission = one.workload.status.admission
-    several = admission.pod_set_assignments if admission else ()
-    return tuple((each.name, *each.topology.places()) for each in several if each.topology)
+    def queue(waiting: Waiting) -> Text:
+        return (
+            waiting.preemptor or "",
+            tuple(waits(one, waiting) for one in waiting.active),
+            tuple(sorted(waits(one, waiting) for one in waiting.parked)),
+            tuple(sorted({one.key for one in waiting.parked if one.kind in waiting.bulk})),
+        )
 
-
-def _queue(
-    waiting: Waiting, queued: Mapping[float, int], kept: Mapping[str, int], cycle: int
-) -> Text:
-    parked_together = {one.key for one in waiting.parked if one.kind in waiting.bulk}
-    return (
-        waiting.preemptor or "",
-        tuple(_pending(one, waiting, queued, kept, cycle) for one in waiting.active),
-        tuple(sorted(_pending(one, waiting, queued, kept, cycle) for one in waiting.parked)),
-        tuple(sorted(parked_together)),
-    )
-
-
-def _pending(
-    one: Pending, waiting: Waiting, queued: Mapping[float, int], kept: Mapping[str, int], cycle: int
-) -> Text:
-    progress = one.progress
-    walk: Text = ()
-    if progress is not None and progress.has_untried:
-        tried = tuple(tuple(sorted(places.items())) for places in progress.tried)
-        # Older than that, only what was given back since decides whether the walk begins anew.
-        age = min(cycle - progress.cycle, _OLD)
-        walk = (tried, age, waiting.generation > progress.generation)
-    return one.key, queued[one.order[1].timestamp()], kept.get(one.key, 0), walk
+    # Who holds quota is told in its order: among equals without UIDs the first is taken.
+    return tuple((node, tuple(map(holds, admitted[node])), queue(queues[node])) for node in nodes)
 
 
 def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
     """Return who a scheduling cycle admits as what holds its assignment.
 
     Where others are kept from being admitted until its pods are ready, they are so at once.
-
-    Raises
-    ------
-    UnsupportedError
-        If a podset has no entry in it. The scheduler stops assigning at a podset that requests
-        nothing but zeros of what its queue does not cover, and still calls the rest fit; the API
-        server then refuses the admission ("podSetAssignments must have the same number of podSets
-        as the spec", a validation rule of the type Workload in apis/kueue).
+    UnsupportedError if a podset has no entry in it: the scheduler stops assigning at a podset that
+    requests nothing but zeros of what its queue does not cover, and still calls the rest fit; the
+    API server then refuses the admission ("podSetAssignments must have the same number of podSets
+    as the spec", a validation rule of the type Workload in apis/kueue).
     """
     preemptor, assignment = entry.preemptor, entry.assignment
     assert assignment is not None, "who is admitted has flavors"  # noqa: S101
@@ -258,7 +233,7 @@ def parts_of(snapshot: Snapshot, roots: Mapping[int, int]) -> dict[int, int]:
 
 
 def _placing(topologies: Topologies, queue: ClusterQueue) -> set[str]:
-    return {flavor for flavor in queue.flavor_names if flavor in topologies.trees}
+    return topologies.trees.keys() & queue.flavor_names
 
 
 def left_out(state: State, snapshot: Snapshot, known: Sequence[Uncovered]) -> Iterator[Uncovered]:
@@ -284,3 +259,67 @@ def left_out(state: State, snapshot: Snapshot, known: Sequence[Uncovered]) -> It
     if found:
         said = "pods are not placed in second passes: later, or anew where a node failed"
         yield TOPOLOGY.found(found, said)
+
+
+class _Known(NamedTuple):
+    preemptor: Preemptor
+    tried: Tried
+    decision: Decision
+
+
+class Memory:
+    """A decider that asks another one only for what may have changed since it was asked.
+
+    For a head the same is decided until its part of the cluster changes. The other one must not
+    look at the clock. ``parts`` are those of the cluster that ClusterQueues belong to, which have
+    nothing to do with one another; ``forget`` has to be told what changes in
+    one.
+    """
+
+    def __init__(self, decider: Decider, parts: Mapping[int, int]) -> None:
+        self._decider: Final = decider
+        self._parts: Final = parts
+        self._known: Final[dict[int, dict[str, _Known]]] = {}
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        """Return the decision; among flavors of before it is made in the middle of a cycle."""
+        # The snapshot then has what earlier entries of this cycle took: that is no answer for the
+        # next one.
+        if nominated is not None:
+            return self._decider(snapshot, preemptor, nominated=nominated, tried=tried)
+        known = self._known.setdefault(self._parts[preemptor.queue], {})
+        found = known.get(preemptor.key)
+        # By identity: a workload that queues again is another preemptor, with another time to
+        # compare.
+        if found is not None and found.preemptor is preemptor and found.tried == tried:
+            return found.decision
+        decision = self._decider(snapshot, preemptor, tried=tried)
+        known[preemptor.key] = _Known(preemptor, tried, decision)
+        return decision
+
+    def forget(self, part: int) -> None:
+        """Ask anew for all of a part, in which something was admitted, evicted or given back."""
+        self._known.pop(part, None)
+
+
+def changed(decider: Decider, instead: Instead) -> Decider:
+    """Return a decider whose decisions get other victims, each time that one is made."""
+
+    def decide_anew(
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        found = decider(snapshot, preemptor, nominated=nominated, tried=tried)
+        return instead(snapshot, preemptor, found)
+
+    return decide_anew

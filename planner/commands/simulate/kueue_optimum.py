@@ -82,13 +82,10 @@ class KueueOptimum:
         else:
             plan = solve_planning(planning, asked.profile, deadline)
         self._unproved.note(plan)
-        if asked.decider == BOOST and not _within_reach(plan, snapshot, preemptor, deadline):
-            return plan.model_copy(update={"victims": ()})
+        if asked.decider == BOOST:
+            # Kueue has to evict exactly the planned victims with some boosts that are found.
+            trial = Trial(snapshot, preemptor, plan.assignment, frozenset(plan.keys))
+            search = Search(trial, deadline)
+            if not trial.victims <= search.today.keys() or search.some().choice is None:
+                return plan.model_copy(update={"victims": ()})
         return plan
-
-
-def _within_reach(plan: Plan, snapshot: Snapshot, preemptor: Preemptor, deadline: Deadline) -> bool:
-    """Say whether Kueue evicts exactly the planned victims with some boosts that were found."""
-    trial = Trial(snapshot, preemptor, plan.assignment, frozenset(plan.keys))
-    search = Search(trial, deadline)
-    return trial.victims <= search.today.keys() and search.some().choice is not None

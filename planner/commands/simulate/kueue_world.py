@@ -30,18 +30,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.commands.simulate.kueue_flow import (
-    Coming,
-    admitted,
-    comings,
-    left_out,
-    parts_of,
-    places_pods,
-    reconciled_queues,
-    signature,
-    state_mark,
-)
-from planner.commands.simulate.kueue_memory import Changed, Instead, Memory
+from planner.commands.simulate import kueue_flow as flow
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Leaving, Script, lost_seconds
 from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
@@ -52,7 +41,7 @@ from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
 from planner.quota.kueue.slices import names_replaced
-from planner.quota.kueue.snapshot import Admitted, Snapshot, build_snapshot
+from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
@@ -103,28 +92,22 @@ class KueueWorld:
         script: Script,
         decider: Decider,
         leaving: Leaving = AT_ONCE,
-        instead: Instead | None = None,
+        instead: flow.Instead | None = None,
     ) -> None:
         """Set up a cluster as it was read; its clock is the start.
 
         ``decider`` decides for a head, ``instead`` may put other victims into its decision, and
-        ``leaving`` says how long victims keep their quota.
-
-        Raises
-        ------
-        LookupFailed
-            If the script names a workload that is not there.
-        SchemaError
-            If an annotation has an unusable value.
+        ``leaving`` says how long victims keep their quota. Errors are those of ``comings``, and
+        SchemaError if an annotation has an unusable value.
         """
-        there, self._coming = comings(state, script)
+        there, self._coming = flow.comings(state, script)
         self.state: Final = there
         self.start: Final[datetime] = state.now
         self.cycles = 0
         self.names: Final[Mapping[str, str]] = {}  # keys are names
         self._script = script
         self._leaving = leaving
-        taken = build_snapshot(there, state.now, placing=places_pods(there))
+        taken = build_snapshot(there, state.now, placing=flow.places_pods(there))
         topologies = taken.topologies
         self._left = topologies.occupancy.afresh() if topologies.looked_at else None
         self._usage = taken.usage
@@ -136,13 +119,13 @@ class KueueWorld:
         self._behind = open_queues(there, taken)
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
-        self._part_of = parts_of(taken, self._roots)
+        self._part_of = flow.parts_of(taken, self._roots)
         self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
-        self._memory = Memory(decider, self._parts)
+        self._memory = flow.Memory(decider, self._parts)
         own: Decider = self._memory if decider is decide else decider
-        self._decider = own if instead is None else Changed(own, instead)
+        self._decider = own if instead is None else flow.changed(own, instead)
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
-        self._reconciled = reconciled_queues(there, taken)
+        self._reconciled = flow.reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, int] = {}
         self._agenda = Agenda()
@@ -155,7 +138,7 @@ class KueueWorld:
                 # It ends by its eviction, and no more by its script.
                 if one.evicted:
                     self._agenda.call_off(Due.FINISH, one.key)
-                    self._set(self._leaving.seconds(self._script, one.key), Due.RELEASE, one)
+                    self._plan_release(one, 0, 0)
         for waiting in self.queues.values():
             for pending in waiting.parked:
                 requeue = pending.workload.status.requeue_state
@@ -173,16 +156,18 @@ class KueueWorld:
     def _node(self, workload: kueue_workloads.Entry) -> int | None:
         return self._behind.get((workload.namespace, workload.queue_name))
 
-    def _set(self, at_s: int, due: Due, one: Admitted) -> None:
-        self._agenda.set(at_s, due, one.key, self._parts[one.queue])
-
     def _plan_end(self, key: str, at_s: int) -> None:
         """Plan the end of a run that began, if it has one; an end that is over comes at once."""
         running = self._running[key]
         run_s = self._script.run_s(key, annotated=run_seconds(running.admitted.remarks))
         if run_s is not None:
             end_s = running.since_s + run_s - running.kept_s
-            self._set(max(at_s + 1, end_s), Due.FINISH, running.admitted)
+            part = self._parts[running.admitted.queue]
+            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, part)
+
+    def _plan_release(self, one: Admitted, at_s: int, place: int) -> None:
+        leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
+        self._agenda.set(leaves_s, Due.RELEASE, one.key, self._parts[one.queue])
 
     def _now(self, at_s: int) -> datetime:
         return self.start + timedelta(seconds=at_s)
@@ -221,22 +206,26 @@ class KueueWorld:
                 case Due.BACKOFF:
                     self._end_backoff(due.key, at_s)
                 case Due.ARRIVE:
-                    events.append(self._arrive(self._coming.pop(due.key), at_s))
+                    coming = self._coming.pop(due.key).workload
+                    self._enqueue(coming, at_s)
+                    node = self._node(coming)
+                    if node is not None:
+                        self._reconcile(node, at_s)
+                    events.append(self._event("arrived", at_s, coming.key, node))
         return events
 
     def _finish(self, key: str, at_s: int) -> Event:
         one = self._give_back(key, at_s)
         self._kept.pop(key, None)
         self._agenda.call_off(Due.RELEASE, key)
-        return self._event("finished", at_s, one)
+        return self._event("finished", at_s, one.key, one.queue)
 
     def _release(self, key: str, at_s: int) -> Event:
         """Let a victim give its quota back and queue again."""
         one = self._give_back(key, at_s)
         # Without a reason: the conditions were set when it was evicted, and are not set again.
-        workload = evicted(one, "", self._now(at_s))
-        self._enqueue(workload, at_s)
-        return self._event("requeued", at_s, one)
+        self._enqueue(evicted(one, "", self._now(at_s)), at_s)
+        return self._event("requeued", at_s, one.key, one.queue)
 
     def _give_back(self, key: str, at_s: int) -> Admitted:
         one = self._running.pop(key).admitted
@@ -244,11 +233,15 @@ class KueueWorld:
         self._usage.remove(one.queue, one.usage)
         if self._left is not None:
             self._left.give_back(self._snapshot.topologies.booked_for(one.workload))
-        self._memory.forget(self._parts[one.queue])
-        # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
-        self.queues[one.queue].generation += 1
+        self._outdate(one.queue)
         self._plan_wake(one.queue, at_s)
         return one
+
+    def _outdate(self, node: int) -> None:
+        """Let all be decided anew where somebody is admitted, evicted, or gives back."""
+        self._memory.forget(self._parts[node])
+        # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
+        self.queues[node].generation += 1
 
     def _plan_wake(self, node: int, at_s: int) -> None:
         # One batch: news that come while one is gathered wake nobody a second time.
@@ -256,9 +249,9 @@ class KueueWorld:
         if not self._agenda.has(Due.WAKE, root):
             self._agenda.set(at_s + WAKE_S, Due.WAKE, root, self._parts[node])
 
-    def _reconcile(self, node: int | None, at_s: int) -> None:
+    def _reconcile(self, node: int, at_s: int) -> None:
         """Let the cohorts above a ClusterQueue hear that its status changed."""
-        if node is not None and node in self._reconciled:
+        if node in self._reconciled:
             self._plan_wake(node, at_s)
 
     def _enqueue(self, workload: Workload, at_s: int) -> None:
@@ -275,10 +268,8 @@ class KueueWorld:
                 waiting.wake(partial(self._may_leave, self._snapshot.queues[node], at_s))
 
     def _may_leave(self, queue: ClusterQueue, at_s: int, pending: Pending) -> bool:
-        """Say whether a parked workload competes again when something was given back."""
-        workload = pending.workload
-        refused = namespace_refusal(self.state, workload, queue)
-        return refused is None and backoff_expired(workload, self._now(at_s))
+        refused = namespace_refusal(self.state, pending.workload, queue)
+        return refused is None and backoff_expired(pending.workload, self._now(at_s))
 
     def _end_backoff(self, key: str, at_s: int) -> None:
         """Let a workload compete whose time has come: Kueue sets its condition Requeued."""
@@ -292,14 +283,7 @@ class KueueWorld:
         status = workload.status.model_copy(update={"conditions": kept, "requeue_state": None})
         self._enqueue(workload.model_copy(update={"status": status}), at_s)
 
-    def _arrive(self, coming: Coming, at_s: int) -> Event:
-        self._enqueue(coming.workload, at_s)
-        self._reconcile(self._node(coming.workload), at_s)
-        queue = self._queue_name(coming.workload)
-        return Event(at_s=at_s, cycle=self.cycles, kind="arrived", workload=coming.key, queue=queue)
-
-    def _queue_name(self, workload: kueue_workloads.Entry) -> str:
-        node = self._node(workload)
+    def _queue_name(self, node: int | None) -> str:
         return "" if node is None else self._snapshot.queue_name(node)
 
     # What the scheduler does
@@ -314,7 +298,7 @@ class KueueWorld:
         }
         if not active:
             return Cycle((), moved=False)
-        before = {node: signature(waiting) for node, waiting in active.items()}
+        before = {node: flow.signature(waiting) for node, waiting in active.items()}
         self.cycles += 1
         snapshot = self.snapshot(at_s)
         ran = schedule(self.state, snapshot, self.queues, self._decider, self.cycles)
@@ -324,7 +308,7 @@ class KueueWorld:
                 events += self._admit(snapshot, entry, at_s)
             elif entry.outcome in {"preempting", "migrating"}:
                 events += self._preempt(entry, at_s)
-        changed = {node for node in active if signature(self.queues[node]) != before[node]}
+        changed = {node for node in active if flow.signature(self.queues[node]) != before[node]}
         self._moved |= {self._parts[node] for node in changed}
         self._moved |= {self.tree_of(event) for event in events}
         # A cycle that changed nothing would be repeated for ever: then the clock may go on at once.
@@ -344,7 +328,7 @@ class KueueWorld:
 
     def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Iterator[Event]:
         """Let an entry run; a slice of an elastic workload that it replaces is finished."""
-        one = admitted(snapshot, entry)
+        one = flow.admitted(snapshot, entry)
         old = entry.decision.replaced if entry.decision else None
         # The old slice first: the new one was assigned the room that this gives back.
         if old is not None:
@@ -355,13 +339,12 @@ class KueueWorld:
         self._usage.add(one.queue, one.usage)
         if self._left is not None:
             self._left.take(self._snapshot.topologies.booked_for(one.workload))
-        self._memory.forget(self._parts[one.queue])
-        self.queues[one.queue].generation += 1
+        self._outdate(one.queue)
         self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
         self._plan_end(one.key, at_s)
         self._reconcile(one.queue, at_s)
         self._walks.clear()
-        yield self._event("admitted", at_s, one)
+        yield self._event("admitted", at_s, one.key, one.queue)
 
     def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
         """Evict the targets of an entry, but for those that are being evicted already."""
@@ -371,19 +354,16 @@ class KueueWorld:
         # Whoever is leaving already has its time to leave, and is not evicted a second time.
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
         for place, (running, reason) in enumerate(fresh):
-            one = running.admitted
-            leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
-            self._set(leaves_s, Due.RELEASE, one)
-            yield self._evict(running, reason, entry, at_s)
+            self._plan_release(running.admitted, at_s, place)
+            yield self._evict(running, reason, entry.preemptor, at_s)
 
-    def _evict(self, running: _Running, reason: str, entry: Entry, at_s: int) -> Event:
+    def _evict(self, running: _Running, reason: str, by: Preemptor, at_s: int) -> Event:
         one, now = running.admitted, self._now(at_s)
         marked = evicting(one, reason, now)
         some = self._admitted[one.queue]
         some[some.index(one)] = marked
-        self._memory.forget(self._parts[one.queue])
+        self._outdate(one.queue)
         running.admitted = marked
-        self.queues[one.queue].generation += 1
         ran_s, kept_s = at_s - running.since_s, running.kept_s
         lost = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
         if one.remarks is not None:
@@ -394,19 +374,14 @@ class KueueWorld:
         self._kept[one.key] = kept_s + ran_s - lost
         self._agenda.call_off(Due.FINISH, one.key)
         self._walks.clear()
-        return self._event("preempted", at_s, marked).model_copy(
-            update={
-                "by": entry.preemptor.key,
-                "by_queue": self._snapshot.queue_name(entry.preemptor.queue),
-                "reason": reason,
-                "lost_s": lost,
-                "lost_work": work(held, lost),
-            }
-        )
+        why = {"by": by.key, "by_queue": self._queue_name(by.queue), "reason": reason}
+        cost = {"lost_s": lost, "lost_work": work(held, lost)}
+        event = self._event("preempted", at_s, one.key, one.queue)
+        return event.model_copy(update={**why, **cost})
 
-    def _event(self, kind: Kind, at_s: int, one: Admitted) -> Event:
-        queue = self._snapshot.queue_name(one.queue)
-        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=one.key, queue=queue)
+    def _event(self, kind: Kind, at_s: int, key: str, node: int | None) -> Event:
+        queue = self._queue_name(node)
+        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
 
     # What is reported of it
 
@@ -423,12 +398,12 @@ class KueueWorld:
         tree = self._part_of.get(tree, tree)
         nodes = [node for node, part in self._parts.items() if part == tree]
         coming = self._agenda.after(at_s, tree)
-        state = state_mark(nodes, self._admitted, self.queues, self._kept, self.cycles)
+        state = flow.state_mark(nodes, self._admitted, self.queues, self._kept, self.cycles)
         return Mark(digest(state), digest(coming))
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out: where pods are placed, only what second passes do."""
-        return tuple(left_out(self.state, self._snapshot, known))
+        return tuple(flow.left_out(self.state, self._snapshot, known))
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
@@ -436,12 +411,12 @@ class KueueWorld:
             running, priority = self._running.get(workload.key), workload.priority
             if running is not None:
                 one = running.admitted
-                name = self._snapshot.queue_name(one.queue)
-                tally.enter(one.key, name, one.priority, "running")
+                tally.enter(one.key, self._queue_name(one.queue), one.priority, "running")
             elif workload.is_pending:
-                tally.enter(workload.key, self._queue_name(workload), priority, "pending")
+                queue = self._queue_name(self._node(workload))
+                tally.enter(workload.key, queue, priority, "pending")
         for key, at_s, workload in self._coming.values():
-            queue, priority = self._queue_name(workload), workload.spec.priority or 0
+            queue, priority = self._queue_name(self._node(workload)), workload.spec.priority or 0
             tally.enter(key, queue, priority, "to come", at_s)
 
     def used(self) -> Sequence[int]:
@@ -466,25 +441,18 @@ class KueueWorld:
 _LAST_YEAR: Final = 9_900
 
 
-def check(state: State, asked: Asked) -> None:
-    """Refuse laws to take sides on, and a clock that has no room before it.
+def world(
+    state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
+) -> KueueWorld:
+    """Return a cluster in which Kueue chooses the victims itself, or plans say who goes.
 
-    Raises
-    ------
-    InputError
-        If it is so.
+    InputError if there are laws to take sides on, or the clock has no room before it.
     """
     if asked.rules is not None:
         expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
         raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
     if state.now.year > _LAST_YEAR:
         raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
-
-
-def world(
-    state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
-) -> KueueWorld:
-    """Return a cluster in which Kueue chooses the victims itself, or plans say who goes."""
     if asked.decider == state.scheduler:
         return KueueWorld(state, script, decide, leaving)
     # Only plans need a solver, which takes longer to load than a small simulation.

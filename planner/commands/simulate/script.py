@@ -25,7 +25,7 @@ The file is TOML, or JSON with the same keys; all times are whole seconds::
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -110,13 +110,11 @@ class Script(Record):
 
     def _last(self, called: Iterable[str], field: str) -> int | None:
         """Return the value of the last rule that names a workload and has one."""
-        rules = (
-            rule
-            for rule in reversed(self.workload)
-            if any(fnmatchcase(key, rule.name) for key in called)
-        )
-        values: Iterator[int | None] = (getattr(rule, field) for rule in rules)
-        return next((value for value in values if value is not None), None)
+        for rule in reversed(self.workload):
+            value: int | None = getattr(rule, field)
+            if value is not None and any(fnmatchcase(key, rule.name) for key in called):
+                return value
+        return None
 
 
 NOTHING_SAID: Final = Script()

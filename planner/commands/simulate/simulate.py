@@ -12,7 +12,7 @@ happens within a round; histories begin anew with every such event.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
@@ -36,38 +36,35 @@ def story(
 ) -> tuple[str, ...]:
     """Tell what happens in a round; seconds count from when it begins.
 
-    ``names`` are what people call those whose keys are no names.
-
-    A round ends with the evictions of its last cycle, and so did the one before: they are told
-    first, at 0 s.
+    ``names`` are what people call those whose keys are no names. A round ends with the
+    evictions of its last cycle, and so did the one before: they are told first, at 0 s.
     """
     end_s = start_s + period_s
     last = [event for event in events if event.at_s == end_s and event.kind == "preempted"]
     rest = [event for event in events if event not in last]
-    sentences = (*_sentences(last, end_s, names), *_sentences(rest, start_s, names))
-    return (*sentences, f"after {period_s} s everything is as it was at the beginning of the round")
+    return (
+        *(_sentence(event, event.at_s - end_s, names) for event in last),
+        *(_sentence(event, event.at_s - start_s, names) for event in rest),
+        f"after {period_s} s everything is as it was at the beginning of the round",
+    )
 
 
-def _sentences(events: Sequence[Event], start_s: int, names: Mapping[str, str]) -> Iterator[str]:
-    for event in events:
-        after = f"at {event.at_s - start_s} s"
-        who = names.get(event.workload, event.workload)
-        match event.kind:
-            case "admitted":
-                where = f" on node {event.node}" if event.node else ""
-                yield f"{after} {who} is admitted by {event.queue}{where}"
-            case "preempted":
-                why = f" ({event.reason})" if event.reason else ""
-                lost = f" and loses {event.lost_s} s of its run" if event.lost_s else ""
-                by = names.get(event.by or "", event.by)
-                yield (
-                    f"{after} {by} of {event.by_queue} preempts {who} of "
-                    f"{event.queue}{why}, which goes{lost}"
-                )
-            case "requeued":
-                yield f"{after} {who} waits again in {event.queue}"
-            case _:
-                yield f"{after} {who} has {event.kind}"
+def _sentence(event: Event, at_s: int, names: Mapping[str, str]) -> str:
+    name = names.get(event.workload, event.workload)
+    who = f"at {at_s} s {name}"
+    match event.kind:
+        case "admitted":
+            where = f" on node {event.node}" if event.node else ""
+            return f"{who} is admitted by {event.queue}{where}"
+        case "preempted":
+            why = f" ({event.reason})" if event.reason else ""
+            lost = f" and loses {event.lost_s} s of its run" if event.lost_s else ""
+            by = f"{names.get(event.by or '', event.by)} of {event.by_queue}"
+            return f"at {at_s} s {by} preempts {name} of {event.queue}{why}, which goes{lost}"
+        case "requeued":
+            return f"{who} waits again in {event.queue}"
+        case _:
+            return f"{who} has {event.kind}"
 
 
 OUTSIDE: Final = frozenset({"arrived", "finished"})
@@ -101,6 +98,8 @@ class Watch:
         self._names = names
         self._histories: dict[int, _History] = {}
         self._loops: dict[tuple[_Step, ...], Loop] = {}
+        self._rounds = Counter[tuple[_Step, ...]]()
+        self._for_ever: set[tuple[_Step, ...]] = set()
         self._by: dict[str, Counter[str]] = {}
         self.endless: Final[set[int]] = set()
 
@@ -128,13 +127,11 @@ class Watch:
             history.anchor = mark.state
             self._begin(history, before, visit)
         elif history.anchor == mark.state:
-            found = self._loops[history.round]
-            self._loops[history.round] = found.model_copy(update={"rounds": found.rounds + 1})
+            self._rounds[history.round] += 1
         # The same to come after the same time as well: nothing can lead out of it any more.
         if before.mark.to_come == mark.to_come:
             self.endless.add(tree)
-            found = self._loops[history.round]
-            self._loops[history.round] = found.model_copy(update={"endless": True})
+            self._for_ever.add(history.round)
 
     def _begin(self, history: _History, before: _Visit, visit: _Visit) -> None:
         """Note a loop that was closed for the first time since something came from outside."""
@@ -142,9 +139,8 @@ class Watch:
         steps = [(event.kind, event.workload, event.by) for event in events]
         # A round may be entered anywhere: of all its rotations the smallest names it.
         history.round = min(tuple(steps[i:] + steps[:i]) for i in range(len(steps)))
-        known = self._loops.get(history.round)
-        if known is not None:
-            self._loops[history.round] = known.model_copy(update={"rounds": known.rounds + 1})
+        self._rounds[history.round] += 1
+        if history.round in self._loops:
             return
         period_s = visit.at_s - before.at_s
         self._loops[history.round] = Loop(
@@ -161,7 +157,10 @@ class Watch:
 
     def loops(self) -> tuple[Loop, ...]:
         """Return the loops, those with the shortest rounds first."""
-        found = self._loops.values()
+        found = [
+            loop.model_copy(update={"rounds": self._rounds[of], "endless": of in self._for_ever})
+            for of, loop in self._loops.items()
+        ]
         return tuple(sorted(found, key=lambda one: (len(one.events), one.first_s, one.workloads)))
 
     def feuds(self) -> tuple[Feud, ...]:
@@ -195,38 +194,23 @@ Report = Callable[[int, int], None]
 """Is told the clock in seconds after the start, and the number of cycles."""
 
 
-class Limits(NamedTuple):
-    """When a simulation ends at the latest: by its clock, and by the number of its cycles."""
+class Run:
+    """A run of a world, as far as it has come: what happened, and why it is over.
 
-    until_s: int
-    cycles: int
-    storm: int
+    It ends at the latest by its clock, and by the number of its cycles.
+    """
 
-
-class Outcome(NamedTuple):
-    """What a run gives, before it is put in words; ``shares`` are amounts used on average."""
-
-    ended: Ended
-    at_s: int
-    timeline: Sequence[Event]
-    tally: Tally
-    shares: Sequence[float]
-    loops: tuple[Loop, ...]
-    feuds: tuple[Feud, ...]
-    storms: tuple[Storm, ...]
-
-
-class _Run:
-    """A run as far as it has come."""
-
-    def __init__(self, world: World, limits: Limits) -> None:
-        self.world = world
-        self.limits = limits
+    def __init__(self, world: World, until_s: int, cycles: int) -> None:
+        """Begin."""
+        self.world: Final = world
+        self._until_s: Final = until_s
+        self._cycles: Final = cycles
         self.at_s = 0
-        self.timeline: list[Event] = []
-        self.tally = Tally()
-        self.watch = Watch(world.names)
-        self.sums = [0] * len(world.used())
+        self.ended: Ended = "settled"
+        self.timeline: Final[list[Event]] = []
+        self.tally: Final = Tally()
+        self.watch: Final = Watch(world.names)
+        self._sums = [0] * len(world.used())
         world.enter(self.tally)
 
     def step(self) -> bool:
@@ -249,49 +233,45 @@ class _Run:
             self.watch.see(trees[-1], event)
         return trees
 
-    def ended(self, next_s: int | None) -> Ended | None:
-        """Say why the run is over, if it is; ``next_s`` is when it would go on."""
+    def go_on(self, next_s: int | None) -> bool:
+        """Go on to a time, the limit at the latest; ``None`` if nothing is to come.
+
+        Say whether the run goes on from there.
+        """
+        over = self._over(next_s)
+        if next_s is not None and over in {None, "until"}:
+            next_s = min(next_s, self._until_s)
+            passed, used = next_s - self.at_s, self.world.used()
+            self._sums = [total + n * passed for total, n in zip(self._sums, used, strict=True)]
+            self.at_s = next_s
+        self.ended = over or self.ended
+        return over is None
+
+    def _over(self, next_s: int | None) -> Ended | None:
         if next_s is None:
             return "settled"
         # As long as another tree is busy the run goes on: what happens there is still to be told.
         if self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
             return "loop"
-        if next_s > self.limits.until_s:
+        if next_s > self._until_s:
             return "until"
-        return "cycles" if self.world.cycles >= self.limits.cycles else None
+        return "cycles" if self.world.cycles >= self._cycles else None
 
-    def go_on(self, next_s: int) -> None:
-        passed = next_s - self.at_s
-        self.sums = [
-            total + used * passed for total, used in zip(self.sums, self.world.used(), strict=True)
-        ]
-        self.at_s = next_s
+    @property
+    def shares(self) -> Sequence[float]:
+        """The amounts used on average."""
+        return [total / self.at_s for total in self._sums] if self.at_s else self.world.used()
 
 
-def run(world: World, limits: Limits, report: Report) -> Outcome:
+def run(world: World, until_s: int, cycles: int, report: Report) -> Run:
     """Let a world run until nothing moves, nothing but loops, or a limit is reached."""
-    going = _Run(world, limits)
-    ended: Ended | None = None
-    while ended is None:
+    going = Run(world, until_s, cycles)
+    goes_on = True
+    while goes_on:
         moved = going.step()
-        next_s = going.at_s + CYCLE_S if moved else world.next_s()
-        ended = going.ended(next_s)
-        if ended is None and next_s is not None:
-            going.go_on(next_s)
-        elif ended == "until":
-            going.go_on(limits.until_s)
+        goes_on = going.go_on(going.at_s + CYCLE_S if moved else world.next_s())
         report(going.at_s, world.cycles)
-    watch, at_s = going.watch, going.at_s
-    return Outcome(
-        ended=ended,
-        at_s=at_s,
-        timeline=going.timeline,
-        tally=going.tally,
-        shares=[total / at_s for total in going.sums] if at_s else world.used(),
-        loops=watch.loops(),
-        feuds=watch.feuds(),
-        storms=watch.storms(limits.storm),
-    )
+    return going
 
 
 OPTIMUM: Final = "optimum"
@@ -329,20 +309,16 @@ class Asked(NamedTuple):
 
 
 class Simulated(Protocol):
-    """What a simulation asks of a scheduler."""
+    """What a simulation asks of a scheduler; ``INSTEAD`` are those who may choose its victims."""
 
     INSTEAD: tuple[str, ...]
-    """Who may choose the victims in its place."""
-
-    def check(self, state: AnyState, asked: Asked) -> None:
-        """Refuse what cannot be simulated."""
 
     def world(
         self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
     ) -> World:
         """Return a cluster in which the scheduler chooses the victims itself, or plans do.
 
-        What is not proved of plans is noted.
+        What is not proved of plans is noted. InputError if it cannot be simulated so.
         """
         ...
 
@@ -417,20 +393,19 @@ def simulate(  # noqa: PLR0913 - the public signature
     if asked.decider not in known:
         found = f'"{asked.decider}" does not decide in this cluster'
         raise InputError("decider", found, " or ".join(known))
-    simulated.check(state, asked)
-    leaving, unproved = Leaving(eviction_s, apart_s), Unproved()
-    world = simulated.world(state, script, leaving, asked, unproved)
-    outcome = run(world, Limits(until_s, cycles, storm), report)
-    fates = outcome.tally.fates(outcome.at_s)
+    unproved = Unproved()
+    world = simulated.world(state, script, Leaving(eviction_s, apart_s), asked, unproved)
+    went = run(world, until_s, cycles, report)
+    fates = went.tally.fates(went.at_s)
     return Simulation(
         scheduler=state.scheduler,
         decider=asked.decider,
         objective=None if asked.decider == state.scheduler else profile.name,
         digest=state.digest,
         start=world.start,
-        duration_s=outcome.at_s,
+        duration_s=went.at_s,
         cycles=world.cycles,
-        ended=outcome.ended,
+        ended=went.ended,
         eviction_s=eviction_s,
         apart_s=apart_s,
         storm=storm,
@@ -438,10 +413,10 @@ def simulate(  # noqa: PLR0913 - the public signature
         unproved=unproved.count,
         totals=totals_of(fates),
         names=dict(world.names),
-        use=world.use(outcome.shares),
-        loops=outcome.loops,
-        feuds=outcome.feuds,
-        storms=outcome.storms,
+        use=world.use(went.shares),
+        loops=went.watch.loops(),
+        feuds=went.watch.feuds(),
+        storms=went.watch.storms(storm),
         workloads=fates,
-        timeline=tuple(outcome.timeline),
+        timeline=tuple(went.timeline),
     )

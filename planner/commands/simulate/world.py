@@ -126,13 +126,7 @@ class Tally:
         self._accounts[key] = _Account(queue, priority, standing, at_s, 0)
 
     def add(self, event: Event) -> None:
-        """Count what happened.
-
-        Raises
-        ------
-        InternalError
-            If it happened to nobody.
-        """
+        """Count what happened; InternalError if it happened to nobody."""
         account = self._accounts.get(event.workload)
         if account is None:
             raise InternalError(f"{event.workload} is unknown, and yet it {event.kind}")

@@ -43,11 +43,9 @@ class YuniKornOptimum:
         if not plan.victims:
             return found
         there = {
-            one.allocation_key: Candidate(
-                one, cluster.tree.leaf_of(application), application.application_id
-            )
-            for application in cluster.partition.applications
-            for one in application.allocations
+            one.allocation_key: Candidate(one, cluster.tree.leaf_of(each), each.application_id)
+            for each in cluster.partition.applications
+            for one in each.allocations
         }
         victims = tuple(there[one.allocation] for one in plan.victims)
         return Decision("generic", conditions, True, plan.node, victims)  # noqa: FBT003

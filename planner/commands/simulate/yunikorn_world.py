@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final, NamedTuple
 
-from planner.commands.simulate.record import Event, Kind, Use
+from planner.commands.simulate.record import Event, Kind, Standing, Use
 from planner.commands.simulate.script import Arrivals, Leaving, Script, lost_seconds
 from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
 from planner.commands.simulate.world import (
@@ -67,12 +67,8 @@ class Coming(NamedTuple):
 def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[str, Coming]]:
     """Return the state without the asks that come later, and these by their keys.
 
-    Raises
-    ------
-    LookupFailed
-        If the script copies what is not there.
-    SchemaError
-        If a copy would have the key of what is there.
+    LookupFailed if the script copies what is not there, SchemaError if a copy would have the key of
+    what is there.
     """
     later = []
     for tree, application, claim in _claims(state):
@@ -82,22 +78,28 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
             later.append(Coming(ask.allocation_key, at_s, tree, application, ask))
     copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
     found: dict[str, Coming] = {}
-    known = {claim.allocation_key for _, _, claim in _claims(state)} - {one.key for one in later}
+    gone = {one.key for one in later}
+    known = {claim.allocation_key for _, _, claim in _claims(state)} - gone
     for coming in (*later, *copies):
         if coming.key in known or coming.key in found:
             raise SchemaError("arrival", f"{coming.key} is there already", hint="copy another one")
         found[coming.key] = coming
-    gone = {one.key for one in later}
 
-    def now(application: Application) -> Application:
-        kept = tuple(ask for ask in application.requests if ask.allocation_key not in gone)
-        return application.model_copy(update={"requests": kept})
+    def now(application: Application) -> tuple[Ask, ...]:
+        return tuple(ask for ask in application.requests if ask.allocation_key not in gone)
 
-    partitions = tuple(
-        one.model_copy(update={"applications": tuple(map(now, one.applications))})
-        for one in state.partitions
-    )
+    partitions = tuple(_asked(one, now) for one in state.partitions)
     return state.model_copy(update={"partitions": partitions}), found
+
+
+def _asked(partition: Partition, requests: Callable[[Application], tuple[Ask, ...]]) -> Partition:
+    """Return a partition whose applications have other asks."""
+
+    def now(one: Application) -> Application:
+        asks = requests(one)
+        return one if asks is one.requests else one.model_copy(update={"requests": asks})
+
+    return partition.model_copy(update={"applications": tuple(map(now, partition.applications))})
 
 
 def _claims(state: YuniKornState) -> Iterator[tuple[int, Application, Claim]]:
@@ -163,15 +165,7 @@ class YuniKornWorld:
     """The partitions of a cluster, each a tree of its own."""
 
     def __init__(self, state: YuniKornState, script: Script, decider: YuniKornDecider) -> None:
-        """Set up a cluster.
-
-        Raises
-        ------
-        LookupFailed
-            If the script names an ask that is not there, or an application a queue.
-        SchemaError
-            If a copy would have the key of an ask that is there.
-        """
+        """Set up a cluster; errors are those of ``comings``, and of a queue that is not there."""
         self._state, self._coming = comings(state, script)
         asks = [coming.ask for coming in self._coming.values()]
         claims = [*(claim for _, _, claim in _claims(state)), *asks]
@@ -187,24 +181,13 @@ class YuniKornWorld:
         self._changes = 0
         self._tried: dict[str, int] = {}
         self._clusters = [prepare(self._state, one.name) for one in self._state.partitions]
-        for tree, application in self._applications():
-            for claim in (*application.allocations, *application.requests):
-                self._tree_of[claim.allocation_key] = tree
-            for one in application.allocations:
-                self._plan_end(one.allocation_key, 0, -self._ran_s(one, 0))
+        for tree, _, claim in _claims(self._state):
+            self._tree_of[claim.allocation_key] = tree
+            if isinstance(claim, Allocation):
+                self._plan_end(claim.allocation_key, 0, -self._ran_s(claim, 0))
         for coming in self._coming.values():
             self._tree_of[coming.key] = coming.tree
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
-
-    @property
-    def state(self) -> YuniKornState:
-        """The cluster as it is."""
-        return self._state
-
-    def _applications(self) -> Iterator[tuple[int, Application]]:
-        for tree, partition in enumerate(self._state.partitions):
-            for application in partition.applications:
-                yield tree, application
 
     def _put(self, tree: int, partition: Partition, at_s: int) -> None:
         """Put a partition in the place of the one before, and set the clock."""
@@ -259,13 +242,12 @@ class YuniKornWorld:
         partition = self._state.partitions[due.tree]
         if due.due is Due.ARRIVE:
             coming = self._coming.pop(due.key)
-            applications = tuple(
-                one.model_copy(update={"requests": (*one.requests, coming.ask)})
-                if one.application_id == coming.application.application_id
-                else one
-                for one in partition.applications
-            )
-            self._put(due.tree, partition.model_copy(update={"applications": applications}), at_s)
+            there = coming.application.application_id
+
+            def now(one: Application) -> tuple[Ask, ...]:
+                return (*one.requests, coming.ask) if one.application_id == there else one.requests
+
+            self._put(due.tree, _asked(partition, now), at_s)
             return self._event("arrived", at_s, coming.key, coming.application.queue_name)
         application, one = next(
             (application, one)
@@ -359,12 +341,9 @@ class YuniKornWorld:
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
-        for _, application in self._applications():
-            queue = application.queue_name
-            for one in application.allocations:
-                tally.enter(one.allocation_key, queue, one.priority, "running")
-            for ask in application.requests:
-                tally.enter(ask.allocation_key, queue, ask.priority, "pending")
+        for _, application, one in _claims(self._state):
+            standing: Standing = "running" if isinstance(one, Allocation) else "pending"
+            tally.enter(one.allocation_key, application.queue_name, one.priority, standing)
         for coming in self._coming.values():
             queue = coming.application.queue_name
             tally.enter(coming.key, queue, coming.ask.priority, "to come", coming.at_s)
@@ -375,7 +354,7 @@ class YuniKornWorld:
         return [sum(root.get(name, 0) for root in roots) for name in self._resources()]
 
     def _resources(self) -> list[str]:
-        nodes = [node for partition in self._state.partitions for node in partition.nodes]
+        nodes = (node for partition in self._state.partitions for node in partition.nodes)
         return sorted({name for node in nodes for name in node.capacity})
 
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
@@ -420,36 +399,25 @@ def _checked(partition: Partition, keys: set[str], now: int) -> Partition:
             return ask
         return ask.model_copy(update={"x": ask.x.model_copy(update={"preempt_check_time": now})})
 
-    applications = tuple(
-        one.model_copy(update={"requests": tuple(tried(ask) for ask in one.requests)})
-        for one in partition.applications
-    )
-    return partition.model_copy(update={"applications": applications})
+    return _asked(partition, lambda one: tuple(map(tried, one.requests)))
 
 
 INSTEAD = (OPTIMUM,)
 
 
-def check(state: YuniKornState, asked: Asked) -> None:
-    """Refuse laws to take sides on where the core chooses the victims itself.
-
-    Raises
-    ------
-    InputError
-        If it is so.
-    """
-    del state
-    if asked.rules is not None and asked.decider != OPTIMUM:
-        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
-        raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
-
-
 def world(
     state: YuniKornState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> YuniKornWorld:
-    """Return a cluster in which the core chooses the victims, or plans do; they leave at once."""
+    """Return a cluster in which the core chooses the victims, or plans do; they leave at once.
+
+    InputError if there are laws to take sides on where the core chooses.
+    """
     del leaving
     if asked.decider == state.scheduler:
+        if asked.rules is not None:
+            sides = "only the optimum in the place of YuniKorn's choice takes a side"
+            found = f'"{asked.rules}" means nothing here'
+            raise InputError("rules", found, f"leave it out: {sides}")
         return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from planner.commands.simulate import Script, Simulation, simulate
-from planner.commands.simulate.simulate import Limits, run
+from planner.commands.simulate.simulate import run
 from planner.commands.simulate.yunikorn_world import YuniKornWorld
 from planner.errors import LookupFailed, SchemaError
 from planner.quota.yunikorn.cluster import Asking, Cluster
@@ -192,9 +192,9 @@ def test_a_loop_would_be_found() -> None:
     )
     assert simulate(state_of(value)).timeline == ()
     world = YuniKornWorld(state_of(value), Script(), thrash)
-    found = run(world, Limits(HOUR, 100, 3), lambda *_: None)
+    found = run(world, HOUR, 100, lambda *_: None)
     assert found.ended == "loop"
-    (loop,) = found.loops
+    (loop,) = found.watch.loops()
     assert (loop.first_s, loop.period_s, loop.endless) == (0, 60, True)
     assert told(loop.events) == [
         "30 y preempted by x",
@@ -204,5 +204,5 @@ def test_a_loop_would_be_found() -> None:
         "60 x requeued",
         "60 y admitted",
     ]
-    (feud,) = found.feuds
+    (feud,) = found.watch.feuds()
     assert (feud.first, feud.second) == ("x", "y")

@@ -23,9 +23,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from math import gcd
-
-from msgspec import Struct
 
 from planner.commands.generate.kueue.layout import (
     CPU,
@@ -37,13 +36,13 @@ from planner.commands.generate.kueue.layout import (
     KueueKnobs,
     Layout,
     Place,
-    Quota,
     Run,
     Shape,
     of_gpus,
     shapes,
 )
 from planner.commands.generate.names import TASKS, Chance
+from planner.dump.kueue import Quota
 from planner.errors import InputError
 from planner.stage import going_on
 
@@ -55,10 +54,7 @@ _LENDS = (1100, 1600)
 def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
     """Give all queues and root cohorts their quotas.
 
-    Raises
-    ------
-    InputError
-        If the other queues of the preemptor's tree have too little.
+    InputError if the other queues of the preemptor's tree have too little.
     """
     used = layout.used()
     knobs = layout.knobs
@@ -73,8 +69,9 @@ def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
             for resource in layout.resources:
                 place = flavor, resource
                 held = {queue: used[queue][place] for queue in members}
-                sums = _Sums.of(layout, tree, place, sum(held.values()), asked)
-                nominal, pool[place] = _nominal(layout, place, held, sums, factors)
+                wanted = asked.total[resource] if tree == 0 else 0
+                total = _total(layout, tree, place, sum(held.values()), wanted)
+                nominal, pool[place] = _nominal(layout, place, held, total, wanted, factors)
                 for queue, amount in nominal.items():
                     quota = Quota(amount)
                     if limited[queue]:
@@ -83,39 +80,36 @@ def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
         layout.pools.append(pool)
 
 
-class _Sums(Struct, frozen=True):
-    """Of one resource in a tree: what there is, what the root cohort owns, what is asked for."""
-
-    total: int
-    pool: int
-    asked: int
-
-    @classmethod
-    def of(cls, layout: Layout, tree: int, place: Place, used: int, asked: Shape) -> _Sums:
-        knobs, resource = layout.knobs, place[1]
-        wanted = asked.total[resource] if tree == 0 else 0
-        trapped = tree == 0 and layout.trap is not None
-        spare = (resource == CPU != layout.contested) or (trapped and resource == MEMORY)
-        # A sweep comes on top of what is filled: what the preemptor lacks stays what it is.
-        first = knobs.workloads + knobs.pending
-        sweep = sum(
-            run.shape.total[resource]
-            for run in (reversed(layout.running) if trapped else ())
-            if run.number >= first and run.flavor == place[0]
-        )
-        found = used + layout.free(used - sweep)
-        if spare:
-            found = max(found, used) + used // 2 + 2 * wanted
-        elif knobs.fits:
-            found = max(found, used + wanted)
-        return cls(found, layout.pool(found), wanted)
+def _total(layout: Layout, tree: int, place: Place, used: int, wanted: int) -> int:
+    """Return what there is of a resource in a tree."""
+    knobs, resource = layout.knobs, place[1]
+    trapped = tree == 0 and layout.trap is not None
+    # A sweep comes on top of what is filled: what the preemptor lacks stays what it is.
+    first = knobs.workloads + knobs.pending
+    sweep = sum(
+        run.shape.total[resource]
+        for run in (reversed(layout.running) if trapped else ())
+        if run.number >= first and run.flavor == place[0]
+    )
+    found = used + layout.free(used - sweep)
+    if (resource == CPU != layout.contested) or (trapped and resource == MEMORY):
+        return max(found, used) + used // 2 + 2 * wanted
+    return max(found, used + wanted) if knobs.fits else found
 
 
-def _nominal(
-    layout: Layout, place: Place, held: Mapping[int, int], sums: _Sums, factors: Sequence[int]
+def _nominal(  # noqa: PLR0913, PLR0917 - what decides
+    layout: Layout,
+    place: Place,
+    held: Mapping[int, int],
+    total: int,
+    asked: int,
+    factors: Sequence[int],
 ) -> tuple[dict[int, int], int]:
-    """Return what each queue of a tree has of a resource, and the root cohort."""
-    pool, nominal = sums.pool, dict[int, int]()
+    """Return what each queue of a tree has of a resource, and the root cohort.
+
+    ``total`` is what there is of it, ``asked`` what the preemptor asks for.
+    """
+    pool, nominal = layout.pool(total), dict[int, int]()
     trap = layout.trap if place == (0, layout.contested) else None
     if trap is not None and trap in held:
         pool = min(pool, max(0, held[trap] - layout.lacking))
@@ -123,17 +117,17 @@ def _nominal(
             nominal[trap] = held[trap] - layout.lacking - pool
     others = [queue for queue in held if queue not in nominal]
     if 0 in held and len(held) > 1:
-        own = sums.asked * (100 - layout.knobs.beyond) // 100
-        nominal[0] = max(held[0] + own, sums.asked)
+        own = asked * (100 - layout.knobs.beyond) // 100
+        nominal[0] = max(held[0] + own, asked)
         others.remove(0)
-    left = sums.total - pool - sum(nominal.values())
+    left = total - pool - sum(nominal.values())
     if place[1] != layout.contested:
         left = max(0, left)  # nothing is lacking of it: there is as much as it takes
-    if left < 0 or (len(held) == 1 and sums.asked > left):
+    if left < 0 or (len(held) == 1 and asked > left):
         raise InputError(
             "--victims",
-            f"{layout.knobs.victims} make the preemptor ask for {sums.asked} {place[1]} of the "
-            f"{sums.total} of its tree: too few are left for other queues, or for the preemptor "
+            f"{layout.knobs.victims} make the preemptor ask for {asked} {place[1]} of the "
+            f"{total} of its tree: too few are left for other queues, or for the preemptor "
             "itself",
             "fewer victims, or more workloads for each tree and flavor",
         )
@@ -146,13 +140,9 @@ def _nominal(
 
 def _dealt(amount: int, weights: Sequence[int]) -> list[int]:
     """Deal an amount out in proportion, to the last unit."""
-    whole, upto, before, shares = sum(weights), 0, 0, []
-    for weight in weights:
-        upto += weight
-        now = amount * upto // whole if whole else 0
-        shares.append(now - before)
-        before = now
-    return shares
+    whole = sum(weights)
+    upto = [amount * part // whole if whole else 0 for part in accumulate(weights, initial=0)]
+    return [now - before for before, now in pairwise(upto)]
 
 
 def _limited(nominal: int, held: int, queue: int, chance: Chance) -> Quota:
@@ -164,25 +154,16 @@ def _limited(nominal: int, held: int, queue: int, chance: Chance) -> Quota:
 
 _SWEEP_S = (30, 570)
 """The ages of a sweep, in seconds."""
-
 _YOUNGEST_S = 600
 """Nothing but a sweep is younger."""
-
 _WEIGHTS = ("500m", "2", "3")
 """Weights of fair sharing but 1."""
-
 _SAVED_S = 10
 """The age of the last checkpoint of the job that would do alone."""
 
 
 def lay_out(knobs: KueueKnobs, seed: int) -> Layout:
-    """Draw a cluster.
-
-    Raises
-    ------
-    InputError
-        If there cannot be such a cluster.
-    """
+    """Draw a cluster; InputError if there cannot be such a one."""
     # The queues are dealt out to the leaves of their trees, at least two to each where there are.
     layout = Layout(knobs, leaf=[0] * knobs.queues, leaves=[])
     for tree in layout.trees:
@@ -210,9 +191,9 @@ def _running(layout: Layout, seed: int) -> Iterator[Run]:
     for number in range(knobs.workloads):
         going_on()
         if knobs.shapes in SCALE_SHAPES:
-            cycle = SCALE[knobs.shapes]
-            sized, queue = cycle[number // knobs.queues % len(cycle)], number % knobs.queues
-            shape, level = Shape({CPU: sized.cores}), min(sized.level, knobs.priorities - 1)
+            cycle, queue = SCALE[knobs.shapes], number % knobs.queues
+            cores, level = cycle[number // knobs.queues % len(cycle)]
+            shape, level = Shape({CPU: cores}), min(level, knobs.priorities - 1)
         else:
             # Nobody is left without: the first workloads are dealt out.
             queue = number if number < knobs.queues else chance.below(knobs.queues)
@@ -272,10 +253,8 @@ def _set_trap(layout: Layout, asked: Shape, chance: Chance) -> None:
         found = f"the preemptor lacks a single {layout.contested}, which one workload gives"
         raise InputError("--hard", found, "more workloads or victims")
     layout.trap = members[1] if len(members) > 1 else 0
-    one = {
-        resource: amount // asked.total[layout.contested]
-        for resource, amount in asked.total.items()
-    }
+    asks = asked.total[layout.contested]
+    one = {resource: amount // asks for resource, amount in asked.total.items()}
     lacking, number = layout.lacking, knobs.workloads + knobs.pending
     youngest, oldest = _SWEEP_S
     for place in range(lacking):

@@ -11,21 +11,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import gcd
 from typing import Annotated, Final, Literal
 
 from msgspec import Struct
 
 from planner.commands.generate.generate import (
-    WIDEST,
     Knob,
     Knobs,
     Preset,
     check_limits,
+    check_width,
     impossible,
-    too_wide,
 )
 from planner.commands.generate.names import CLASSES, PREEMPTOR_CLASS, SCALE_CLASSES, Chance, Class
+from planner.dump.kueue import Quota
 
 Shapes = Literal["t-shirt", "distinct", "kueue-baseline", "kueue-large-scale"]
 ReclaimPolicy = Literal["Never", "LowerPriority", "Any"]
@@ -42,11 +43,7 @@ SCALE_SHAPES: Final = ("kueue-baseline", "kueue-large-scale")
 class KueueKnobs(Knobs):
     """A cluster of Kueue. Shares are in percent; a chance is drawn for each thing by itself."""
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "kueue"
-
+    scheduler = "kueue"
     queues: Annotated[int, Knob("ClusterQueues, each with two LocalQueues", 1, 5000)] = 6
     cohorts: Annotated[int, Knob("root cohorts; the queues are dealt out to them", 1, 1000)] = 1
     depth: Annotated[int, Knob("levels of cohorts; 0: queues without a cohort", 0, 6)] = 1
@@ -96,115 +93,84 @@ class KueueKnobs(Knobs):
     def __post_init__(self) -> None:
         """Refuse values outside their limits, and those that contradict each other."""
         check_limits(self)
-        _check_kueue(self)
+        if self.cohorts > self.queues:
+            found = f"{self.cohorts} root cohorts for {self.queues} queues"
+            raise impossible("cohorts", found, "at least a queue for each")
+        check_width(self.branches, self.depth)
+        if self.workloads < self.flavors:
+            found = f"{self.workloads} workloads for {self.flavors} flavors"
+            raise impossible("flavors", found, "at least a workload for each")
+        if self.beyond and self.fits:
+            raise impossible("fits", "who fits needs nothing beyond its quota", "beyond 0")
+        if self.depth == 0 and (self.pool or self.limits):
+            raise impossible("depth", "limits and pools need a cohort", "depth of at least 1")
+        if self.topology and self.shapes in SCALE_SHAPES:
+            found = f"the shapes {self.shapes} have no GPUs"
+            raise impossible("topology", found, "shapes t-shirt or distinct")
+        if self.topology and self.workloads > MOST_PLACED:
+            found = f"{self.workloads} workloads are placed one after the other"
+            raise impossible("topology", found, f"at most {MOST_PLACED}")
+        if self.fragmentation and not self.topology:
+            raise impossible("fragmentation", "there are no nodes", "topology, too")
+        if self.hard:
+            self._check_hard()
+
+    def _check_hard(self) -> None:
+        alone = self.depth == 0 or self.queues <= self.cohorts
+        policy, name = (self.within, "within") if alone else (self.reclaim, "reclaim")
+        if self.fits or self.beyond or self.evicted:
+            found = "hard states are built for a preemptor that reclaims its own quota"
+            raise impossible("hard", found, "not fits, beyond 0, evicted 0")
+        if policy == "Never":
+            found = f"hard states need victims, and {name} Never permits none"
+            raise impossible("hard", found, f"another policy for {name}")
 
 
-def _check_kueue(knobs: KueueKnobs) -> None:
-    alone = knobs.depth == 0 or knobs.queues <= knobs.cohorts
-    policy, name = (knobs.within, "within") if alone else (knobs.reclaim, "reclaim")
-    if knobs.cohorts > knobs.queues:
-        found = f"{knobs.cohorts} root cohorts for {knobs.queues} queues"
-        raise impossible("cohorts", found, "at least a queue for each")
-    if knobs.branches ** max(0, knobs.depth - 1) > WIDEST:
-        raise too_wide(knobs.branches, knobs.depth)
-    if knobs.workloads < knobs.flavors:
-        found = f"{knobs.workloads} workloads for {knobs.flavors} flavors"
-        raise impossible("flavors", found, "at least a workload for each")
-    if knobs.beyond and knobs.fits:
-        raise impossible("fits", "who fits needs nothing beyond its quota", "beyond 0")
-    if knobs.depth == 0 and (knobs.pool or knobs.limits):
-        raise impossible("depth", "limits and pools need a cohort", "depth of at least 1")
-    _check_topology(knobs)
-    if not knobs.hard:
-        return
-    if knobs.fits or knobs.beyond or knobs.evicted:
-        found = "hard states are built for a preemptor that reclaims its own quota"
-        raise impossible("hard", found, "not fits, beyond 0, evicted 0")
-    if policy == "Never":
-        found = f"hard states need victims, and {name} Never permits none"
-        raise impossible("hard", found, f"another policy for {name}")
-
-
-def _check_topology(knobs: KueueKnobs) -> None:
-    if knobs.topology and knobs.shapes in SCALE_SHAPES:
-        found = f"the shapes {knobs.shapes} have no GPUs"
-        raise impossible("topology", found, "shapes t-shirt or distinct")
-    if knobs.topology and knobs.workloads > MOST_PLACED:
-        found = f"{knobs.workloads} workloads are placed one after the other"
-        raise impossible("topology", found, f"at most {MOST_PLACED}")
-    if knobs.fragmentation and not knobs.topology:
-        raise impossible("fragmentation", "there are no nodes", "topology, too")
-
-
-PRESETS: Final = (
-    Preset("flat", "one cohort of six queues", KueueKnobs()),
-    Preset(
-        "small",
+_scalability_test = partial(KueueKnobs, borrow="Never", victims=12)
+_distinct = partial(KueueKnobs, shapes="distinct", victims=12)
+_PRESETS: Final = {
+    "flat": ("one cohort of six queues", KueueKnobs()),
+    "small": (
         "three queues, a dozen workloads: few enough to try all victim sets",
         KueueKnobs(queues=3, workloads=12, victims=2, gangs=0),
     ),
-    Preset("no-cohort", "queues by themselves", KueueKnobs(queues=3, depth=0, workloads=60)),
-    Preset(
-        "hierarchical",
+    "no-cohort": ("queues by themselves", KueueKnobs(queues=3, depth=0, workloads=60)),
+    "hierarchical": (
         "cohorts three levels deep, with limits",
         KueueKnobs(queues=12, depth=3, workloads=240, limits=40, borrowers=60),
     ),
-    Preset(
-        "borrowing", "the preemptor must borrow", KueueKnobs(beyond=50, limits=20, borrowers=60)
-    ),
-    Preset(
-        "fair",
+    "borrowing": ("the preemptor must borrow", KueueKnobs(beyond=50, limits=20, borrowers=60)),
+    "fair": (
         "fair sharing with weights, and a pool that belongs to nobody",
         KueueKnobs(fair=True, pool=20, weights=40),
     ),
-    Preset(
-        "fair-hierarchical",
+    "fair-hierarchical": (
         "fair sharing in cohorts three levels deep",
         KueueKnobs(queues=12, depth=3, workloads=240, fair=True, pool=10, weights=40),
     ),
-    Preset("many-flavors", "five flavors, all of them full", KueueKnobs(flavors=5, workloads=200)),
-    Preset(
-        "hard",
+    "many-flavors": ("five flavors, all of them full", KueueKnobs(flavors=5, workloads=200)),
+    "hard": (
         "Kueue evicts many of a sweep where one job would do",
         KueueKnobs(victims=6, hard=100),
     ),
-    Preset(
-        "kueue-baseline",
+    "kueue-baseline": (
         "Kueue's scalability test: 5 cohorts of 6 queues, 15,000 workloads",
-        KueueKnobs(
-            queues=30,
-            cohorts=5,
-            workloads=15_000,
-            shapes="kueue-baseline",
-            borrow="Never",
-            victims=12,
-        ),
+        _scalability_test(queues=30, cohorts=5, workloads=15_000, shapes="kueue-baseline"),
     ),
-    Preset(
-        "kueue-large-scale",
+    "kueue-large-scale": (
         "the large one: 10 cohorts of 100 queues, 50,000 workloads",
-        KueueKnobs(
-            queues=1000,
-            cohorts=10,
-            workloads=50_000,
-            shapes="kueue-large-scale",
-            borrow="Never",
-            victims=12,
-        ),
+        _scalability_test(queues=1000, cohorts=10, workloads=50_000, shapes="kueue-large-scale"),
     ),
-    Preset(
-        "large",
+    "large": (
         "30 queues three levels deep, 10,000 workloads, no two alike",
-        KueueKnobs(queues=30, depth=3, workloads=10_000, shapes="distinct", victims=12),
+        _distinct(queues=30, depth=3, workloads=10_000),
     ),
-    Preset(
-        "huge",
+    "huge": (
         "1,000 queues in 10 cohorts, 100,000 workloads, no two alike",
-        KueueKnobs(
-            queues=1000, cohorts=10, depth=2, workloads=100_000, shapes="distinct", victims=12
-        ),
+        _distinct(queues=1000, cohorts=10, depth=2, workloads=100_000),
     ),
-)
+}
+PRESETS: Final = tuple(Preset(name, *what) for name, what in _PRESETS.items())
 
 
 CPU, MEMORY, GPU = "cpu", "memory", "nvidia.com/gpu"
@@ -226,26 +192,15 @@ class Shape(Struct, frozen=True):
     total: Mapping[str, int]
     pods: int = 1
 
-    def per_pod(self) -> dict[str, int]:
-        """Return what one pod asks for."""
-        return {resource: amount // self.pods for resource, amount in self.total.items()}
 
-
-class Sized(Struct, frozen=True):
-    """A shape of Kueue's scalability test with the place of its class among the priorities."""
-
-    cores: int
-    level: int
-
-
-SMALL, MEDIUM, LARGE = Sized(1, 0), Sized(5, 1), Sized(20, 2)
-
-SCALE: Final[dict[str, tuple[Sized, ...]]] = {
+SMALL, MEDIUM, LARGE = (1, 0), (5, 1), (20, 2)
+SCALE: Final = {
     "kueue-baseline": (*[SMALL] * 7, *[MEDIUM] * 2, LARGE),
     "kueue-large-scale": (*[SMALL] * 35, *[MEDIUM] * 11, *[LARGE] * 4),
 }
 """What the workloads of each queue are, in a cycle: 350, 100, 50 of 500, and 35, 11, 4 of 50.
 
+Each has its cores, and the place of its class among the priorities.
 Source: kueue test/performance/scheduler/configs/{baseline,large-scale}/generator.yaml.
 """
 
@@ -267,10 +222,9 @@ def shapes(knobs: KueueKnobs, chance: Chance) -> Iterator[Shape]:
         _drawn(chance, knobs, _GIB * chance.pick((32, 64, 96, 128))) for _ in range(_CATALOGUE)
     ]
     seen: set[tuple[tuple[str, int], ...]] = set()
+    while knobs.shapes == "t-shirt":
+        yield chance.pick(catalogue)
     while True:
-        if knobs.shapes == "t-shirt":
-            yield chance.pick(catalogue)
-            continue
         shape = _drawn(chance, knobs, chance.between(16 * _GIB, 128 * _GIB))
         key = tuple(sorted(shape.total.items()))
         if key not in seen:
@@ -294,7 +248,7 @@ def in_units(resource: str, amount: int) -> int:
 
 def units_of(shape: Shape) -> dict[str, int]:
     """Return what one pod of a shape asks for, in Kueue's units."""
-    return {name: in_units(name, amount) for name, amount in shape.per_pod().items()}
+    return {name: in_units(name, amount // shape.pods) for name, amount in shape.total.items()}
 
 
 Place = tuple[int, str]
@@ -322,22 +276,15 @@ class Run(Struct, frozen=True):
     last_tier: bool = False
 
 
-class Quota(Struct, frozen=True):
-    """What a queue or cohort has of a resource in a flavor, in the units of shapes."""
-
-    nominal: int
-    borrowing: int | None = None
-    lending: int | None = None
-
-
 @dataclass(slots=True)
 class Layout:
     """A cluster: its trees, what runs in the queues and what waits, and the quotas.
 
     ``leaf`` is the place of a queue's cohort among the ``leaves`` of its tree on the last level.
     ``lacking`` is what the preemptor lacks of the contested resource in the first flavor, and
-    ``trap`` the queue in which a hard state has its sweep. ``weights`` are those of fair sharing,
-    as quantities; ``None`` is 1.
+    ``trap`` the queue in which a hard state has its sweep. ``quotas`` and ``pools``, those of the
+    root cohorts, are in the units of shapes. ``weights`` are those of fair sharing, as quantities;
+    ``None`` is 1.
     """
 
     knobs: KueueKnobs
@@ -361,19 +308,18 @@ class Layout:
         """The resource that the preemptor lacks."""
         return self.resources[-1]
 
+    @property
+    def trees(self) -> range:
+        """The trees; a queue without a cohort is a tree by itself."""
+        return range(self.knobs.cohorts if self.knobs.depth else self.knobs.queues)
+
     def tree(self, queue: int) -> int:
-        """Return the tree of a queue; a queue without a cohort is a tree by itself."""
-        return queue % self.knobs.cohorts if self.knobs.depth else queue
+        """Return the tree of a queue."""
+        return queue % len(self.trees)
 
     def members(self, tree: int) -> range:
         """Return the queues of a tree."""
-        step = self.knobs.cohorts if self.knobs.depth else self.knobs.queues
-        return range(tree, self.knobs.queues, step)
-
-    @property
-    def trees(self) -> range:
-        """The trees."""
-        return range(self.knobs.cohorts if self.knobs.depth else self.knobs.queues)
+        return range(tree, self.knobs.queues, len(self.trees))
 
     def used(self) -> list[Counter[Place]]:
         """Return what each queue uses."""

@@ -28,7 +28,6 @@ from planner.commands.generate.kueue.layout import (
     KueueKnobs,
     Layout,
     Place,
-    Quota,
     Run,
     Shape,
     in_units,
@@ -85,43 +84,37 @@ def node_labels(flavor: int) -> dict[str, str]:
     return {_PRODUCT: names.FLAVORS[flavor][1]}
 
 
-def placed_on(layout: Layout, seed: int) -> Placed:
-    """Make the nodes of all flavors, and place what runs.
+_Found = dict[int, tuple[Request, Placement]]
 
-    Raises
-    ------
-    InputError
-        If three times the nodes are not enough.
+
+def placed_on(layout: Layout, seed: int) -> Placed:
+    """Make nodes of all flavors that are enough for what runs, and place it.
+
+    InputError if three times the nodes are not enough.
     """
     made: list[dump.Object] = [dump.topology(TOPOLOGY, _LEVELS, created=names.FOUNDED)]
     requests = {run.number: _request(layout, run, seed) for run in layout.waiting}
     places: dict[int, Placement] = {}
     for flavor in range(layout.knobs.flavors):
-        nodes, found = _flavor(layout, flavor, seed, flavor_name(layout, flavor))
+        name = flavor_name(layout, flavor)
+        runs = [run for run in layout.running if run.flavor == flavor]
+        runs.sort(key=lambda run: (-(run.age_s or 0), run.number))
+        own = sum(one[flavor, GPU].nominal for one in layout.quotas if (flavor, GPU) in one)
+        pools = sum(pool[flavor, GPU] for pool in layout.pools if layout.knobs.pool)
+        least = -(-(own + pools) // GPUS_OF_A_NODE)
+        nodes: list[dump.Object] = []
+        for percent in _MORE:
+            nodes = list(_nodes(layout, flavor, -(-least * percent // 100), name))
+            found = _History(layout, name, flavor, nodes).after(runs, seed)
+            if found is not None:
+                break
+        else:
+            message = f"{len(runs)} workloads have no place on {len(nodes)} nodes in flavor {name}"
+            raise InputError("--topology", message, "fewer or smaller workloads")
         made += nodes
         for number, (request, placement) in found.items():
             requests[number], places[number] = request, placement
     return Placed(made, requests, places)
-
-
-_Found = dict[int, tuple[Request, Placement]]
-
-
-def _flavor(layout: Layout, flavor: int, seed: int, name: str) -> tuple[list[dump.Object], _Found]:
-    """Return nodes that are enough for what runs in a flavor, and where that is."""
-    runs = [run for run in layout.running if run.flavor == flavor]
-    runs.sort(key=lambda run: (-(run.age_s or 0), run.number))
-    own = sum(one[flavor, GPU].nominal for one in layout.quotas if (flavor, GPU) in one)
-    pools = sum(pool[flavor, GPU] for pool in layout.pools if layout.knobs.pool)
-    least = -(-(own + pools) // GPUS_OF_A_NODE)
-    nodes: list[dump.Object] = []
-    for percent in _MORE:
-        nodes = list(_nodes(layout, flavor, -(-least * percent // 100), name))
-        found = _History(layout, name, flavor, nodes).after(runs, seed)
-        if found is not None:
-            return nodes, found
-    message = f"{len(runs)} workloads have no place on {len(nodes)} nodes in flavor {name}"
-    raise InputError("--topology", message, "fewer or smaller workloads")
 
 
 def _nodes(layout: Layout, flavor: int, count: int, name: str) -> Iterator[dump.Object]:
@@ -188,8 +181,7 @@ class _History:
 
     def _placed_if(self, shape: Shape, request: Request) -> tuple[Request, Placement] | None:
         """Place a workload; where no rack has room, it did not require one."""
-        tries = [request] + ([_RATHER_ONE_RACK] if request == _ONE_RACK else [])
-        for one in tries:
+        for one in (request, _RATHER_ONE_RACK) if request == _ONE_RACK else (request,):
             placement = self._placed(shape, one)
             if placement is not None:
                 return one, placement
@@ -219,32 +211,33 @@ STRATEGIES: Final = {
 }
 
 
-def objects_of(layout: Layout, seed: int) -> dump.Object:
-    """Return the List of a cluster's objects."""
-    knobs, created = layout.knobs, names.FOUNDED
+def made(knobs: KueueKnobs, seed: int) -> dump.Object:
+    """Return what is printed of a cluster: the List of its objects."""
+    layout, created = lay_out(knobs, seed), names.FOUNDED
     placed = placed_on(layout, seed) if knobs.topology else None
     begin("making objects")
+    topology = TOPOLOGY if knobs.topology else ""
+    flavors = []
+    for flavor in range(knobs.flavors):
+        labels = node_labels(flavor) if layout.contested == GPU else None
+        name = flavor_name(layout, flavor)
+        flavors.append(dump.resource_flavor(name, labels, topology, created=created))
     items = [
         *_queues(layout),
         *_cohorts(layout),
         *(
-            dump.local_queue(team(queue), name, team(queue), created=created)
+            dump.local_queue(names.team(queue), name, names.team(queue), created=created)
             for queue in range(knobs.queues)
             for name in LOCAL_QUEUES
         ),
         *(_workload(layout, run, seed, placed) for run in (*layout.running, *layout.waiting)),
-        *_flavors(layout),
+        *flavors,
         *(placed.objects if placed else ()),
     ]
     if knobs.fair:
         strategies = {"preemptionStrategies": STRATEGIES[knobs.strategies]}
         items.append(dump.configuration(fairSharing=strategies))
     return listed(items)
-
-
-def team(queue: int) -> str:
-    """Return the name of a ClusterQueue, which is also the namespace of its team."""
-    return names.numbered(names.TEAMS, queue)
 
 
 def cohort_name(tree: int, level: int, place: int) -> str:
@@ -271,7 +264,7 @@ def _queues(layout: Layout) -> Iterator[dump.Object]:
         if knobs.depth:
             above = cohort_name(layout.tree(queue), knobs.depth - 1, layout.leaf[queue])
         yield dump.cluster_queue(
-            team(queue),
+            names.team(queue),
             above,
             _quotas(layout, quotas),
             policies,
@@ -280,18 +273,16 @@ def _queues(layout: Layout) -> Iterator[dump.Object]:
         )
 
 
-def _quotas(layout: Layout, quotas: Mapping[Place, Quota]) -> dict[str, dict[str, dump.Quota]]:
-    def of(resource: str, quota: Quota) -> dump.Quota:
+def _quotas(layout: Layout, quotas: Mapping[Place, dump.Quota]) -> dump.Quotas:
+    def of(resource: str, quota: dump.Quota) -> dump.Quota:
         limits = (
             None if limit is None else in_units(resource, limit)
-            for limit in (quota.borrowing, quota.lending)
+            for limit in (quota.borrowing_limit, quota.lending_limit)
         )
         return dump.Quota(in_units(resource, quota.nominal), *limits)
 
     return {
-        flavor_name(layout, flavor): {
-            resource: of(resource, quotas[flavor, resource]) for resource in layout.resources
-        }
+        flavor_name(layout, flavor): {one: of(one, quotas[flavor, one]) for one in layout.resources}
         for flavor in range(layout.knobs.flavors)
     }
 
@@ -302,7 +293,7 @@ def _cohorts(layout: Layout) -> Iterator[dump.Object]:
         widths = [layout.leaves[tree]]
         for _ in range(knobs.depth - 1):
             widths.append(-(-widths[-1] // knobs.branches))
-        pool = {key: Quota(amount) for key, amount in layout.pools[tree].items()}
+        pool = {key: dump.Quota(amount) for key, amount in layout.pools[tree].items()}
         own = _quotas(layout, pool) if knobs.pool else None
         yield dump.cohort(cohort_name(tree, 0, 0), quotas=own, created=names.FOUNDED)
         for level, width in enumerate(reversed(widths[:-1]), start=1):
@@ -322,14 +313,14 @@ def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dum
         held += run.age_s
         flavors = dict.fromkeys(requests, flavor_name(layout, run.flavor))
         since = names.NOW - timedelta(seconds=run.age_s)
-        admission = dump.Admission(team(run.queue), flavors, since)
+        admission = dump.Admission(names.team(run.queue), flavors, since)
     annotations = {}
     if run.checkpoint_s is not None:
         annotations[f"{PREFIX}last-checkpoint"] = names.ago(run.checkpoint_s)
     if run.last_tier:
         annotations[f"{PREFIX}tier"] = "last"
     made = dump.workload(
-        team(run.queue),
+        names.team(run.queue),
         f"{owner.lower()}-{run.task}-{run.number}-{end}",
         LOCAL_QUEUES[run.number // len(names.OWNERS) % len(LOCAL_QUEUES)],
         layout.classes[run.level].value,
@@ -349,16 +340,3 @@ def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dum
             }
         )
     return made
-
-
-def _flavors(layout: Layout) -> Iterator[dump.Object]:
-    for flavor in range(layout.knobs.flavors):
-        labels = node_labels(flavor) if layout.contested == GPU else None
-        topology = TOPOLOGY if layout.knobs.topology else ""
-        name = flavor_name(layout, flavor)
-        yield dump.resource_flavor(name, labels, topology, created=names.FOUNDED)
-
-
-def made(knobs: KueueKnobs, seed: int) -> dump.Object:
-    """Return what is printed of a cluster."""
-    return objects_of(lay_out(knobs, seed), seed)

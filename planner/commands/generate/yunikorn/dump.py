@@ -25,13 +25,12 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from planner.commands.generate import names
 from planner.commands.generate.generate import (
     FULL,
-    WIDEST,
     Knob,
     Knobs,
     Preset,
     check_limits,
+    check_width,
     impossible,
-    too_wide,
 )
 from planner.commands.generate.names import TASKS, Chance
 from planner.errors import InputError
@@ -50,11 +49,7 @@ NodeShapes = Literal["t-shirt", "distinct"]
 class YuniKornKnobs(Knobs):
     """A cluster of YuniKorn. Shares are in percent; a chance is drawn for each by itself."""
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "yunikorn"
-
+    scheduler = "yunikorn"
     queues: Annotated[int, Knob("leaf queues", 2, 1000)] = 6
     depth: Annotated[int, Knob("levels of queues below root", 1, 6)] = 2
     branches: Annotated[int, Knob("parent queues below a parent queue", 1, 10)] = 2
@@ -84,75 +79,62 @@ class YuniKornKnobs(Knobs):
         if self.hard and (self.fits or self.fill < FULL):
             raise impossible("hard", "hard states need full nodes", "fill 100, and not fits")
         if self.hard and self.victims * 2 > self.cores:
-            raise impossible(
-                "hard",
-                f"{self.victims} small pods and a large one of their size fill more than "
-                f"{self.cores} cores",
-                "cores of at least twice victims",
-            )
-        if self.depth > 1 and self.branches ** (self.depth - 1) > WIDEST:
-            raise too_wide(self.branches, self.depth)
+            small = f"{self.victims} small pods and a large one of their size"
+            found = f"{small} fill more than {self.cores} cores"
+            raise impossible("hard", found, "cores of at least twice victims")
+        check_width(self.branches, self.depth)
 
 
-PRESETS: Final = (
-    Preset("yunikorn", "eight nodes, six leaf queues on two levels", YuniKornKnobs()),
-    Preset(
-        "yunikorn-small",
+_PRESETS: Final = {
+    "yunikorn": ("eight nodes, six leaf queues on two levels", YuniKornKnobs()),
+    "yunikorn-small": (
         "two nodes, three leaf queues",
         YuniKornKnobs(queues=3, depth=1, nodes=2, cores=16),
     ),
-    Preset(
-        "yunikorn-hierarchical",
+    "yunikorn-hierarchical": (
         "queues three levels deep with fences, offsets and maxima",
         YuniKornKnobs(queues=12, depth=3, nodes=16, fences=30, offsets=40, maxima=40),
     ),
-    Preset(
-        "yunikorn-hard",
+    "yunikorn-hard": (
         "YuniKorn evicts many small pods where one would do",
         YuniKornKnobs(victims=6, hard=100, count_pods=False),
     ),
-    Preset(
-        "yunikorn-large",
+    "yunikorn-large": (
         "200 nodes, 40 leaf queues, thousands of pods",
         YuniKornKnobs(queues=40, depth=3, branches=3, nodes=200, cores=64),
     ),
-)
+}
+PRESETS: Final = tuple(Preset(name, *what) for name, what in _PRESETS.items())
 
 
 VCORE, MEMORY, PODS = "vcore", "memory", "pods"
-
 CORE: Final = 1000
 """A core in the core's own unit."""
-
 WAITING: Final = -1
 """The node of a pod that waits for one."""
-
 MIB_PER_CORE: Final = 4 * 1024
 """What a pod asks for; a node has twice as much, so that memory is never short."""
 
 
 class Pod(NamedTuple):
-    """A pod: ``milli`` of a core and ``mib`` of memory, on a node unless it waits.
+    """A pod: ``milli`` of a core with the memory that goes with it, on a node unless it waits.
 
     ``number`` tells apart the pods of an application; the first is its originator.
     """
 
     queue: int
-    app: str
-    number: int
     milli: int
-    mib: int
     level: int
     age_s: int
     node: int
     opted_out: bool = False
+    app: str = "serve-ranker"
+    number: int = 1
 
-
-class Amount(NamedTuple):
-    """Cores and memory of a queue, in the units of a pod."""
-
-    milli: int
-    mib: int
+    @property
+    def name(self) -> str:
+        """The name of the pod."""
+        return f"{self.app}-{self.number}"
 
 
 @dataclass(slots=True)
@@ -160,7 +142,8 @@ class Layout:
     """A cluster: leaf queues, their parents by level, and the pods.
 
     ``leaf`` is the place of a leaf queue's parent on the last level of parents; ``widths`` says
-    how many parents there are on each level below root. Queue 0 asks.
+    how many parents there are on each level, from root down. ``guaranteed`` and ``maxima`` are
+    milli-cores, with the memory that goes with them. Queue 0 asks.
     """
 
     knobs: YuniKornKnobs
@@ -168,53 +151,39 @@ class Layout:
     widths: list[int]
     running: list[Pod] = field(default_factory=list)
     asks: list[Pod] = field(default_factory=list)
-    guaranteed: list[Amount] = field(default_factory=list)
-    maxima: list[Amount | None] = field(default_factory=list)
+    guaranteed: list[int] = field(default_factory=list)
+    maxima: list[int | None] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
     fences: list[list[bool]] = field(default_factory=list)
 
-    def used(self) -> list[Amount]:
-        """Return what each leaf queue uses."""
-        milli, mib = [0] * self.knobs.queues, [0] * self.knobs.queues
-        for pod in self.running:
-            milli[pod.queue] += pod.milli
-            mib[pod.queue] += pod.mib
-        return [Amount(*both) for both in zip(milli, mib, strict=True)]
+    @property
+    def classes(self) -> tuple[names.Class, ...]:
+        """The priority classes from the lowest up, that of the ask last."""
+        return (*names.CLASSES[: self.knobs.priorities], names.PREEMPTOR_CLASS)
 
 
 _SIZES: Final = (1, 1, 1, 2, 2, 2, 4, 4, 8)
 """Cores of a pod; each as often as it stands here."""
-
 _OFFSETS: Final = (-100, -10, 10, 100)
 _ASKED_S: Final = 240
 """How long the ask has been waiting: longer than the delay of preemption."""
-
 _YOUNGEST_S: Final = 600
 """Nothing but the small pods of a hard state is younger."""
-
 _BEYOND: Final = (200, 700)
 _WITHIN: Final = (1100, 1500)
 """What a queue is guaranteed of what it uses, in thousandths."""
-
 _OWN: Final = 4
 """Of so many parts of all cores the asking queue uses at most one."""
-
 _DODGER: Final = 1
 """The queue next to the asking one: always beyond its guaranteed, so that somebody can go."""
 
 
 def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
-    """Draw a cluster.
-
-    Raises
-    ------
-    InputError
-        If there cannot be such a cluster.
-    """
+    """Draw a cluster; InputError if there cannot be such a one."""
     chance = Chance(seed, "queue")
-    widths = [min(knobs.branches**level, knobs.queues) for level in range(1, knobs.depth)]
-    last = widths[-1] if widths else 1
-    layout = Layout(knobs, [queue * last // knobs.queues for queue in range(knobs.queues)], widths)
+    widths = [min(knobs.branches**level, knobs.queues) for level in range(knobs.depth)]
+    leaf = [queue * widths[-1] // knobs.queues for queue in range(knobs.queues)]
+    layout = Layout(knobs, leaf, widths)
     for width in widths:
         # A fence above the ask would shut everybody else out.
         fences = [bool(place) and chance.percent(knobs.fences) for place in range(width)]
@@ -240,37 +209,32 @@ def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
     if milli <= 0 or (not knobs.fits and milli <= max(free)):
         found = "on no node is there both room for an ask and somebody who may go"
         raise InputError("--fill", found, "less in use, more nodes, or not fits")
-    level = knobs.priorities
-    ask = Pod(0, "serve-ranker", 1, milli, _mib(milli), level, _ASKED_S, WAITING)
-    layout.asks.append(ask)
+    layout.asks.append(Pod(0, milli, knobs.priorities, _ASKED_S, WAITING))
     best = max(range(knobs.nodes), key=lambda node: free[node] + taken[node])
     _guarantee(layout, beyond, best, Chance(seed, "guaranteed"))
     return layout
 
 
 def _pods(layout: Layout, seed: int, *, hard: bool) -> Iterator[Pod]:
-    """Yield the pods that run, with their applications: three a queue, and a sweep."""
-    chance, counts = Chance(seed, "application"), [0] * layout.knobs.queues
-    tasks = [chance.pick(TASKS) for _ in counts]
-    for pod in _placed(layout.knobs, seed, hard=hard):
+    """Fill the nodes with pods; their applications are three a queue, and a sweep."""
+    knobs, chance, kinds = layout.knobs, Chance(seed, "pod"), Chance(seed, "application")
+    counts, seen = [0] * knobs.queues, set[int]()
+    tasks = [kinds.pick(TASKS) for _ in counts]
+
+    def named(pod: Pod) -> Pod:
         counts[pod.queue] += 1
-        kind = "sweep" if pod.age_s < _YOUNGEST_S else str(chance.between(1, 3))
+        kind = "sweep" if pod.age_s < _YOUNGEST_S else str(kinds.between(1, 3))
         app = f"{tasks[pod.queue]}-{pod.queue + 1}-{kind}"
-        yield pod._replace(app=app, number=counts[pod.queue])
+        return pod._replace(app=app, number=counts[pod.queue])
 
-
-def _placed(knobs: YuniKornKnobs, seed: int, *, hard: bool) -> Iterator[Pod]:
-    """Fill the nodes with pods that have no names yet."""
-    chance, seen = Chance(seed, "pod"), set[int]()
     own, most = 0, knobs.nodes * knobs.cores * CORE // _OWN
     for node in range(knobs.nodes):
         left = knobs.cores * CORE * knobs.fill // 100
         if hard:
             size = knobs.victims * CORE
             for place in range(knobs.victims):
-                age = 30 + 4 * (node + place) % 500
-                yield Pod(_DODGER, "", 0, CORE, MIB_PER_CORE, 0, age, node)
-            yield Pod(_DODGER, "", 0, size, _mib(size), 0, 3600 * chance.between(2, 20), node)
+                yield named(Pod(_DODGER, CORE, 0, 30 + 4 * (node + place) % 500, node))
+            yield named(Pod(_DODGER, size, 0, 3600 * chance.between(2, 20), node))
             left -= 2 * size
         while left > 0:
             milli = min(left, _size(knobs, chance, seen))
@@ -280,7 +244,7 @@ def _placed(knobs: YuniKornKnobs, seed: int, *, hard: bool) -> Iterator[Pod]:
             if not queue and (own := own + milli) > most:
                 queue = _DODGER
             out = chance.percent(knobs.opted_out)
-            yield Pod(queue, "", 0, milli, _mib(milli), level, age, node, out)
+            yield named(Pod(queue, milli, level, age, node, out))
 
 
 def _size(knobs: YuniKornKnobs, chance: Chance, seen: set[int]) -> int:
@@ -299,34 +263,26 @@ def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) ->
 
     On the node ``best`` all may go of the queues beyond their guaranteed.
     """
-    knobs, used = layout.knobs, layout.used()
-    whole, needs = knobs.nodes * knobs.cores * CORE, used[0].milli + layout.asks[0].milli
-    own = (needs + min(whole, needs + layout.asks[0].milli)) // 2
-    stays = [amount.milli for amount in used]
+    knobs, asked = layout.knobs, layout.asks[0].milli
+    used, goes = [0] * knobs.queues, [0] * knobs.queues
     for pod in layout.running:
-        stays[pod.queue] -= pod.milli if pod.node == best else 0
+        used[pod.queue] += pod.milli
+        goes[pod.queue] += pod.milli if pod.node == best else 0
+    whole, needs = knobs.nodes * knobs.cores * CORE, used[0] + asked
+    own = (needs + min(whole, needs + asked)) // 2
     wanted = [
-        min(stays[queue], amount.milli * chance.between(*_BEYOND) // 1000)
+        min(amount - goes[queue], amount * chance.between(*_BEYOND) // 1000)
         if beyond[queue]
-        else amount.milli * chance.between(*_WITHIN) // 1000
+        else amount * chance.between(*_WITHIN) // 1000
         for queue, amount in enumerate(used)
     ]
     others = max(1, sum(wanted[1:]))
     scale = min(others, whole - own)
-    layout.guaranteed = [_of(own), *(_of(each * scale // others) for each in wanted[1:])]
+    layout.guaranteed = [own, *(each * scale // others for each in wanted[1:])]
     for queue, amount in enumerate(used):
-        most = max(amount.milli, layout.guaranteed[queue].milli) + CORE * chance.between(1, 16)
+        most = max(amount, layout.guaranteed[queue]) + CORE * chance.between(1, 16)
         has = queue and chance.percent(knobs.maxima)
-        layout.maxima.append(_of(most) if has else None)
-
-
-def _of(milli: int) -> Amount:
-    return Amount(milli, _mib(milli))
-
-
-def _mib(milli: int) -> int:
-    """Return the memory that goes with so many milli-cores."""
-    return milli * MIB_PER_CORE // CORE
+        layout.maxima.append(most if has else None)
 
 
 __all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
@@ -341,8 +297,9 @@ PODS_OF_A_NODE: Final = 1000
 PARTITION: Final = "default"
 
 
-def state_dump(layout: Layout, seed: int) -> Object:
+def made(knobs: YuniKornKnobs, seed: int) -> Object:
     """Return what ``/ws/v1/fullstatedump`` would say of a cluster."""
+    layout = lay_out(knobs, seed)
     pods = [*layout.running, *layout.asks]
     first = {pod.app: pod for pod in reversed(pods)}
     claims = {pod: _claim(layout, pod, seed, originator=first[pod.app] is pod) for pod in pods}
@@ -356,38 +313,34 @@ def state_dump(layout: Layout, seed: int) -> Object:
     }
 
 
-def path(layout: Layout, queue: int) -> str:
-    """Return the path of a leaf queue."""
-    parts, place = [names.numbered(names.TEAMS, queue)], layout.leaf[queue]
-    for level in reversed(range(len(layout.widths))):
-        parts.append(_parent_name(level, place))
-        place = _above(layout, level, place)
-    return ".".join(("root", *reversed(parts)))
-
-
 def _above(layout: Layout, level: int, place: int) -> int:
     """Return the place of the parent of a parent queue on the level above."""
-    return place * layout.widths[level - 1] // layout.widths[level] if level else 0
+    return place * layout.widths[level - 1] // layout.widths[level]
 
 
 def _parent_name(level: int, place: int) -> str:
-    return names.numbered(names.DEPARTMENTS, place) + (f"-{level + 1}" if level else "")
+    return names.numbered(names.DEPARTMENTS, place) + (f"-{level}" if level > 1 else "")
 
 
 def _root(layout: Layout) -> Object:
     """Return the queues as queues.yaml has them, with the capitals of a dump."""
-    below: list[list[Object]] = [[] for _ in range(layout.widths[-1] if layout.widths else 1)]
+    below: list[list[Object]] = [[] for _ in range(layout.widths[-1])]
     for queue in range(layout.knobs.queues):
-        resources = {"Guaranteed": _written(layout.guaranteed[queue])}
-        most = layout.maxima[queue]
-        if most is not None:
-            resources["Max"] = _written(most)
-        written: Object = {"Name": names.numbered(names.TEAMS, queue), "Resources": resources}
+        amounts = {"Guaranteed": layout.guaranteed[queue], "Max": layout.maxima[queue]}
+        resources = {
+            kind: {
+                VCORE: format_yunikorn_quantity(milli, VCORE),
+                MEMORY: format_yunikorn_quantity(_memory(milli), MEMORY),
+            }
+            for kind, milli in amounts.items()
+            if milli is not None
+        }
+        written: Object = {"Name": names.team(queue), "Resources": resources}
         if layout.offsets[queue]:
             written["Properties"] = {"priority.offset": str(layout.offsets[queue])}
         below[layout.leaf[queue]].append(written)
-    for level in reversed(range(len(layout.widths))):
-        above: list[list[Object]] = [[] for _ in range(layout.widths[level - 1] if level else 1)]
+    for level in range(len(layout.widths) - 1, 0, -1):
+        above: list[list[Object]] = [[] for _ in range(layout.widths[level - 1])]
         for place, queues in enumerate(below):
             parent: Object = {"Name": _parent_name(level, place), "Parent": True, "Queues": queues}
             if layout.fences[level][place]:
@@ -397,37 +350,28 @@ def _root(layout: Layout) -> Object:
     return {"Name": "root", "SubmitACL": "*", "Queues": below[0]}
 
 
-def _written(amount: Amount) -> dict[str, str]:
-    return {
-        VCORE: format_yunikorn_quantity(amount.milli, VCORE),
-        MEMORY: format_yunikorn_quantity(amount.mib * MIB, MEMORY),
-    }
-
-
-def _class(layout: Layout, pod: Pod) -> names.Class:
-    own = pod.level < layout.knobs.priorities
-    return names.CLASSES[pod.level] if own else names.PREEMPTOR_CLASS
-
-
-def _pod_name(pod: Pod) -> str:
-    return f"{pod.app}-{pod.number}"
+def _memory(milli: int) -> int:
+    """Return the bytes that go with so many milli-cores."""
+    return milli * MIB_PER_CORE // CORE * MIB
 
 
 def _key(pod: Pod, seed: int) -> str:
-    return names.uid(seed, "pod", pod.queue, _pod_name(pod))
+    return names.uid(seed, "pod", pod.queue, pod.name)
+
+
+def _resource(layout: Layout, pod: Pod) -> dict[str, int]:
+    counted = {PODS: 1} if layout.knobs.count_pods else {}
+    return {MEMORY: _memory(pod.milli), **counted, VCORE: pod.milli}
 
 
 def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
     made = to_nanoseconds(names.NOW - timedelta(seconds=pod.age_s))
     written: Object = {
         "allocationKey": _key(pod, seed),
-        "allocationTags": {
-            NAMESPACE_TAG: names.numbered(names.TEAMS, pod.queue),
-            POD_NAME_TAG: _pod_name(pod),
-        },
+        "allocationTags": {NAMESPACE_TAG: names.team(pod.queue), POD_NAME_TAG: pod.name},
         "requestTime": made,
         "resource": _resource(layout, pod),
-        "priority": str(_class(layout, pod).value),
+        "priority": str(layout.classes[pod.level].value),
         "applicationId": pod.app,
     }
     if pod.node != WAITING:
@@ -441,15 +385,19 @@ def _applications(layout: Layout, claims: dict[Pod, Object]) -> Iterator[Object]
         members.setdefault(pod.app, []).append(pod)
     for app, pods in members.items():
         queue = pods[0].queue
+        parts, place = [names.team(queue)], layout.leaf[queue]
+        for level in range(len(layout.widths) - 1, 0, -1):
+            parts.append(_parent_name(level, place))
+            place = _above(layout, level, place)
         yield {
             "applicationID": app,
             "partition": PARTITION,
-            "queueName": path(layout, queue),
+            "queueName": ".".join(("root", *reversed(parts))),
             "submissionTime": min(claims[pod]["requestTime"] for pod in pods),
             "requests": [claims[pod] for pod in pods if pod.node == WAITING],
             "allocations": [claims[pod] for pod in pods if pod.node != WAITING],
             "applicationState": "Accepted" if pods[0].node == WAITING else "Running",
-            "user": names.numbered(names.TEAMS, queue),
+            "user": names.team(queue),
         }
 
 
@@ -478,19 +426,14 @@ def _nodes(layout: Layout) -> Iterator[Object]:
         }
 
 
-def _resource(layout: Layout, pod: Pod) -> dict[str, int]:
-    counted = {PODS: 1} if layout.knobs.count_pods else {}
-    return {MEMORY: pod.mib * MIB, **counted, VCORE: pod.milli}
-
-
 def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
     """Return what the shim knows of the pods: who opted out, and their priority classes."""
     written = {}
     for pod in pods:
-        namespace, cls = names.numbered(names.TEAMS, pod.queue), _class(layout, pod)
-        written[f"{namespace}/{_pod_name(pod)}"] = {
+        namespace, cls = names.team(pod.queue), layout.classes[pod.level]
+        written[f"{namespace}/{pod.name}"] = {
             "namespace": namespace,
-            "name": _pod_name(pod),
+            "name": pod.name,
             "uid": _key(pod, seed),
             "creationTimestamp": names.ago(pod.age_s),
             **({"annotations": {ALLOW_PREEMPTION: "false"}} if pod.opted_out else {}),
@@ -498,14 +441,8 @@ def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
             "priority": cls.value,
             "preemptionPolicy": "PreemptLowerPriority",
         }
-    known = (*names.CLASSES[: layout.knobs.priorities], names.PREEMPTOR_CLASS)
     classes = {
         cls.name: {"name": cls.name, "value": cls.value, "preemptionPolicy": "PreemptLowerPriority"}
-        for cls in known
+        for cls in layout.classes
     }
     return {"pods": written, "priorityClasses": classes}
-
-
-def made(knobs: YuniKornKnobs, seed: int) -> dict[str, Any]:
-    """Return what is printed of a cluster."""
-    return state_dump(lay_out(knobs, seed), seed)

@@ -22,17 +22,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.commands.lint.kueue.search import (
-    ASKS,
-    MAX_OTHERS,
-    MAX_SIMILAR,
-    RUNS,
-    decided,
-    in_turn,
-    ping_pong,
-    rivals,
-    worlds,
-)
+from planner.commands.lint.kueue import search
 from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, policies, spec_of
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.plan.base import name_some
@@ -51,19 +41,14 @@ def borrower_and_lender(facts: Facts) -> Iterator[Finding]:
     """KL-01: one preempts while borrowing, the other reclaims from any priority."""
     if facts.fair:
         return
-    for tree in facts.trees:
+    for tree in facts.trees.values():
         active = facts.active(tree)
         borrowers = [q for q in active if facts.borrows_by_force(q) and facts.reclaims(q)]
         yield from _between(
             facts,
             "KL-01",
-            [q for q in borrowers if any(facts.can_borrow(q, fr) for fr in facts.frs(q))],
-            [
-                queue
-                for queue in active
-                if facts.policies(queue).reclaim_within_cohort == "Any"
-                and any(facts.nominal(queue, fr) for fr in facts.frs(queue))
-            ],
+            [q for q in borrowers if facts.anywhere(facts.can_borrow, q)],
+            [q for q in _from_any(facts, active) if facts.anywhere(facts.nominal, q)],
             "{borrowers} may preempt while borrowing (borrowWithinCohort), and {lenders} may take "
             "its quota back from any priority (reclaimWithinCohort: Any).",
         )
@@ -73,16 +58,20 @@ def fair_queues(facts: Facts) -> Iterator[Finding]:
     """KL-02: shares are compared by amounts, and Any heeds no priority."""
     if not facts.fair:
         return
-    for tree in facts.trees:
+    for tree in facts.trees.values():
         active = facts.active(tree)
         yield from _between(
             facts,
             "KL-02",
             [q for q in active if facts.reclaims(q)],
-            [q for q in active if facts.policies(q).reclaim_within_cohort == "Any"],
+            _from_any(facts, active),
             "{borrowers} preempts by shares, and so does {lenders}, from any priority "
             "(reclaimWithinCohort: Any): each is the less unfair one in turn.",
         )
+
+
+def _from_any(facts: Facts, queues: Sequence[int]) -> list[int]:
+    return [q for q in queues if facts.policies(q).reclaim_within_cohort == "Any"]
 
 
 def _between(
@@ -90,8 +79,21 @@ def _between(
 ) -> Iterator[Finding]:
     """Yield the finding for some ClusterQueues of a tree, shown by the first pair that does it."""
     cure = policies(map(facts.snapshot.queue_name, lenders), reclaimWithinCohort="LowerPriority")
-    for borrower, lender, world, jobs in islice(_trials(facts, borrowers, lenders), MAX_TRIALS):
-        example = ping_pong(world, jobs, cure)
+
+    def trials(borrower: int) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
+        others = [queue for queue in lenders if queue != borrower]
+        for world, lender in search.worlds(facts, borrower, others):
+            for jobs in search.rivals(world, borrower, lender):
+                yield borrower, lender, world, jobs
+
+    few_of_each = search.in_turn(
+        iter(group[: search.MAX_SIMILAR]) for group in facts.similar(borrowers)
+    )
+    in_pairs = search.in_turn(
+        trials(borrower) for borrower in islice(few_of_each, 2 * search.MAX_OTHERS)
+    )
+    for borrower, lender, world, jobs in islice(in_pairs, MAX_TRIALS):
+        example = search.ping_pong(world, jobs, cure)
         if example is not None:
             more = {*borrowers, *lenders} - {borrower, lender}
             yield finding(
@@ -102,21 +104,6 @@ def _between(
                 example,
             )
             return
-
-
-def _trials(
-    facts: Facts, borrowers: Sequence[int], lenders: Sequence[int]
-) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
-    """Yield what to try, a pair of ClusterQueues after the other, each with its next workloads."""
-
-    def of(borrower: int) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
-        others = [queue for queue in lenders if queue != borrower]
-        for world, lender in worlds(facts, borrower, others):
-            for jobs in rivals(world, borrower, lender):
-                yield borrower, lender, world, jobs
-
-    few_of_each = in_turn(iter(group[:MAX_SIMILAR]) for group in facts.similar(borrowers))
-    return in_turn(of(borrower) for borrower in islice(few_of_each, 2 * MAX_OTHERS))
 
 
 MAX_WORK: Final = 10_000_000
@@ -139,7 +126,7 @@ def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
     # At a time when nobody waits for its backoff: that passes by itself.
     snapshot = replace(facts.snapshot, now=max((facts.snapshot.now, *ends)))
     waiting = waiting_queues(facts.state, snapshot)
-    for tree in facts.trees:
+    for tree in facts.trees.values():
         queues = {queue: waiting[queue] for queue in tree}
         if not any(one.active for one in queues.values()):
             continue
@@ -207,7 +194,7 @@ def _example(case: _Case, asks: Preemptor) -> Example | None:
     """Return the first of a few small dumps in which the same happens, and a cure ends it."""
     facts, waits = case.facts, (*case.blockers, asks)
     names = [facts.snapshot.queue_name(one.queue) for one in case.blockers]
-    cure = spec_of("ClusterQueue", names, queueingStrategy="BestEffortFIFO")
+    cure = spec_of(names, queueingStrategy="BestEffortFIFO")
     near = tuple(dict.fromkeys(one.queue for one in reversed(waits)))
     whole = tuple(dict.fromkeys((*near, *facts.active(case.tree))))[:MAX_QUEUES]
     for queues, fr in product(dict.fromkeys((near, whole)), facts.frs(asks.queue)):
@@ -236,18 +223,22 @@ def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator
             groups[queue, one.priority, newer] += one.usage.get(world.fr, 0)
     used = (item for item in groups.items() if item[1])
     running = [
-        Job(f"{RUNS}-{number}", queue, amount, priority, minute=_NEWER if newer else 0)
+        Job(f"{search.RUNS}-{number}", queue, amount, priority, minute=_NEWER if newer else 0)
         for number, ((queue, priority, newer), amount) in enumerate(used, 1)
     ]
     # Those that wait, with what they ask for of the one resource, and last who starves.
-    waiting = []
-    for number, each in enumerate(waits, 1):
-        name = ASKS if each is asks else f"first-{number}"
-        resource = snapshot.tree.frs[world.fr].resource
-        amount = sum(pods.totals.get(resource, 0) for pods in each.pod_sets)
-        job = Job(name, each.queue, amount, each.priority, running=False, minute=number)
-        waiting.append(job)
-    *first, last = waiting
+    resource = snapshot.tree.frs[world.fr].resource
+    *first, last = (
+        Job(
+            search.ASKS if each is asks else f"first-{number}",
+            each.queue,
+            sum(pods.totals.get(resource, 0) for pods in each.pod_sets),
+            each.priority,
+            running=False,
+            minute=number,
+        )
+        for number, each in enumerate(waits, 1)
+    )
     heads = [[one for one in first if one.amount]]
     if case.blocker.own_queue and case.facts.is_bounded(asks.queue, world.fr):
         beyond = case.facts.most(asks.queue, world.fr) + world.unit
@@ -261,7 +252,7 @@ def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator
 def _shown(world: World, jobs: Sequence[Job], cure: Change) -> Example | None:
     before, after = world.dump(jobs), world.dump(jobs, cure)
     key = jobs[-1].key
-    blocker, alone = _blocker(before, key), decided(after, key)
+    blocker, alone = _blocker(before, key), search.decided(after, key)
     if blocker is None or not blocker.workloads or _blocker(after, key) is not None:
         return None
     if not alone.targets and alone.mode != "Fit":

@@ -107,21 +107,23 @@ class _TooMuch(Struct, frozen=True):
     def example(self, queue: str) -> Example | None:
         """Show it with the closest domain alone: it is admitted where the nodes are larger."""
         alone, _ = self.wanted.below(self.wanted.aim.level, self.rank)
-        tree = alone.tree
-        asks = [ask for ask in (self.wanted.workers, self.wanted.leader) if ask is not None]
-        pods = [objects.PodSet(a.count, a.own, a.name, placement=_request(a)) for a in asks]
-        whole = Counter[str]()
-        for ask in asks:
-            whole.update({name: n * (ask.count + 1) for name, n in ask.amounts.items()})
-        columns = tree.column_of.items()
+        tree, whole, pods = alone.tree, Counter[str](), []
+        for ask in (self.wanted.workers, self.wanted.leader):
+            if ask is not None:
+                assert ask.request is not None  # noqa: S101 - only such asks are required anywhere
+                request = ask.request.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+                pods.append(objects.PodSet(ask.count, ask.own, ask.name, placement=request))
+                whole.update({name: n * (ask.count + 1) for name, n in ask.amounts.items()})
         small, large = [], []
         for leaf, row in enumerate(tree.free):
-            amounts = {name: max(0, row[column]) for name, column in columns}
+            labels = dict(zip(tree.levels, tree.values[-1][leaf], strict=True))
+            name = tree.nodes[leaf].metadata.name
+            amounts = {one: max(0, row[column]) for one, column in tree.column_of.items()}
             if alone.qualified[leaf]:
-                small.append(_leaf(tree, leaf, amounts))
-            large.append(_leaf(tree, leaf, amounts | whole))
-        dumps = [_dump(tree, queue, nodes, pods) for nodes in (small, large)]
-        return _example(dumps[0], dumps[1], "larger nodes")
+                small.append(objects.node(name, labels, amounts, created=NOON))
+            large.append(objects.node(name, labels, amounts | whole, created=NOON))
+        found, cured = (_dump(queue, tree, nodes, pods) for nodes in (small, large))
+        return _example(found, cured, "larger nodes")
 
 
 def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
@@ -201,17 +203,15 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
 def _labelled(
     tree: FlavorTree, queue: str, wanted: Mapping[str, str], node: Node
 ) -> Example | None:
-    amounts = units_of(node.status.allocatable)
-    own = dict(node.metadata.labels)
+    own, dumps = node.metadata.labels, []
     full = {level: f"{level.rpartition('/')[2]}-1" for level in tree.levels} | own
-
-    def made(labels: Mapping[str, str]) -> Object:
+    pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
+    amounts = units_of(node.status.allocatable)
+    for labels in (own, full):
         kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
         there = objects.node(node.metadata.name, kept, amounts, created=NOON)
-        pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
-        return _dump(tree, queue, [there], [pods], wanted)
-
-    return _example(made(own), made(full), "all labels")
+        dumps.append(_dump(queue, tree, [there], [pods], wanted))
+    return _example(dumps[0], dumps[1], "all labels")
 
 
 def without_topology(facts: Facts) -> Iterator[Finding]:
@@ -226,8 +226,10 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
         if not missing or missing in known or not queues:
             continue
         pods = objects.PodSet(1, {"cpu": 1})
-        dump = [_named_dump(queues[0].name, flavor.name, name, [pods]) for name in (missing, "")]
-        example = _example(dump[0], dump[1], "no topologyName")
+        found, cured = (
+            _named_dump(queues[0].name, flavor.name, name, [pods]) for name in (missing, "")
+        )
+        example = _example(found, cured, "no topologyName")
         if example is not None:
             yield finding(
                 "KL-22",
@@ -248,26 +250,14 @@ def _placing(facts: Facts) -> Snapshot | None:
     return snapshot if snapshot.topologies.on else None
 
 
-def _request(ask: Ask) -> Object:
-    request = ask.request
-    assert request is not None  # noqa: S101 - only such asks are required anywhere
-    made: Object = request.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return made
-
-
 def _each(ask: Ask) -> str:
     amounts = (f"{format_units(n, name)} {name}" for name, n in ask.own.items() if n)
     return " and ".join(amounts) or "nothing"
 
 
-def _leaf(tree: FlavorTree, leaf: int, amounts: Mapping[str, int]) -> Object:
-    labels = dict(zip(tree.levels, tree.values[-1][leaf], strict=True))
-    return objects.node(tree.nodes[leaf].metadata.name, labels, amounts, created=NOON)
-
-
 def _dump(
-    tree: FlavorTree,
     queue: str,
+    tree: FlavorTree,
     nodes: Sequence[Object],
     pods: Sequence[objects.PodSet],
     labels: Mapping[str, str] | None = None,

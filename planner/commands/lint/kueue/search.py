@@ -61,52 +61,43 @@ class Event(NamedTuple):
     @property
     def in_words(self) -> str:
         """The event as a sentence."""
-        if not self.workload:
-            return AT_REST
-        if not self.evicts:
-            return f"{self.workload} is admitted"
-        return f"{self.workload} preempts {', '.join(self.evicts)}"
+        does = f"preempts {', '.join(self.evicts)}" if self.evicts else "is admitted"
+        return f"{self.workload} {does}" if self.workload else AT_REST
 
 
 Standing = tuple[Mark, ...]
 """What every cohort tree is like, as a simulation compares it."""
 
 
-class _Rehearsal:
-    """A simulation, in few words: victims go after a second.
+def _rehearse(dump: Any, events: list[Event]) -> Iterator[Standing]:  # noqa: ANN401 - parsed JSON
+    """Yield how all stands, cycle by cycle, until nothing moves although all compete.
 
-    Once nothing moves any more, all compete again, as if something else in the cohort had changed.
+    Victims go after a second. Once nothing moves any more, all compete again, as if something else
+    in the cohort had changed. What happens is added to ``events``.
     """
-
-    def __init__(self, dump: Any) -> None:  # noqa: ANN401 - parsed JSON
-        state = read_kueue_objects(dump, where=_WHERE)
-        self.world = KueueWorld(state, Script(), decide)
-        tree = self.world.snapshot(0).tree
-        self.trees = sorted({tree.path(node)[-1] for node in self.world.queues})
-        self.events: list[Event] = []
-
-    def standings(self) -> Iterator[Standing]:
-        """Yield how all stands, cycle by cycle, until nothing moves although all compete."""
-        rested: set[Standing] = set()
-        at_s = 0
-        for _ in range(MAX_CYCLES):
-            self.world.happen(at_s)
-            ran, moved = self.world.cycle(at_s)
-            moves = [one for one in ran if one.kind in {"admitted", "preempted"}]
-            for by, some in groupby(moves, key=lambda one: one.by or one.workload):
-                self.events.append(Event(by, tuple(one.workload for one in some if one.by)))
-            later_s = at_s + 1 if moved else self.world.next_s()
-            standing = tuple(self.world.mark(tree, at_s) for tree in self.trees)
-            queues = self.world.queues.values()
-            if later_s is None and (standing in rested or not any(one.parked for one in queues)):
-                return
-            yield standing
-            if later_s is None:
-                rested.add(standing)
-                self.events.append(Event("", ()))
-                for tree in self.trees:
-                    self.world.wake(tree, at_s)
-            at_s = at_s + 1 if later_s is None else later_s
+    world = KueueWorld(read_kueue_objects(dump, where=_WHERE), Script(), decide)
+    path = world.snapshot(0).tree.path
+    trees = sorted({path(node)[-1] for node in world.queues})
+    rested: set[Standing] = set()
+    at_s = 0
+    for _ in range(MAX_CYCLES):
+        world.happen(at_s)
+        ran, moved = world.cycle(at_s)
+        moves = [one for one in ran if one.kind in {"admitted", "preempted"}]
+        for by, some in groupby(moves, key=lambda one: one.by or one.workload):
+            events.append(Event(by, tuple(one.workload for one in some if one.by)))
+        later_s = at_s + 1 if moved else world.next_s()
+        standing = tuple(world.mark(tree, at_s) for tree in trees)
+        parked = any(one.parked for one in world.queues.values())
+        if later_s is None and (standing in rested or not parked):
+            return
+        yield standing
+        if later_s is None:
+            rested.add(standing)
+            events.append(Event("", ()))
+            for tree in trees:
+                world.wake(tree, at_s)
+        at_s = at_s + 1 if later_s is None else later_s
 
 
 def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
@@ -115,13 +106,12 @@ def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
     A round leads from a standing to the same standing, and somebody is evicted in it: whoever
     that is was admitted again, and the round goes on for ever.
     """
-    rehearsal = _Rehearsal(dump)
+    events: list[Event] = []
     seen: dict[Standing, int] = {}
-    for standing in rehearsal.standings():
-        since = seen.setdefault(standing, len(rehearsal.events))
-        if any(event.evicts for event in rehearsal.events[since:]):
-            steps = [event.in_words for event in rehearsal.events]
-            return (*steps, f"and so on from step {since + 1}")
+    for standing in _rehearse(dump, events):
+        since = seen.setdefault(standing, len(events))
+        if any(event.evicts for event in events[since:]):
+            return (*(event.in_words for event in events), f"and so on from step {since + 1}")
     return ()
 
 
@@ -151,7 +141,7 @@ def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[Wo
     """
 
     def stays(other: int) -> bool:
-        return not any(facts.can_borrow(other, fr) for fr in facts.frs(other))
+        return not facts.anywhere(facts.can_borrow, other)
 
     for other in sorted(others, key=stays)[:MAX_OTHERS]:
         for fr in sorted({*facts.frs(queue)}.intersection(facts.frs(other))):
@@ -177,28 +167,20 @@ def _total(world: World) -> int:
     return sum(tree.nominal(node, world.fr) for node in nodes)
 
 
-def grid(world: World, asks: int, runs: int, priority: int = 0, *, beyond: bool = False) -> Grid:
+def grid(  # noqa: PLR0913 - what an example is made of
+    world: World, asks: int, runs: int, priority: int = 0, *, beyond: bool = False, boost: str = ""
+) -> Grid:
     """Yield what runs in one ClusterQueue and what asks in another, the smallest first.
 
-    ``beyond`` leaves out what asks for no more than its nominal quota.
+    ``beyond`` leaves out what asks for no more than its nominal quota; ``boost`` is for who asks.
     """
     nominal = world.facts.nominal(asks, world.fr) if beyond else 0
-    pairs = [
-        (running, asked)
-        for running, asked in product(sizes(world, runs), sizes(world, asks))
-        if asked > nominal
-    ]
-    for running, asked in sorted(pairs, key=sum):
-        yield (
-            (Job(RUNS, runs, running, priority, minute=_CREATED),),
-            Job(ASKS, asks, asked, priority, running=False),
-        )
-
-
-def boosted(jobs: Grid) -> Grid:
-    """Yield the same with a priority boost for whoever asks."""
-    for runs, asks in jobs:
-        yield runs, replace(asks, boost="1000")
+    for running, asked in sorted(product(sizes(world, runs), sizes(world, asks)), key=sum):
+        if asked > nominal:
+            yield (
+                (Job(RUNS, runs, running, priority, minute=_CREATED),),
+                Job(ASKS, asks, asked, priority, running=False, boost=boost),
+            )
 
 
 def denied(  # noqa: PLR0913 - what an example is made of
@@ -212,12 +194,8 @@ def denied(  # noqa: PLR0913 - what an example is made of
 ) -> Example | None:
     """Find who preempts nobody and does not fit, whatever its priority, but would after a cure.
 
-    Parameters
-    ----------
-    cure, words
-        The change that helps, and what it is, to go on "with".
-    differences
-        What the priority of the one that asks is more than that of what runs.
+    ``cure`` is the change that helps, ``words`` what it is, to go on "with"; ``differences`` are
+    what the priority of the one that asks is more than that of what runs.
     """
     for runs, asks in jobs:
         tries = [replace(asks, priority=asks.priority + more) for more in differences]
@@ -227,15 +205,12 @@ def denied(  # noqa: PLR0913 - what an example is made of
         for one in reversed(tries):
             cured = decided(world.dump((*runs, one), cure), one.key)
             if helps(cured):
-                return Example(
-                    state=world.dump((*runs, one)),
-                    pending=one.key,
-                    shows=(
-                        f"{one.key} finds nobody to preempt"
-                        + (", whatever its priority" if len(tries) > 1 else ""),
-                        f"with {words} it {cured.in_words}",
-                    ),
+                always = ", whatever its priority" if len(tries) > 1 else ""
+                shows = (
+                    f"{one.key} finds nobody to preempt{always}",
+                    f"with {words} it {cured.in_words}",
                 )
+                return Example(state=world.dump((*runs, one)), pending=one.key, shows=shows)
     return None
 
 
@@ -300,16 +275,3 @@ def in_turn(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
             yield item
             waiting.append(source)
             break
-
-
-def shown(
-    facts: Facts, queues: Iterable[int], show: Callable[[Sequence[int]], Example | None]
-) -> Iterator[tuple[Sequence[int], str, Example]]:
-    """Yield the groups of similar ClusterQueues for which there is an example, and what it is.
-
-    ``show`` looks for the example of a group. Each comes with what the group is called.
-    """
-    for group in facts.similar(queues):
-        example = show(group)
-        if example is not None:
-            yield group, facts.called(group), example

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final
 
 from msgspec import Struct
@@ -41,13 +41,9 @@ class Facts(Struct, frozen=True, dict=True):
         """Whether fair sharing is on."""
         return self.snapshot.configuration.fair_sharing_on
 
-    @property
-    def trees(self) -> Iterable[Sequence[int]]:
-        """The ClusterQueues, those under one root together, in the order of the dump."""
-        return self._tree_of.values()
-
     @cached_property
-    def _tree_of(self) -> Mapping[int, Sequence[int]]:
+    def trees(self) -> Mapping[int, Sequence[int]]:
+        """The ClusterQueues by their root, in the order of the dump."""
         by_root: dict[int, list[int]] = {}
         for queue in self.snapshot.queues:
             by_root.setdefault(self.snapshot.tree.path(queue)[-1], []).append(queue)
@@ -85,6 +81,11 @@ class Facts(Struct, frozen=True, dict=True):
         """Say whether a ClusterQueue asks to preempt while it borrows."""
         return self.policies(queue).borrow_within_cohort.policy != "Never"
 
+    @cached_property
+    def forceful(self) -> Sequence[int]:
+        """The active ClusterQueues that may preempt others while they borrow."""
+        return [q for q in self.queues if self.borrows_by_force(q) and self.reclaims(q)]
+
     def threshold(self, queue: int, otherwise: int) -> int:
         """Return up to which priority a ClusterQueue may preempt while it borrows."""
         given = self.policies(queue).borrow_within_cohort.max_priority_threshold
@@ -95,6 +96,10 @@ class Facts(Struct, frozen=True, dict=True):
         for fr in self.snapshot.tree.nodes[queue].quotas:
             if self.snapshot.tree.frs[fr].resource != _UNCOUNTED:
                 yield fr
+
+    def anywhere(self, holds: Callable[[int, int], object], queue: int) -> bool:
+        """Say whether something holds of a ClusterQueue in any of its flavor-resources."""
+        return any(holds(queue, fr) for fr in self.frs(queue))
 
     def nominal(self, queue: int, fr: int) -> int:
         """Return a ClusterQueue's own nominal quota."""
@@ -119,8 +124,12 @@ class Facts(Struct, frozen=True, dict=True):
 
     def others(self, queue: int) -> Sequence[int]:
         """Return the other ClusterQueues under the same root."""
-        tree = self._tree_of[self.snapshot.tree.path(queue)[-1]]
+        tree = self.trees[self.snapshot.tree.path(queue)[-1]]
         return [other for other in tree if other != queue]
+
+    def active_others(self, queue: int) -> list[int]:
+        """Return those of them that take part in scheduling."""
+        return self.active(self.others(queue))
 
     def similar(self, queues: Iterable[int]) -> Iterator[list[int]]:
         """Yield some ClusterQueues in groups that a rule need not tell apart.
@@ -221,12 +230,7 @@ class World(Struct, frozen=True):
     def and_lender(self) -> World | None:
         """Return the world with one ClusterQueue more: that which lends most; None if none does."""
         facts, tree = self.facts, self.facts.snapshot.tree
-        root = tree.path(self.queues[0])[-1]
-        others = [
-            queue
-            for queue in facts.active(facts.snapshot.queues)
-            if queue not in self.queues and tree.path(queue)[-1] == root
-        ]
+        others = [q for q in facts.active_others(self.queues[0]) if q not in self.queues]
         lendable = {q: tree.subtree[q][self.fr] - tree.kept[q][self.fr] for q in others}
         best = max(lendable, key=lendable.__getitem__, default=None)
         if best is None or not lendable[best]:
@@ -252,8 +256,7 @@ class World(Struct, frozen=True):
         tree = self.facts.snapshot.tree
         above = dict.fromkeys(node for queue in self.queues for node in tree.ancestors(queue))
         found = []
-        for cohort in above:
-            node = tree.nodes[cohort]
+        for node in (tree.nodes[cohort] for cohort in above):
             parent = "" if node.parent == NO_PARENT else tree.nodes[node.parent].name
             quotas = self._quotas(node.quotas[self.fr]) if self.fr in node.quotas else None
             weight = _weight(node.weight_nano)
@@ -283,20 +286,17 @@ class World(Struct, frozen=True):
             spec["stopPolicy"] = given.stop_policy
         rules = facts.snapshot.queues[queue].check_rules
         if rules and not node.active:
-            named = [{"name": rule.name} for rule in rules]
-            spec["admissionChecksStrategy"] = {"admissionChecks": named}
+            checks = [{"name": rule.name} for rule in rules]
+            spec["admissionChecksStrategy"] = {"admissionChecks": checks}
         # A group of each flavor that it names and nobody has is what makes it inactive.
-        known = self.facts.snapshot.flavors
-        groups = self.facts.snapshot.queues[queue].spec.resource_groups
-        flavor_names = (flavor.name for group in groups for flavor in group.flavors)
-        found = []
-        for number, name in enumerate(dict.fromkeys(n for n in flavor_names if n not in known)):
+        named = dict.fromkeys(one.name for group in given.resource_groups for one in group.flavors)
+        missing = [name for name in named if name not in facts.snapshot.flavors]
+        for number, name in enumerate(missing):
             if name != self._flavor:
                 resource = f"{_MISSING}-{number}"
-                row = {"name": resource, "nominalQuota": "0"}
-                flavors = [{"name": name, "resources": [row]}]
-                found.append({"coveredResources": [resource], "flavors": flavors})
-        spec["resourceGroups"] += found
+                flavor = {"name": name, "resources": [{"name": resource, "nominalQuota": "0"}]}
+                group = {"coveredResources": [resource], "flavors": [flavor]}
+                spec["resourceGroups"].append(group)
         return made
 
     def _quotas(self, quota: NodeQuota) -> dict[str, dict[str, objects.Quota]]:
@@ -307,60 +307,49 @@ class World(Struct, frozen=True):
     def _workload(self, job: Job) -> Object:
         flavor, resource = self.facts.snapshot.tree.frs[self.fr]
         queue = self.facts.snapshot.queue_name(job.queue)
-        since = at(job.minute)
+        since = NOON + timedelta(minutes=job.minute)
+        created = since if job.created is None else NOON + timedelta(minutes=job.created)
         return objects.workload(
             NAMESPACE,
             job.name,
             queue,
             job.priority,
             [objects.PodSet(1, {resource: job.amount})],
-            created=since if job.created is None else at(job.created),
+            created=created,
             admission=objects.Admission(queue, {resource: flavor}, since) if job.running else None,
             annotations={BOOST: job.boost} if job.boost else None,
         )
 
 
-def at(minute: int) -> datetime:
-    """Return the time so many minutes after noon."""
-    return NOON + timedelta(minutes=minute)
+def each_queue(change: Callable[[Object], object], names: Iterable[str] | None = None) -> Change:
+    """Return what does something to every ClusterQueue, or to those of some names."""
+    wanted = None if names is None else set(names)
+
+    def changed(items: list[Object]) -> None:
+        for queue in (item for item in items if item["kind"] == "ClusterQueue"):
+            if wanted is None or queue["metadata"]["name"] in wanted:
+                change(queue)
+
+    return changed
 
 
 def policies(names: Iterable[str], **changed: object) -> Change:
     """Return what sets preemption policies of some ClusterQueues."""
-    wanted = set(names)
+    return each_queue(lambda queue: queue["spec"]["preemption"].update(changed), names)
+
+
+def spec_of(names: Iterable[str], **changed: object) -> Change:
+    """Return what sets fields of the spec of some ClusterQueues."""
+    return each_queue(lambda queue: queue["spec"].update(changed), names)
+
+
+def without(*path: str) -> Change:
+    """Return what takes a field away from every object that has it."""
+    *above, last = path
 
     def change(items: list[Object]) -> None:
         for item in items:
-            if item["kind"] == "ClusterQueue" and item["metadata"]["name"] in wanted:
-                item["spec"]["preemption"] |= changed
-
-    return change
-
-
-def spec_of(kind: str, names: Iterable[str], **changed: object) -> Change:
-    """Return what sets fields of the spec of some objects; ``None`` takes one away."""
-    wanted = set(names)
-
-    def change(items: list[Object]) -> None:
-        for item in items:
-            if item["kind"] == kind and item["metadata"]["name"] in wanted:
-                spec = item.setdefault("spec", {}) | changed
-                item["spec"] = {name: value for name, value in spec.items() if value is not None}
-
-    return change
-
-
-def configured(**fields: object) -> Change:
-    """Return what sets fields of the Configuration; ``None`` takes one away."""
-
-    def change(items: list[Object]) -> None:
-        given = next((item for item in items if item["kind"] == "Configuration"), None)
-        if given is None:
-            given = objects.configuration()
-            items.insert(0, given)
-        given |= fields
-        for name in [name for name, value in given.items() if value is None]:
-            del given[name]
+            reduce(lambda inner, name: inner.get(name, {}), above, item).pop(last, None)
 
     return change
 

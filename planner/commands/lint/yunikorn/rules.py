@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.commands.lint.yunikorn.world import (
@@ -13,6 +13,7 @@ from planner.commands.lint.yunikorn.world import (
     World,
     each_queue,
     name,
+    of_leaf,
     without_property,
 )
 from planner.quota.yunikorn.properties import (
@@ -54,9 +55,9 @@ def nothing_guaranteed(facts: Facts) -> Iterator[Finding]:
 
 def switched_off(facts: Facts) -> Iterator[Finding]:
     """YL-02: guaranteed resources without preemption are had when others finish."""
-    leaves = [leaf for leaf in facts.leaves if facts.guarantees(leaf)]
     if facts.partition.preemption.enabled:
         return
+    leaves = [leaf for leaf in facts.leaves if facts.guarantees(leaf)]
     for leaf in leaves:
         example = denied(facts, leaf, _switch_on, "preemption.enabled: true")
         if example is not None:
@@ -194,23 +195,17 @@ def guaranteed(facts: Facts, leaf: Queue) -> int:
 
 
 def _unit(facts: Facts) -> int:
-    amounts: Iterable[int] = (guaranteed(facts, leaf) for leaf in facts.leaves)
-    least = min((amount for amount in amounts if amount), default=1)
+    amounts = (guaranteed(facts, leaf) for leaf in facts.leaves)
+    least = min(filter(None, amounts), default=1)
     return 1000 if facts.type == "vcore" and least >= 1000 else 1  # noqa: PLR2004 - one core
 
 
 def _guarantee_all(value: Object) -> None:
-    (asked,) = value["applications"][-1]["requests"]
-    path = value["applications"][-1]["queueName"].split(".")
-
-    def change(queue: Object) -> None:
-        if queue["name"].lower() == path[-1] and not queue["queues"]:
-            amounts = {
-                name: f"{n}m" if name == "vcore" else n for name, n in asked["resource"].items()
-            }
-            queue["resources"] = {"guaranteed": amounts, "max": {}}
-
-    each_queue(change)(value)
+    application = value["applications"][-1]
+    (asked,) = application["requests"]
+    amounts = {name: f"{n}m" if name == "vcore" else n for name, n in asked["resource"].items()}
+    resources = {"guaranteed": amounts, "max": {}}
+    of_leaf(application["queueName"], lambda queue: queue.update(resources=resources))(value)
 
 
 def _switch_on(value: Object) -> None:
@@ -219,8 +214,7 @@ def _switch_on(value: Object) -> None:
 
 
 def _without_max(queue: Object) -> None:
-    if "resources" in queue:
-        queue["resources"]["max"] = {}
+    queue.get("resources", {}).update(max={})
 
 
 def _twice(total: int) -> Change:
@@ -238,12 +232,8 @@ def prefix_of_another(facts: Facts) -> Iterator[Finding]:
     """YL-06: the core tells ancestors by the beginning of the path, as plain text."""
     for leaf in facts.leaves:
         for other in facts.others(leaf):
-            if not leaf.guaranteed or not other.guaranteed:
-                continue
-            if not leaf.path.startswith(other.path):
-                continue
             mine, theirs = guaranteed(facts, leaf), guaranteed(facts, other)
-            if not mine or not theirs:
+            if not mine or not theirs or not leaf.path.startswith(other.path):
                 continue
             world = World(facts, leaf, min(mine, theirs), [Runs(other, theirs)])
             before, cured = world.decided(), world.decided(_renamed(other))
@@ -267,8 +257,7 @@ def unreadable(facts: Facts) -> Iterator[Finding]:
     for path, config in facts.written.items():
         for key, value in config.properties.items():
             why = _unreadable(key, value)
-            leaves = [one for one in facts.leaves if one.path.startswith(path)]
-            example = _idle(facts, leaves, without_property(key), f"no {key}") if why else None
+            example = _idle(facts, path, key) if why else None
             if example is not None:
                 yield finding(
                     "YL-07",
@@ -281,6 +270,7 @@ def unreadable(facts: Facts) -> Iterator[Finding]:
 
 def opted_out(facts: Facts) -> Iterator[Finding]:
     """YL-08: opting out only changes the order in which victims are looked at."""
+    off = {PREEMPTION_POLICY: DISABLED}
     owners = [
         queue
         for queue in facts.leaves
@@ -292,9 +282,9 @@ def opted_out(facts: Facts) -> Iterator[Finding]:
             mine = guaranteed(facts, leaf)
             if not mine:
                 continue
-            runs = over_guaranteed(facts, queue, mine, opted_out=True)
-            world = World(facts, leaf, mine, runs)
-            before, cured = world.decided(), world.decided(_disabled(queue))
+            world = World(facts, leaf, mine, over_guaranteed(facts, queue, mine, opted_out=True))
+            disable = of_leaf(queue.path, lambda one: one["properties"].update(off))
+            before, cured = world.decided(), world.decided(disable)
             if before.victims and not cured.victims:
                 yield finding(
                     "YL-08",
@@ -314,19 +304,15 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
     """YL-09: quota preemption has a switch for the whole partition."""
     if facts.partition.preemption.quota:
         return
-    paths = [
-        path for path, one in facts.written.items() if QUOTA_PREEMPTION_DELAY in one.properties
-    ]
+    key = QUOTA_PREEMPTION_DELAY
+    paths = [path for path, one in facts.written.items() if key in one.properties]
     if paths:
-        words = f"no {QUOTA_PREEMPTION_DELAY}"
-        change = without_property(QUOTA_PREEMPTION_DELAY)
-        leaves = [one for one in facts.leaves if one.path.startswith(paths[0])]
-        example = _idle(facts, leaves, change, words)
+        example = _idle(facts, paths[0], key)
         if example is not None:
             yield finding(
                 "YL-09",
                 map(name, paths),
-                f"{QUOTA_PREEMPTION_DELAY} is set, and preemption.quotapreemptionenabled is not "
+                f"{key} is set, and preemption.quotapreemptionenabled is not "
                 f"true in partition {facts.partition.name}: a lowered max preempts nobody.",
                 "preemption.quotapreemptionenabled: true",
                 example,
@@ -357,42 +343,28 @@ def _unreadable(key: str, value: str) -> str:
     return ""
 
 
-def _idle(facts: Facts, leaves: list[Queue], without: Change, words: str) -> Example | None:
-    """Find an example in which properties change nothing."""
-    for leaf in leaves:
+def _idle(facts: Facts, path: str, key: str) -> Example | None:
+    """Find an example in which a property changes nothing, for a leaf at or below a path."""
+    for leaf in (one for one in facts.leaves if one.path.startswith(path)):
         for other in facts.others(leaf)[:MAX_OTHERS]:
             mine = guaranteed(facts, leaf) or 1
             world = World(facts, leaf, mine, over_guaranteed(facts, other, mine))
             before = world.decided()
-            if before == world.decided(without):
+            if before == world.decided(without_property(key)):
                 whom = ", ".join(before.victims) or "nobody"
-                shows = f"asks preempts {whom}", f"with {words} it preempts {whom}, too"
+                shows = f"asks preempts {whom}", f"with no {key} it preempts {whom}, too"
                 return world.example(*shows)
     return None
 
 
 def _renamed(queue: Queue) -> Change:
-    last = queue.path.rpartition(".")[2]
+    above, _, last = queue.path.rpartition(".")
     another = f"other-{last}"
 
     def change(value: Object) -> None:
-        def rename(one: Object) -> None:
-            if one["name"].lower() == last and not one["queues"]:
-                one["name"] = another
-
-        each_queue(rename)(value)
+        of_leaf(queue.path, lambda one: one.update(name=another))(value)
         for application in value["applications"]:
             if application["queueName"] == queue.path:
-                application["queueName"] = f"{queue.path.rpartition('.')[0]}.{another}"
+                application["queueName"] = f"{above}.{another}"
 
     return change
-
-
-def _disabled(queue: Queue) -> Change:
-    last = queue.path.rpartition(".")[2]
-
-    def change(one: Object) -> None:
-        if one["name"].lower() == last and not one["queues"]:
-            one["properties"][PREEMPTION_POLICY] = DISABLED
-
-    return each_queue(change)

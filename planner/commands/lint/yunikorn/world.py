@@ -13,7 +13,7 @@ from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.candidates import free_node
-from planner.reference.yunikorn.decision import Decision, decide
+from planner.reference.yunikorn.decision import decide
 from planner.state.yunikorn import Partition, QueueConfig, YuniKornState
 
 
@@ -66,8 +66,12 @@ def name(queue: Queue | str) -> str:
     return f"queue/{queue if isinstance(queue, str) else queue.path}"
 
 
+def _path(above: str, config: QueueConfig) -> str:
+    return f"{above}.{config.name.lower()}".removeprefix(".")
+
+
 def _paths(config: QueueConfig, above: str) -> Iterator[tuple[str, QueueConfig]]:
-    path = f"{above}.{config.name.lower()}".removeprefix(".")
+    path = _path(above, config)
     yield path, config
     for child in config.queues:
         yield from _paths(child, path)
@@ -82,7 +86,6 @@ NODE: Final = "node"
 _SECOND: Final = 10**9
 _NOW: Final = 1_767_268_800 * _SECOND
 _DAY: Final = 86_400 * _SECOND
-_WHERE: Final = "example"
 
 
 class Runs(NamedTuple):
@@ -110,8 +113,8 @@ class World(Struct, frozen=True):
 
     def dump(self, *changes: Change) -> Object:
         """Return the instance, once some changes are made."""
-        kept = {queue.path for one in self.runs for queue in one.queue.lineage}
-        kept |= {queue.path for queue in self.leaf.lineage}
+        leaves = (self.leaf, *(one.queue for one in self.runs))
+        kept = {queue.path for leaf in leaves for queue in leaf.lineage}
         switches = self.facts.partition.preemption
         partition = {
             "name": "default",
@@ -140,34 +143,29 @@ class World(Struct, frozen=True):
 
     def decided(self, *changes: Change) -> Decided:
         """Replay what YuniKorn does for the ask."""
-        cluster = prepare(read_yunikorn_objects(self.dump(*changes), where=_WHERE))
+        cluster = prepare(read_yunikorn_objects(self.dump(*changes), where="example"))
         asking = find_ask(cluster, ASKS)
-        found: Decision = decide(cluster, asking)
-        return Decided(free_node(cluster, asking, None) is not None, found.victim_keys)
+        victims = decide(cluster, asking).victim_keys
+        return Decided(free_node(cluster, asking, None) is not None, victims)
 
     def example(self, *shows: str) -> Example:
         """Return the cluster as an example."""
         return Example(state=self.dump(), pending=ASKS, shows=shows)
 
     def _queue(self, config: QueueConfig, above: str, kept: set[str]) -> Object:
-        path = f"{above}.{config.name.lower()}".removeprefix(".")
-        below = [self._queue(child, path, kept) for child in config.queues]
+        path = _path(above, config)
+        below = [child for child in config.queues if _path(path, child) in kept]
         found: Object = {
             "name": config.name,
             "parent": config.parent or bool(config.queues),
             "properties": dict(config.properties),
-            "queues": [one for one in below if one["path"] in kept],
-            "path": path,
+            "queues": [self._queue(child, path, kept) for child in below],
         }
-        for one in found["queues"]:
-            del one["path"]
         if above:
             found["resources"] = {
                 "guaranteed": self._written(config.resources.guaranteed),
                 "max": self._written(config.resources.max),
             }
-        else:
-            del found["path"]
         return found
 
     def _written(self, amounts: dict[str, int]) -> Object:
@@ -181,9 +179,9 @@ class World(Struct, frozen=True):
         return {"resource": {self.facts.type: amount}, "priority": "0"}
 
     def _application(self, number: int, one: Runs) -> Object:
-        made = _NOW - _DAY + number * _SECOND
+        made, key = _NOW - _DAY + number * _SECOND, f"runs-{number}"
         allocation = {
-            "allocationKey": key_of(number),
+            "allocationKey": key,
             "nodeId": NODE,
             "requestTime": made,
             "allocationTime": made,
@@ -191,20 +189,14 @@ class World(Struct, frozen=True):
         }
         if one.opted_out:
             allocation["x"] = {"allowPreemptSelf": False}
-        found = _application(key_of(number), one.queue)
-        return {**found, "allocations": [allocation], "requests": []}
-
-
-def key_of(number: int) -> str:
-    """Return the key of the allocation of so manieth ``Runs``, from 1."""
-    return f"runs-{number}"
+        return {**_application(key, one.queue), "allocations": [allocation], "requests": []}
 
 
 def _application(key: str, leaf: Queue) -> Object:
     return {"applicationID": f"app-{key}", "queueName": leaf.path, "partition": "default"}
 
 
-def each_queue(change: Callable[[Object], None]) -> Change:
+def each_queue(change: Callable[[Object], object]) -> Change:
     """Return what does something to every queue."""
 
     def walk(queue: Object) -> None:
@@ -220,11 +212,17 @@ def each_queue(change: Callable[[Object], None]) -> Change:
     return changed
 
 
-def without_property(*names: str) -> Change:
-    """Return what takes properties away from every queue."""
+def of_leaf(path: str, change: Callable[[Object], object]) -> Change:
+    """Return what does something to the leaf queue of a path."""
+    last = path.rpartition(".")[2]
 
-    def change(queue: Object) -> None:
-        for name in names:
-            queue["properties"].pop(name, None)
+    def changed(queue: Object) -> None:
+        if queue["name"].lower() == last and not queue["queues"]:
+            change(queue)
 
-    return each_queue(change)
+    return each_queue(changed)
+
+
+def without_property(name: str) -> Change:
+    """Return what takes a property away from every queue."""
+    return each_queue(lambda queue: queue["properties"].pop(name, None))
