@@ -29,18 +29,9 @@ from typing import Any, BinaryIO, Final, NamedTuple, get_args
 from msgspec import Struct
 
 from planner.batch.cluster import WAIT_S, NobodyWorksError, Notice, Patience, on_cluster
-from planner.batch.pool import (
-    Attempt,
-    Limits,
-    Outcome,
-    Pool,
-    Progress,
-    Row,
-    Task,
-    Work,
-    in_this_process,
-)
+from planner.batch.pool import Attempt, Limits, Outcome, Pool, Progress, Row, Task, Work, attempt
 from planner.errors import InputError, ParseError
+from planner.garbage import tidy
 
 SYNC_S: Final = 2.0
 """Seconds after which rows are on the disk even if the power fails."""
@@ -86,9 +77,7 @@ class Journal:
 
     def __init__(self, stream: BinaryIO, path: Path | None, header: Mapping[str, Any]) -> None:
         self._places: dict[str, _Place] = {}
-        self._stream = stream
-        self._path = path
-        self._header = header
+        self._stream, self._path, self._header = stream, path, header
         self._synced = time.monotonic()
         self._new = False
 
@@ -133,7 +122,7 @@ class Journal:
         """Do without the row of a task, which will get another."""
         del self._places[key]
 
-    def add(self, key: str, attempt: Attempt, digest: str = "") -> None:
+    def add(self, key: str, found: Attempt, digest: str = "") -> None:
         """Write a row; it is in the file, whole, when this returns.
 
         Raises
@@ -143,8 +132,16 @@ class Journal:
         """
         try:
             offset = self._stream.seek(0, os.SEEK_END)
-            self._places[key] = _Place(offset, attempt.outcome, digest)
-            self._stream.write(_line(key, attempt, digest))
+            self._places[key] = _Place(offset, found.outcome, digest)
+            fields = {
+                "key": key,
+                "digest": digest,
+                "outcome": found.outcome,
+                "detail": found.detail,
+            }
+            # ASCII, which no editor or tool takes for two lines.
+            line = f'{json.dumps(fields)[:-1]}, "result": {found.result}}}\n'
+            self._stream.write(line.encode("ascii"))
             self._stream.flush()
             if time.monotonic() > self._synced + SYNC_S:
                 self._sync()
@@ -166,7 +163,12 @@ class Journal:
                 "rows of the same input",
                 "give the input that the run began with, or name another file",
             )
-        lines = (self._line_at(self._places[key].offset) for key in keys)
+
+        def line_of(key: str) -> bytes:
+            self._stream.seek(self._places[key].offset)
+            return self._stream.readline()
+
+        lines = map(line_of, keys)
         if self._path is None:
             source: Path | bytes = b"".join((_header_line(self._header), *lines))
         else:
@@ -221,10 +223,6 @@ class Journal:
             offset += len(line)
         self._stream.truncate(offset)
 
-    def _line_at(self, offset: int) -> bytes:
-        self._stream.seek(offset)
-        return self._stream.readline()
-
     def _replace(self, path: Path, lines: Iterable[bytes]) -> None:
         sorted_file = path.with_name(f".{path.name[:64]}.sorted")
         sorted_file.unlink(missing_ok=True)  # of a run that was killed right here
@@ -276,13 +274,6 @@ def _unwritable(path: Path | None, error: OSError) -> InputError:
 
 def _header_line(header: Mapping[str, Any]) -> bytes:
     return json.dumps(dict(header), allow_nan=False).encode("ascii") + b"\n"
-
-
-def _line(key: str, attempt: Attempt, digest: str) -> bytes:
-    """Write a row as a line of ASCII, which no editor or tool takes for two."""
-    fields = {"key": key, "digest": digest, "outcome": attempt.outcome, "detail": attempt.detail}
-    head = json.dumps(fields)
-    return f'{head[:-1]}, "result": {attempt.result}}}\n'.encode("ascii")
 
 
 def _read_row(line: bytes, where: str) -> tuple[str, Outcome, str]:
@@ -421,8 +412,8 @@ def run(  # noqa: PLR0913 - what a run can be told
         were written stay.
     """
     if jobs is not None and (jobs < 1 or cluster is not None):
-        found = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"
-        raise InputError("--jobs", found)
+        said = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"
+        raise InputError("--jobs", said)
     _take_free_streams()
     with closing(Journal.open(file, header, resume=resume)) as journal:
         digests: dict[str, str] = {}
@@ -431,8 +422,8 @@ def run(  # noqa: PLR0913 - what a run can be told
         patience = None if cluster is None else Patience(cluster, cluster_wait, notice)
         try:
             with closing(_attempts(ahead, work, jobs, limits, patience)) as attempts:
-                for number, (key, attempt) in enumerate(attempts, start=1):
-                    journal.add(key, attempt, digests[key])
+                for number, (key, found) in enumerate(attempts, start=1):
+                    journal.add(key, found, digests[key])
                     if watch is not None:
                         seconds = time.monotonic() - begun
                         watch(Progress(len(journal), total, number / seconds))
@@ -441,8 +432,8 @@ def run(  # noqa: PLR0913 - what a run can be told
             if total is not None:
                 missing = f"{total - len(journal):,} of {total:,} states are not done"
             kept = f"{file} has what is done" if file else "--results FILE keeps what is done"
-            found, hint = f"{error.found}; {missing}", f"{kept}; --resume goes on with it"
-            raise NobodyWorksError(error.where, found, hint=hint) from None
+            said, hint = f"{error.found}; {missing}", f"{kept}; --resume goes on with it"
+            raise NobodyWorksError(error.where, said, hint=hint) from None
         return journal.finish(digests)
 
 
@@ -466,7 +457,10 @@ def _attempts(
     if patience is not None:
         yield from on_cluster(tasks, pickle.dumps(work), limits, patience)
     elif jobs == 1 and not limits.given:
-        yield from in_this_process(tasks, work)
+        # Nothing guards against what kills the process.
+        for number, task in enumerate(tasks, start=1):
+            yield task.key, attempt(work, task.payload)
+            tidy(number)
     else:
         with closing(Pool(pickle.dumps(work), min(jobs or cores(), cores()), limits)) as pool:
             yield from pool.run(tasks)
