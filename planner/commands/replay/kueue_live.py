@@ -71,9 +71,13 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     snapshot = take_snapshot(before, placing=bool(before.nodes))
     known = KueueCoverage(before)
     preemptors = {one.uid: one.key for one in before.workloads.entries if one.uid}
+    evicted: dict[str, set[str]] = {}  # by the UIDs of those whom they made room for
+    for key, text in _said(before, after):
+        if uid := preemptor_uid(text):
+            evicted.setdefault(uid, set()).add(key)  # the condition and the event say the same
     rows = [
         _compared(before, snapshot, known, preemptors.get(uid), uid, tuple(sorted(victims)))
-        for uid, victims in _evicted(before, after).items()
+        for uid, victims in evicted.items()
     ]
     counts = Counter(row.outcome for row in rows)
     return LiveReplay(
@@ -84,17 +88,6 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
         different=counts["different"],
         skipped=counts["skipped"],
     )
-
-
-def _evicted(before: State, after: State) -> dict[str, list[str]]:
-    """Return the victims since the first dump by the UIDs of those whom they made room for."""
-    found: dict[str, list[str]] = {}
-    for key, text in _said(before, after):
-        if uid := preemptor_uid(text):
-            victims = found.setdefault(uid, [])
-            if key not in victims:  # the condition and the event say the same
-                victims.append(key)
-    return found
 
 
 def _said(before: State, after: State) -> Iterator[tuple[str, str]]:
@@ -135,20 +128,16 @@ def _compared(  # noqa: PLR0913, PLR0917 - what one row is made of
         preemptor = find_preemptor(before, snapshot, key)
     except PlannerError as error:
         return row.model_copy(update={"detail": str(error)})
-    targets = decide(snapshot, preemptor).search.targets
+    targets = (one.workload for one in decide(snapshot, preemptor).search.targets)
     # Whom it is evicting already Kueue only waits for.
-    going = (one.workload.key for one in targets if not one.workload.evicted)
-    replayed = tuple(sorted(going))
+    replayed = tuple(sorted(one.key for one in targets if not one.evicted))
     differences = []
     if only_kueue := sorted({*evicted} - {*replayed}):
         differences.append(f"Kueue evicted {', '.join(only_kueue)}, the replay does not")
     if only_here := sorted({*replayed} - {*evicted}):
         differences.append(f"the replay evicts {', '.join(only_here)}, Kueue did not")
-    return Observed(
-        preemptor=key,
-        outcome="different" if differences else "equal",
-        evicted=evicted,
-        replayed=replayed,
-        detail="; ".join(differences),
-        coverage=known.unmodelled(key) if differences else (),
-    )
+    found: dict[str, object] = {"outcome": "equal", "replayed": replayed}
+    if differences:
+        found |= {"outcome": "different", "detail": "; ".join(differences)}
+        found["coverage"] = known.unmodelled(key)
+    return row.model_copy(update=found)
