@@ -46,13 +46,6 @@ class Made(NamedTuple):
     digest: str
 
 
-def size_of(running: int) -> Size:
-    """Return the size of a state in which so much runs."""
-    if running < SMALL:
-        return "small"
-    return "medium" if running < MEDIUM else "large"
-
-
 def read_suite(path: Path) -> Suite:
     """Read a suite.
 
@@ -62,8 +55,7 @@ def read_suite(path: Path) -> Suite:
         If it cannot be read, or is none.
     """
     text = load_file(path, MAX_BYTES, "the file of a suite")
-    value = parse_line(text.data, text.where)
-    return parsed(Suite, value, text.where)
+    return parsed(Suite, parse_line(text.data, text.where), text.where)
 
 
 def parsed(kind: type[RecordT], value: Mapping[str, Any], where: str) -> RecordT:
@@ -173,12 +165,13 @@ def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
     case = case.model_copy(update={"pending": case.pending or pending_workloads(state)[0]})
     planning = begun(case, state)
     running = len(planning.keys)
+    size: Size = "small" if running < SMALL else "medium" if running < MEDIUM else "large"
     return case.model_copy(
         update={
             "digest": digest,
             "running": running,
             "candidates": int(planning.eligible.sum()),
-            "size": size_of(running),
+            "size": size,
             "optima": tuple(_optimum(case, state, name) for name in objectives),
         }
     )
