@@ -6,6 +6,7 @@ The texts are those of kubectl 1.32 and of the API server; what is none of them 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -168,16 +169,17 @@ _NO_SUCH_TYPE: Final = (
     "the server doesn't have a resource type",
     "the server could not find the requested resource",
 )
-_UNREACHABLE: Final = (
-    "was refused",
-    "unable to connect to the server",
-    "no such host",
-    "i/o timeout",
-    "connection reset",
-    "no route to host",
-    "tls handshake",
-)
-_NOT_LOGGED_IN: Final = ("(unauthorized)", "please enter username", "getting credentials")
+_HINTS: Final = {
+    r"\(unauthorized\)|please enter username|getting credentials": (
+        "log in to the cluster first, until `kubectl get namespaces` works"
+    ),
+    "was refused|unable to connect to the server|no such host|i/o timeout|connection reset|"
+    "no route to host|tls handshake": (
+        "--context and --kubeconfig choose the cluster; `kubectl cluster-info` tries it"
+    ),
+    "context": "`kubectl config get-contexts` lists the contexts",
+}
+"""What to do, by what a message says in small letters."""
 _LONGEST: Final = 400
 
 
@@ -202,7 +204,10 @@ def refusal(question: Question, words: str, answer: Answer) -> InputError:
             f"the resource type {resource.full_name}",
             "--context and --kubeconfig choose another cluster",
         )
-    return InputError(words, _found(answer, message), hint=_hint(message))
+    how = f"signal {-answer.code}" if answer.code < 0 else f"exit code {answer.code}"
+    found = f"failed: {_short(message)}" if message else f"ended with {how} and gave no reason"
+    hints = (hint for said, hint in _HINTS.items() if re.search(said, message.lower()))
+    return InputError(words, found, hint=next(hints, ""))
 
 
 class Refused(NamedTuple):
@@ -216,16 +221,17 @@ class Refused(NamedTuple):
 def forbidden(refused: Sequence[Refused]) -> InputError:
     """Say in one message what may not be read, who grants it, and what could be done without."""
     first = refused[0]
-    rights = [_right(one.question) for one in refused]
+    rights = [
+        f"{resource.verb} {resource.full_name} in "
+        + (f"namespace {plain(namespace)}" if namespace else "all namespaces")
+        for (resource, namespace, _), *_ in refused
+    ]
     roles = [
         configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
         for (resource, namespace, name), *_ in refused
     ]
-    optional = [
-        f"--without {one.question.resource.name}"
-        for one in refused
-        if one.question.resource.missing
-    ]
+    asked = [one.question.resource for one in refused]
+    optional = [f"--without {resource.name}" for resource in asked if resource.missing]
     which = "them" if len(optional) == len(refused) else "some of them"
     instead = f"; or do without {which}: {' '.join(optional)}" if optional else ""
     return InputError(
@@ -235,30 +241,6 @@ def forbidden(refused: Sequence[Refused]) -> InputError:
         f"the right to {'; '.join(rights)}",
         f"an administrator grants it: {'; '.join(dict.fromkeys(roles))}{instead}",
     )
-
-
-def _right(question: Question) -> str:
-    resource, namespace, _ = question
-    place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
-    return f"{resource.verb} {resource.full_name} in {place}"
-
-
-def _found(answer: Answer, message: str) -> str:
-    if message:
-        return f"failed: {_short(message)}"
-    how = f"signal {-answer.code}" if answer.code < 0 else f"exit code {answer.code}"
-    return f"ended with {how} and gave no reason"
-
-
-def _hint(message: str) -> str:
-    lower = message.lower()
-    if any(text in lower for text in _NOT_LOGGED_IN):
-        return "log in to the cluster first, until `kubectl get namespaces` works"
-    if any(text in lower for text in _UNREACHABLE):
-        return "--context and --kubeconfig choose the cluster; `kubectl cluster-info` tries it"
-    if "context" in lower:
-        return "`kubectl config get-contexts` lists the contexts"
-    return ""
 
 
 def _short(message: str) -> str:
@@ -334,11 +316,8 @@ class LiveObject:
     @property
     def holds_quota(self) -> bool:
         """Whether it takes quota: reserved, and not finished (docs/semantics/kueue.md §2)."""
-        return (
-            bool(self.at("status", "admission"))
-            and self.is_true("QuotaReserved")
-            and not self.is_true("Finished")
-        )
+        reserved = self.at("status", "admission") and self.is_true("QuotaReserved")
+        return bool(reserved) and not self.is_true("Finished")
 
     @property
     def eviction(self) -> tuple[str, str]:
