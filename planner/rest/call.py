@@ -6,7 +6,7 @@ import socket
 import ssl
 import time
 from contextlib import closing, suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX, Event, Thread
 from typing import Final, NamedTuple
@@ -69,8 +69,7 @@ class Service:
         self.url = f"{self._parts.scheme}://{self._parts.netloc}{self._parts.path}"
         self._timeout_s = timeout_s
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        self._max_bytes = max_bytes
-        self._room = max_bytes
+        self._max_bytes = self._room = max_bytes
 
     def get(self, path: str) -> Reply:
         """Ask for a path below the URL, and wait for the whole answer.
@@ -98,9 +97,7 @@ class Service:
             said = TimeoutError()
         finally:
             given_up.set()
-        if isinstance(said, OSError | HTTPException | ValueError) and not isinstance(
-            said, InputError
-        ):
+        if isinstance(said, OSError | HTTPException | ValueError):
             raise self._failed(where, said) from None
         if isinstance(said, BaseException):
             raise said
@@ -116,21 +113,17 @@ class Service:
             connection.request("GET", f"{self._parts.path}{path}", headers=headers)
             # Which may outlive its connection, and holds on to the socket until it is closed.
             with connection.getresponse() as response:
-                data = self._content(response, where, given_up)
-                return Reply(response.status, response.headers.get_content_type(), data)
-
-    def _content(self, response: HTTPResponse, where: str, given_up: Event) -> bytes:
-        promised = response.length
-        if promised is not None and promised > self._room:
-            raise too_large(where, self._max_bytes, promised)
-        data = bytearray()
-        while not given_up.is_set() and (piece := response.read1(_PIECE)):
-            data += piece
-            if len(data) > self._room:
-                raise too_large(where, self._max_bytes)
-        if promised is not None and len(data) < promised:
-            raise HTTPException(f"the answer broke off after {len(data)} of {promised} bytes")
-        return bytes(data)
+                promised, data = response.length, bytearray()
+                if promised is not None and promised > self._room:
+                    raise too_large(where, self._max_bytes, promised)
+                while not given_up.is_set() and (piece := response.read1(_PIECE)):
+                    data += piece
+                    if len(data) > self._room:
+                        raise too_large(where, self._max_bytes)
+                if promised is not None and len(data) < promised:
+                    broken = f"the answer broke off after {len(data)} of {promised} bytes"
+                    raise HTTPException(broken)
+                return Reply(response.status, response.headers.get_content_type(), bytes(data))
 
     def _left(self) -> float | None:
         if self._deadline is None:
