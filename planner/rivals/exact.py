@@ -12,16 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property, partial
-from typing import Final, NamedTuple, Protocol
-
-from msgspec import Struct
+from functools import partial
+from typing import Final, NamedTuple, cast
 
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, Parts, Row
+from planner.models.shared.classes import Classes, Row
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import with_names
-from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
 from planner.rivals.contest import Contest, Found
 from planner.solver.bound import Bound, trivial_bound
@@ -45,12 +42,8 @@ class Said(NamedTuple):
     proved: bool = False
 
 
-class Engine(Protocol):
-    """Minimises an expression over a model."""
-
-    def __call__(self, contest: Contest, builder: Builder, objective: Linear) -> Said:
-        """Return what is found within the effort of a contest."""
-        ...
+Engine = Callable[[Contest, Builder, Linear], Said]
+"""Minimises an expression over a model, within the effort of a contest."""
 
 
 class Stated:
@@ -63,18 +56,6 @@ class Stated:
         )
         self.formulation, self.take = self.search.state(self.search.active)
         self.builder: Builder = self.formulation.builder
-
-    @cached_property
-    def positions(self) -> dict[int, int]:
-        """The candidate of each class."""
-        return {k: int(self.search.classes.first[k]) for k in self.take}
-
-    def counts(self, point: Sequence[float]) -> Counts:
-        """Return the class counts of a point, rounded."""
-        counts = [0] * len(self.search.classes)
-        for k, index in self.take.items():
-            counts[k] = round(point[index])
-        return counts
 
 
 def cp_sat(contest: Contest, builder: Builder, objective: Linear) -> Said:
@@ -102,19 +83,17 @@ def by_engine(engine: Engine) -> Callable[[Contest], Found]:
 
     def answer(contest: Contest) -> Found:
         stated = Stated(contest)
-        best: Counts | None = None
+        chosen: list[int] | None = None
         proved = True
         for measure in with_names(contest.profile.levels):
             objective = express(stated.formulation, contest.table, measure)
             found, sure = _lawful(contest, stated, engine, objective)
             proved = proved and sure
+            # A level without any answer, after one that had some, is the engine's contradiction.
             if found is None:
                 break
-            best = found
-            value = stated.search.value(measure, best)
-            stated.builder.add(objective <= value)
-        # A level without any answer, after one that had some, is the engine's own contradiction.
-        chosen = None if best is None else list(stated.search.classes.take(best))
+            chosen = list(stated.search.classes.take(found))
+            stated.builder.add(objective <= stated.search.value(measure, found))
         return Found(chosen, proved)
 
     return answer
@@ -129,7 +108,9 @@ def _lawful(
         said = engine(contest, stated.builder, objective)
         if not said.point:
             return None, said.proved
-        counts = stated.counts(said.point)
+        counts = [0] * len(search.classes)
+        for k, index in stated.take.items():
+            counts[k] = round(said.point[index])
         if search.rules.is_lawful(search.classes.take(counts)):
             return counts, said.proved
         search.cut_off(stated.formulation, stated.take, counts)
@@ -154,13 +135,13 @@ def rounding(contest: Contest) -> Found:
         least = objective.constant + sum(c * point[v] for v, c in objective.terms.items())
         # The next whole value: a fraction of the least cannot be kept in a model of integers.
         stated.builder.add(objective <= int(-(-(least - _NEARLY) // 1)))
-    share = {stated.positions[k]: point[index] for k, index in stated.take.items() if point}
+    first = stated.search.classes.first  # the candidate of each class
+    share = {int(first[k]): point[index] for k, index in stated.take.items() if point}
     answers = []
     for pool in contest.pools():
-        ordered = sorted(pool, key=lambda p: -share.get(p, 0.0))
-        found_in_order = contest.add_until_legal(ordered)
-        if found_in_order is not None:
-            answers.append(contest.give_back(found_in_order))
+        chosen = contest.add_until_legal(sorted(pool, key=lambda p: -share.get(p, 0.0)))
+        if chosen is not None:
+            answers.append(contest.give_back(chosen))
     return Found(contest.best(answers))
 
 
@@ -185,28 +166,17 @@ class WithoutFixing(Search):
         """Do nothing."""
 
 
-class Unbounded(Struct, frozen=True):
-    """Rules that bound no cost from below: neither by single rows nor by a linear program."""
+class Unbounded:
+    """Rules that bound no cost from below: neither by single rows nor by a linear program.
 
-    rules: Rules
+    All else is that of the rules which they are made from.
+    """
 
-    @property
-    def table(self) -> TermTable:
-        """The disruption terms of the problem."""
-        return self.rules.table
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
 
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in the scheduler's candidate order."""
-        return self.rules.order
-
-    def assemble(self, classes: Classes) -> Measured:
-        """Build the exact model in which only these classes give victims."""
-        return self.rules.assemble(classes)
-
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little, whichever of them go."""
-        return self.rules.is_hopeless(classes)
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._rules, name)
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a cost by nothing."""
@@ -217,18 +187,6 @@ class Unbounded(Struct, frozen=True):
         """Bound a cost by nothing."""
         del classes, limits
         return trivial_bound(costs)
-
-    def is_lawful(self, positions: Sequence[int]) -> bool:
-        """Say whether victims are lawful in the scheduler's own arithmetic."""
-        return self.rules.is_lawful(positions)
-
-    def parts(self, classes: Classes) -> Parts:
-        """Return groups of classes that may each hold an answer by themselves."""
-        return self.rules.parts(classes)
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
-        """Return groups of classes such that what refuses a set refuses all sets like it."""
-        return self.rules.alike(classes, counts)
 
 
 def changed(kind: type[Search], search: Search) -> Search:
@@ -243,7 +201,7 @@ def with_one_attempt(search: Search) -> Search:
 
 
 def _without_bounds(search: Search) -> Search:
-    search.rules = Unbounded(search.rules)
+    search.rules = cast("Rules", Unbounded(search.rules))
     return search
 
 

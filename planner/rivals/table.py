@@ -42,35 +42,19 @@ _KUBERNETES: Final = (
 )
 _VOLCANO: Final = "https://github.com/volcano-sh/volcano/tree/master/pkg/scheduler/actions"
 _ORTOOLS: Final = "https://developers.google.com/optimization/"
+_PROOF: Final = "docs/explanation/proof.md"
+_HART: Final = "Hart and Shogan 1987"
+_AARTS: Final = "Aarts and Lenstra 1997"
+_RAGHAVAN: Final = "Raghavan and Thompson 1987"
 
 ALL: Final = (
     Rival("greedy", "rule", "the scheduler's own", "exact replay", greedy, counts=False),
     Rival("smallest", "rule", "the smallest sufficient victim", "folklore", smallest),
     Rival("kube", "rule", "kube-scheduler's order", _KUBERNETES, kube_scheduler, counts=False),
     Rival("volcano", "rule", "Volcano's preempt, then reclaim", _VOLCANO, volcano, counts=False),
-    Rival(
-        "restarts",
-        "heuristic",
-        "greedy in random orders",
-        "Hart and Shogan 1987",
-        random_restarts,
-        drawn=True,
-    ),
-    Rival(
-        "local",
-        "heuristic",
-        "local search from greedy",
-        "Aarts and Lenstra 1997",
-        local_search,
-        drawn=True,
-    ),
-    Rival(
-        "rounding",
-        "heuristic",
-        "rounding of the relaxation",
-        "Raghavan and Thompson 1987",
-        rounding,
-    ),
+    Rival("restarts", "heuristic", "greedy in random orders", _HART, random_restarts, drawn=True),
+    Rival("local", "heuristic", "local search from greedy", _AARTS, local_search, drawn=True),
+    Rival("rounding", "heuristic", "rounding of the relaxation", _RAGHAVAN, rounding),
     Rival("cp-sat", "engine", "CP-SAT, its own settings", f"{_ORTOOLS}cp", by_engine(cp_sat)),
     Rival("scip", "engine", "SCIP by MathOpt", f"{_ORTOOLS}math_opt", by_engine(scip)),
     Rival("highs", "engine", "HiGHS by MathOpt", f"{_ORTOOLS}math_opt", by_engine(highs)),
@@ -85,14 +69,7 @@ ALL: Final = (
         for name, answer in SEARCHES.items()
         for part in [name.partition("-")[2]]
     ),
-    Rival(
-        "certified",
-        "planner",
-        "planner solve, with trees",
-        "docs/explanation/proof.md",
-        certified,
-        certifies=True,
-    ),
+    Rival("certified", "planner", "planner solve, with trees", _PROOF, certified, certifies=True),
 )
 RIVALS: Final[Mapping[str, Rival]] = {one.name: one for one in ALL}
 """All rivals by name, in the order of tables."""
