@@ -26,6 +26,10 @@ CLUSTER_ROLE: Final = (
 """The command that makes the least ClusterRole for this, beside that of a snapshot."""
 
 
+class Surprise(Exception):  # noqa: N818 - it is what happened
+    """The cluster is not as it has to be for the next step."""
+
+
 class Call(Struct, frozen=True):
     """A call of kubectl that changes an object: what it is for, and its words."""
 
@@ -85,6 +89,21 @@ class Cluster:
             return None
         return LiveObject(_object(answer, words))
 
+    def need(self, resource: str, key: str, kind: str = "") -> LiveObject:
+        """Return an object as `find` does; ``kind`` stands before its name in the message.
+
+        Raises
+        ------
+        Surprise
+            If the cluster does not have it.
+        InputError
+            If kubectl fails.
+        """
+        found = self.find(resource, key)
+        if found is None:
+            raise Surprise(f"{kind}{key} is gone")
+        return found
+
     def workloads(self, namespace: str | None = None) -> Iterator[LiveObject]:
         """List all workloads as they are now, or those of a namespace.
 
@@ -120,7 +139,7 @@ def hold(queue: LiveObject, mark: str, value: str) -> Call:
     """
     metadata = {"resourceVersion": queue.version, "annotations": {mark: value}}
     change = {"metadata": metadata, "spec": {"stopPolicy": "Hold"}}
-    return Call(f"hold LocalQueue {queue.key}", _merge(LOCAL_QUEUES, queue.key, change))
+    return Call(f"hold LocalQueue {queue.key}", _patch(LOCAL_QUEUES, queue.key, _MERGE, change))
 
 
 def lift(key: str, mark: str) -> Call:
@@ -130,7 +149,7 @@ def lift(key: str, mark: str) -> Call:
     something meanwhile.
     """
     change = {"metadata": {"annotations": {mark: None}}, "spec": {"stopPolicy": OPEN}}
-    return Call(f"lift the hold of LocalQueue {key}", _merge(LOCAL_QUEUES, key, change))
+    return Call(f"lift the hold of LocalQueue {key}", _patch(LOCAL_QUEUES, key, _MERGE, change))
 
 
 def evict(workload: LiveObject, message: str, now: datetime) -> Call:
@@ -149,31 +168,29 @@ def evict(workload: LiveObject, message: str, now: datetime) -> Call:
         "lastTransitionTime": f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
     }
     kinds = [one.get("type") for one in workload.conditions]
-    replaced = kinds.index("Evicted") if "Evicted" in kinds else None
+    known = "Evicted" in kinds
+    place = f"/status/conditions/{kinds.index('Evicted') if known else '-'}"
     operations = [
         {"op": "test", "path": "/metadata/resourceVersion", "value": workload.version},
-        {
-            "op": "add" if replaced is None else "replace",
-            "path": f"/status/conditions/{'-' if replaced is None else replaced}",
-            "value": condition,
-        },
+        {"op": "replace" if known else "add", "path": place, "value": condition},
     ]
-    namespace, _, name = workload.key.partition("/")
-    patch = json.dumps(operations, separators=(",", ":"))
-    words = ("patch", WORKLOADS, name, f"--namespace={namespace}", "--subresource=status")
-    return Call(f"evict {workload.key}", (*words, "--type=json", f"--patch={patch}"))
+    options = ("--subresource=status", "--type=json")
+    return Call(f"evict {workload.key}", _patch(WORKLOADS, workload.key, options, operations))
 
 
 def annotate(workload: LiveObject, values: Mapping[str, str | None], title: str) -> Call:
     """Set annotations of a workload as it was read; those that are ``None`` are taken away."""
     metadata = {"resourceVersion": workload.version, "annotations": dict(values)}
-    return Call(title, _merge(WORKLOADS, workload.key, {"metadata": metadata}))
+    return Call(title, _patch(WORKLOADS, workload.key, _MERGE, {"metadata": metadata}))
 
 
-def _merge(resource: str, key: str, change: Mapping[str, Any]) -> tuple[str, ...]:
+_MERGE: Final = ("--type=merge",)
+
+
+def _patch(resource: str, key: str, options: Sequence[str], change: object) -> tuple[str, ...]:
     namespace, _, name = key.partition("/")
     patch = json.dumps(change, separators=(",", ":"))
-    return ("patch", resource, name, f"--namespace={namespace}", "--type=merge", f"--patch={patch}")
+    return ("patch", resource, name, f"--namespace={namespace}", *options, f"--patch={patch}")
 
 
 def _object(answer: Answer, words: Sequence[str]) -> dict[str, Any]:

@@ -107,10 +107,8 @@ def _of_victim(state: State, victim: Victim) -> str:
     if not workload.holds_quota:
         return f"{victim.workload} holds no quota any more"
     if workload.admitted_by != victim.cluster_queue:
-        return (
-            f"{victim.workload} runs in ClusterQueue {workload.admitted_by}, not in "
-            f"{victim.cluster_queue}"
-        )
+        where = f"ClusterQueue {workload.admitted_by}, not in {victim.cluster_queue}"
+        return f"{victim.workload} runs in {where}"
     if workload.is_true("Evicted") and not victim.evicted:
         return f"{victim.workload} is being evicted already"
     return ""

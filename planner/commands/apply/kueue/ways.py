@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from planner.commands.apply.kueue.cluster import Call, Cluster, annotate, evict
+from planner.commands.apply.kueue.cluster import Call, Cluster, Surprise, annotate, evict
 from planner.commands.apply.record import Way
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
@@ -16,10 +16,6 @@ from planner.state.kueue_workload import BOOST_ANNOTATION
 
 BOOSTED: Final = "preemption-planner.io/boosted-for"
 """The annotation of a workload whose boost is for a plan: which, and what the boost was before."""
-
-
-class Surprise(Exception):  # noqa: N818 - it is what happened
-    """The cluster is not as it has to be for the next step."""
 
 
 class Treatment(Protocol):
@@ -66,9 +62,7 @@ class Evictions:
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that says that it is evicted."""
-        found = cluster.find(WORKLOADS, key)
-        if found is None:
-            raise Surprise(f"{key} is gone")
+        found = cluster.need(WORKLOADS, key)
         if found.is_true("Evicted"):
             if found.condition("Evicted").get("message") == self._message:
                 return None  # by an earlier run, or a call whose answer was lost
@@ -104,15 +98,12 @@ class BoostedPriorities:
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that sets the boost, and notes what it was before."""
-        found = cluster.find(WORKLOADS, key)
-        if found is None:
-            raise Surprise(f"{key} is gone")
+        found = cluster.need(WORKLOADS, key)
         if BOOSTED in found.annotations:
             if mark_of(found, BOOSTED).get("plan") == self._digest:
                 return None
-            raise Surprise(
-                f"{key} is boosted for another plan: planner apply --undo takes that back"
-            )
+            undo = "planner apply --undo takes that back"
+            raise Surprise(f"{key} is boosted for another plan: {undo}")
         boost = self._boosts[key]
         note = json.dumps({"plan": self._digest, "before": found.annotations.get(BOOST_ANNOTATION)})
         values: Mapping[str, str | None] = {BOOST_ANNOTATION: boost, BOOSTED: note}
@@ -130,8 +121,7 @@ def unboost(cluster: Cluster, key: str, digest: str) -> Call | None:
     if found is None or note.get("plan") != digest:
         return None
     before = note.get("before")
-    text = before if isinstance(before, str) else None
-    values = {BOOST_ANNOTATION: text, BOOSTED: None}
+    values = {BOOST_ANNOTATION: before if isinstance(before, str) else None, BOOSTED: None}
     return annotate(found, values, f"take the boost of {key} back")
 
 
