@@ -59,20 +59,14 @@ class Patience:
 class Carrying:
     """One run: what was done so far.
 
-    Parameters
-    ----------
-    plan
-        The plan, whose cluster is still as it has it.
-    treatment
-        What is done to workloads.
-    cluster
-        Where.
-    evictions
-        What was being evicted before, each with since when: what comes later is told from it.
-    patience
-        How long is waited.
-    tell
-        Is called with each step before it is done.
+    The ``cluster`` is still as the ``plan`` has it, and ``treatment`` is what is done to workloads.
+    ``evictions`` is what was being evicted before, each with since when: what comes later is told
+    from it. ``tell`` is called with each step before it is done.
+
+    Raises
+    ------
+    Surprise, InputError
+        By all but `run`, if the cluster is not as it has to be, or kubectl fails.
     """
 
     plan: Plan
@@ -86,25 +80,11 @@ class Carrying:
     held: bool = False
 
     def goes_on(self) -> bool:
-        """Say whether an earlier run of the plan holds the LocalQueue still.
-
-        Raises
-        ------
-        Surprise, InputError
-            If that cannot be told.
-        """
+        """Say whether an earlier run of the plan holds the LocalQueue still."""
         return mark_of(self._queue(), HELD).get("plan") == digest_of(self.plan)
 
     def calls(self) -> list[Call]:
-        """Return all calls as they would be made now: those of each step, to the last.
-
-        Raises
-        ------
-        Surprise
-            If the cluster is not as it has to be.
-        InputError
-            If kubectl fails.
-        """
+        """Return all calls as they would be made now: those of each step, to the last."""
         self.cluster.look_at(self.treatment.keys)
         changes = (self.treatment.change(self.cluster, key) for key in self.treatment.keys)
         return [*filter(None, (self._hold_call(), *changes)), lift(self._queue_key, HELD)]
@@ -137,13 +117,7 @@ class Carrying:
         return self.answer(status, "; ".join(said), also_evicted=others, admitted=admitted)
 
     def undo(self) -> Applied:
-        """Take back what an earlier run of the plan left behind: its boosts, and its hold.
-
-        Raises
-        ------
-        Surprise, InputError
-            If something is in the way.
-        """
+        """Take back what an earlier run of the plan left behind: its boosts, and its hold."""
         ours, workloads = digest_of(self.plan), self.cluster.workloads()
         boosted = [one.key for one in workloads if mark_of(one, BOOSTED).get("plan") == ours]
         for key in boosted:

@@ -40,10 +40,8 @@ class Call(Struct, frozen=True):
 class Cluster:
     """A live cluster, object by object.
 
-    Parameters
-    ----------
-    connect
-        Makes a kubectl, with its limits of time and bytes, for one call.
+    ``connect`` makes a kubectl, with its limits of time and bytes, for one call. Whatever asks it
+    raises InputError if it fails.
     """
 
     def __init__(self, connect: Callable[[], Kubectl]) -> None:
@@ -59,27 +57,14 @@ class Cluster:
         """Read several workloads in one call: `find` returns each of them once, and then asks.
 
         A change of an older version is refused by the server, and tried anew.
-
-        Raises
-        ------
-        InputError
-            If kubectl fails.
         """
         if len(keys) > 1:
-            namespaces = {key.partition("/")[0] for key in keys}
-            of_one = next(iter(namespaces)) if len(namespaces) == 1 else None
-            wanted = frozenset(keys)
-            listed = self.workloads(of_one)
+            wanted, namespaces = {*keys}, {key.partition("/")[0] for key in keys}
+            listed = self.workloads(namespaces.pop() if len(namespaces) == 1 else None)
             self._at_hand = {one.key: one for one in listed if one.key in wanted}
 
     def find(self, resource: str, key: str) -> LiveObject | None:
-        """Return an object as it is now, or ``None`` if the cluster does not have it.
-
-        Raises
-        ------
-        InputError
-            If kubectl fails.
-        """
+        """Return an object as it is now, or ``None`` if the cluster does not have it."""
         if resource == WORKLOADS and key in self._at_hand:
             return self._at_hand.pop(key)
         namespace, _, name = key.partition("/")
@@ -96,8 +81,6 @@ class Cluster:
         ------
         Surprise
             If the cluster does not have it.
-        InputError
-            If kubectl fails.
         """
         found = self.find(resource, key)
         if found is None:
@@ -105,13 +88,7 @@ class Cluster:
         return found
 
     def workloads(self, namespace: str | None = None) -> Iterator[LiveObject]:
-        """List all workloads as they are now, or those of a namespace.
-
-        Raises
-        ------
-        InputError
-            If kubectl fails.
-        """
+        """List all workloads as they are now, or those of a namespace."""
         where = f"--namespace={namespace}" if namespace else "--all-namespaces"
         words = ("get", WORKLOADS, where, "--output=json")
         items = _object(self._connect().call(*words), words).get("items")
@@ -128,7 +105,7 @@ class Cluster:
         if answer.code == 0:
             return ""
         if is_forbidden(answer):
-            raise _failure(answer, call.words, f"an administrator grants it: {CLUSTER_ROLE}")
+            raise _failure(answer, call.words)
         return last_words(answer.stderr) or f"exit code {answer.code}"
 
 
@@ -195,8 +172,7 @@ def _patch(resource: str, key: str, options: Sequence[str], change: object) -> t
 
 def _object(answer: Answer, words: Sequence[str]) -> dict[str, Any]:
     if answer.code != 0:
-        hint = f"an administrator grants it: {CLUSTER_ROLE}" if is_forbidden(answer) else ""
-        raise _failure(answer, words, hint)
+        raise _failure(answer, words)
     where = shlex.join((PROGRAM, *words[:3]))
     values = list(parse_json(answer.output, where))
     if len(values) != 1 or not isinstance(values[0], dict):
@@ -204,6 +180,7 @@ def _object(answer: Answer, words: Sequence[str]) -> dict[str, Any]:
     return values[0]
 
 
-def _failure(answer: Answer, words: Sequence[str], hint: str) -> InputError:
+def _failure(answer: Answer, words: Sequence[str]) -> InputError:
+    hint = f"an administrator grants it: {CLUSTER_ROLE}" if is_forbidden(answer) else ""
     said = last_words(answer.stderr) or f"ended with exit code {answer.code}"
     return InputError(shlex.join((PROGRAM, *words[:3])), f"failed: {said}", hint=hint)

@@ -54,16 +54,9 @@ class Dumped(Cluster):
 
 
 def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
-    """Return a plan with the commands that carry it out, or why there are none.
+    """Return a plan for a state with the commands that carry it out, or why there are none.
 
-    Parameters
-    ----------
-    state
-        What it was planned for.
-    plan
-        The plan.
-    options
-        The options of kubectl that say which cluster it is.
+    ``options`` are those of kubectl that say which cluster it is.
     """
     reason = cannot_be_applied(plan, "eviction") or (SAME if is_what_kueue_does(plan) else "")
     found = Commands(reason=reason)

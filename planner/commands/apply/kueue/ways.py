@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from planner.commands.apply.kueue.cluster import Call, Cluster, Surprise, annotate, evict
 from planner.commands.apply.record import Way
@@ -18,15 +18,14 @@ BOOSTED: Final = "preemption-planner.io/boosted-for"
 """The annotation of a workload whose boost is for a plan: which, and what the boost was before."""
 
 
-class Treatment(Protocol):
-    """One way to have a plan carried out: what is done to each of some workloads."""
+class Treatment:
+    """One way to have a plan carried out: what is done to each of some workloads.
+
+    ``keys`` are those that are changed, as namespace/name, in order.
+    """
 
     way: Way
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Those that are changed, as namespace/name, in order."""
-        ...
+    keys: tuple[str, ...]
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that changes a workload, or ``None`` if it is as it should be already.
@@ -36,29 +35,29 @@ class Treatment(Protocol):
         Surprise
             If it is no longer what it was when the plan was made.
         """
+        raise NotImplementedError
 
     def restore(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that takes the change back once the preemptor is in, if one does."""
+        del cluster, key
+        return None
 
 
-class Evictions:
+class Evictions(Treatment):
     """Every victim is said to be evicted, for the preemptor's sake, while nobody else may preempt.
 
-    Kueue takes such workloads first and counts what they free; the controller of its kind stops
-    the job and queues it again (docs/design/applying.md §3).
+    But not of those that are being evicted anyway. Kueue takes such workloads first and counts what
+    they free; the controller of its kind stops the job and queues it again, and Kueue itself takes
+    the condition back when it admits the victim again (docs/design/applying.md §3).
     """
 
     way: Way = "eviction"
 
     def __init__(self, plan: Plan, clock: Callable[[], datetime]) -> None:
         self._queues = {one.workload: one.cluster_queue for one in plan.victims if not one.evicted}
+        self.keys = tuple(self._queues)
         self._message = f"Evicted to make room for {plan.preemptor}, as planned"
         self._clock = clock
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The victims, but those that are being evicted anyway."""
-        return tuple(self._queues)
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that says that it is evicted."""
@@ -73,12 +72,8 @@ class Evictions:
             raise Surprise(f"{key} does not run in ClusterQueue {self._queues[key]} any more")
         return evict(found, self._message, self._clock())
 
-    def restore(self, cluster: Cluster, key: str) -> Call | None:  # noqa: ARG002 - Kueue does
-        """Return nothing: Kueue itself takes the condition back when it admits the victim again."""
-        return None
 
-
-class BoostedPriorities:
+class BoostedPriorities(Treatment):
     """The priorities change a little, so that Kueue's own algorithm chooses the planned victims.
 
     A boost stays until it is taken away, and counts in every later preemption: an annotation beside
@@ -89,12 +84,8 @@ class BoostedPriorities:
 
     def __init__(self, boosts: Iterable[WorkloadBoost], digest: str) -> None:
         self._boosts = {one.workload: str(one.boost) for one in boosts}
+        self.keys = tuple(self._boosts)
         self._digest = digest
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The workloads whose priority changes."""
-        return tuple(self._boosts)
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that sets the boost, and notes what it was before."""
