@@ -55,15 +55,9 @@ class _Call:
 class Kubectl:
     """kubectl, found on PATH, with the cluster it asks and what all its calls may take together.
 
-    Parameters
-    ----------
-    **options
-        Handed on as options of kubectl, such as ``context`` and ``request_timeout``; without
-        them, or where they are ``None``, kubectl decides.
-    timeout_s
-        Seconds for all calls together, from now on; None for no limit.
-    max_bytes
-        Bytes that all calls may print together.
+    The ``options`` are handed on, such as ``context`` and ``request_timeout``; without them, or
+    where they are ``None``, kubectl decides. All calls together have ``timeout_s`` seconds from now
+    on, ``None`` for no limit, and may print ``max_bytes``.
 
     Raises
     ------

@@ -95,18 +95,11 @@ cluster refuses to tell, and is needed."""
 
 
 class Dump(Struct, frozen=True):
-    """The objects of a cluster.
+    """The objects of a cluster, trimmed, in the order in which they were read.
 
-    Attributes
-    ----------
-    objects
-        The trimmed objects, in the order in which they were read.
-    counts
-        How many there are of each resource type that was asked for and is there.
-    notes
-        What the cluster does not have, and what holds instead.
-    taken_at
-        When the last of them were read, by the clock of this machine.
+    ``counts`` says how many there are of each resource type that was asked for and is there,
+    ``notes`` what the cluster does not have, and what holds instead; ``taken_at`` is when the last
+    of them were read, by the clock of this machine.
     """
 
     objects: tuple[dict[str, Any], ...]
@@ -133,20 +126,11 @@ def take_dump(
 ) -> Dump:
     """Ask kubectl for all kinds of objects that the reader understands, phase by phase.
 
-    Parameters
-    ----------
-    kubectl
-        How to call it.
-    namespace
-        Where the pending workload is: LimitRanges and ResourceClaimTemplates are read there only.
-        Workloads and LocalQueues always are read in all namespaces, for quota is used in all of
-        them.
-    configuration
-        The ConfigMap of Kueue's Configuration, as NAMESPACE/NAME.
-    without
-        Names of resource types not to ask for, of `planner.kubectl.call.OPTIONAL`.
-    on_call
-        Told before each answer: the share of answers that are read, and what comes next.
+    The pending workload is in ``namespace``: LimitRanges and ResourceClaimTemplates are read there
+    only. Workloads and LocalQueues always are read in all namespaces, for quota is used in all of
+    them. ``configuration`` is the ConfigMap of Kueue's Configuration, as NAMESPACE/NAME, and
+    ``without`` names resource types not to ask for, of `OPTIONAL`. ``on_call`` is told before each
+    answer the share of answers that are read, and what comes next.
 
     Raises
     ------
@@ -167,7 +151,7 @@ def take_dump(
                 for each in wanted
                 if each.phase == phase and (not each.needed_by or each.needed_by in there)
             ]
-            with closing(kubectl.calls([_words(question) for question in asked])) as answers:
+            with closing(kubectl.calls([one.call for one in asked])) as answers:
                 for question in asked:
                     if on_call is not None:
                         on_call(len(replies) / len(wanted), question.resource.full_name)
@@ -196,11 +180,6 @@ def _question(resource: Resource, namespace: str | None, configuration: str) -> 
         where, name = configuration.split("/")
         return Question(resource, where, MANAGER if resource.name == "deployments" else name)
     return Question(resource, namespace if resource.of_preemptor else None)
-
-
-def _words(question: Question) -> list[str]:
-    place = option("namespace", question.namespace) or ["--all-namespaces"]
-    return [*question.words, *place, "--output=json"]
 
 
 def _reply(question: Question, answer: Answer) -> Reply:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from planner.errors import InputError
-from planner.kubectl.call import Answer, last_words
+from planner.kubectl.call import Answer, last_words, option
 from planner.reader.show import plain
 from planner.state.kueue_workload import API_GROUP, preemptor_uid
 
@@ -25,24 +25,13 @@ ROLE: Final = "preemption-planner"
 
 
 class Resource(NamedTuple):
-    """A resource type of the API server.
+    """A resource type of the API server, by its plural name and its API group, empty for the core.
 
-    Attributes
-    ----------
-    name
-        Its plural name.
-    group
-        Its API group; empty for the core group.
-    missing
-        What holds without it, in words; empty if there is no plan without it.
-    of_preemptor
-        Whether only those in the namespace of the pending workload matter.
-    single
-        Whether only one object is wanted, by its name.
-    forgone
-        Whether it is done without where the cluster refuses to tell.
-    needed_by
-        The resource type without which nobody looks at it; then it is not asked for.
+    ``missing`` is what holds without it, in words; empty if there is no plan without it.
+    ``of_preemptor`` says that only those in the namespace of the pending workload matter,
+    ``single`` that only one object is wanted, by its name, and ``forgone`` that it is done without
+    where the cluster refuses to tell. Without ``needed_by``, another type, nobody looks at it, and
+    it is not asked for.
     """
 
     name: str
@@ -83,8 +72,19 @@ class Question(NamedTuple):
         """The words after kubectl, without options."""
         return ["get", self.resource.full_name, *([self.name] if self.name else [])]
 
+    @property
+    def call(self) -> list[str]:
+        """The same with its options."""
+        place = option("namespace", self.namespace) or ["--all-namespaces"]
+        return [*self.words, *place, "--output=json"]
+
 
 PHASES: Final = 3
+_TEMPLATES: Final = "no template of claims is known"
+_RELEASE: Final = "the release of Kueue is told by other signs, or the newest rules are taken"
+_DEFAULTS: Final = (
+    "feature gates, fair sharing and resource settings of Kueue are at their defaults"
+)
 RESOURCES: Final = (
     Resource("workloads"),
     Resource("localqueues"),  # all: whoever waits for the same ClusterQueue may be before it
@@ -99,33 +99,15 @@ RESOURCES: Final = (
     Resource("limitranges", "", "pods have no default requests and limits", of_preemptor=True),
     Resource("poddisruptionbudgets", "policy", "no PodDisruptionBudget is looked at", forgone=True),
     Resource("deviceclasses", DEVICES, "no class of devices is known", forgone=True),
-    Resource(
-        "resourceclaimtemplates",
-        DEVICES,
-        "no template of claims is known",
-        of_preemptor=True,
-        forgone=True,
-    ),
+    Resource("resourceclaimtemplates", DEVICES, _TEMPLATES, of_preemptor=True, forgone=True),
     Resource("resourceslices", DEVICES, "no device is known", forgone=True),
     Resource("topologies", missing="pods are not placed on nodes", forgone=True),
     Resource("nodes", "", "no node is known", forgone=True, needed_by="topologies"),
     Resource("pods", "", "nodes hold placed pods only", forgone=True, needed_by="topologies"),
-    Resource(
-        "deployments",
-        "apps",
-        "the release of Kueue is told by other signs, or the newest rules are taken",
-        single=True,
-        forgone=True,
-    ),
-    Resource(
-        "configmaps",
-        "",
-        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
-        single=True,
-    ),
+    Resource("deployments", "apps", _RELEASE, single=True, forgone=True),
+    Resource("configmaps", "", _DEFAULTS, single=True),
 )
 """Everything that is asked for, in the order in which it stands in a dump."""
-
 WORKLOADS: Final = f"workloads.{API_GROUP}"
 COHORTS: Final = f"cohorts.{API_GROUP}"
 WATCHED: Final = (
@@ -135,7 +117,6 @@ WATCHED: Final = (
     f"resourceflavors.{API_GROUP}",
 )
 """What is watched where a cluster is: everything else is read anew once in a while."""
-
 OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)
 """Names of what a dump may do without."""
 

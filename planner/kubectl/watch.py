@@ -70,16 +70,10 @@ class _Stream:
 
 
 class Streams(Source):
-    """One stream for each of some resource types.
+    """One stream for each of some resource types: all their objects, in all namespaces.
 
-    Parameters
-    ----------
-    connect
-        Makes the kubectl of a stream.
-    resources
-        The full names of the types; all their objects, in all namespaces.
-    seconds
-        A clock that never jumps.
+    ``connect`` makes the kubectl of a stream, ``resources`` are the full names of the types, and
+    ``seconds`` is a clock that never jumps.
     """
 
     def __init__(
