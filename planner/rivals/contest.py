@@ -67,28 +67,22 @@ class Rivalry(Protocol):
         apart: Collection[int],
     ) -> Search:
         """Return the planner's search, ready for its levels; ``apart`` get classes of their own."""
-        ...
 
     def pools(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
         """Return the candidates who can be victims together: all, or those of one node each."""
-        ...
 
     def places(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
         """Return the candidates by what stands for a node: the node, or the queue without one."""
-        ...
 
     def own(self, planning: Any) -> BoolArray:  # noqa: ANN401
         """Return who is of the preemptor's own queue: (W,)."""
-        ...
 
     def below(self, planning: Any) -> BoolArray:  # noqa: ANN401
         """Return who has a lower priority than the preemptor: (W,)."""
-        ...
 
 
 _CLOSE: Final = 0.1
 """The last part of the time, in which nobody can tell who ended by himself."""
-
 RIVALRY: Final = Part[Rivalry]("rivals")
 
 
@@ -208,6 +202,11 @@ class Contest:
                 kept = rest
         return kept
 
-    def best(self, answers: Iterable[Sequence[int]]) -> Sequence[int] | None:
-        """Return the best of some answers by the objective, the first of equals."""
-        return min(answers, key=self.values, default=None)
+    def best_of_pools(self, choose: Callable[[list[int]], list[int] | None]) -> Found:
+        """Choose in each pool, if that can be, and give back who is not needed.
+
+        The best answer by the objective counts, the first of equals.
+        """
+        chosen = (choose(pool) for pool in self.pools())
+        answers = [self.give_back(one) for one in chosen if one is not None]
+        return Found(min(answers, key=self.values, default=None))

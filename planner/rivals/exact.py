@@ -30,7 +30,6 @@ from planner.solver.start import solve
 
 MOST_CUTS: Final = 100
 """Answers that are refused, cut off one by one, before an engine is given up."""
-
 _NEARLY: Final = 1e-6
 """What a value of a linear program may be above a whole number and still count as it."""
 
@@ -50,10 +49,9 @@ class Stated:
     """The exact model of a contest, a class for each candidate."""
 
     def __init__(self, contest: Contest) -> None:
-        everybody = range(len(contest.planning.keys))
-        self.search = contest.part.prepare(
-            contest.planning, contest.profile, contest.deadline, everybody
-        )
+        planning, everybody = contest.planning, range(len(contest.planning.keys))
+        part, profile, deadline = contest.part, contest.profile, contest.deadline
+        self.search = part.prepare(planning, profile, deadline, everybody)
         self.formulation, self.take = self.search.state(self.search.active)
         self.builder: Builder = self.formulation.builder
 
@@ -137,12 +135,11 @@ def rounding(contest: Contest) -> Found:
         stated.builder.add(objective <= int(-(-(least - _NEARLY) // 1)))
     first = stated.search.classes.first  # the candidate of each class
     share = {int(first[k]): point[index] for k, index in stated.take.items() if point}
-    answers = []
-    for pool in contest.pools():
-        chosen = contest.add_until_legal(sorted(pool, key=lambda p: -share.get(p, 0.0)))
-        if chosen is not None:
-            answers.append(contest.give_back(chosen))
-    return Found(contest.best(answers))
+
+    def by_share(pool: list[int]) -> list[int] | None:
+        return contest.add_until_legal(sorted(pool, key=lambda p: -share.get(p, 0.0)))
+
+    return contest.best_of_pools(by_share)
 
 
 Change = Callable[[Search], Search]
@@ -205,26 +202,21 @@ def _without_bounds(search: Search) -> Search:
     return search
 
 
-def _as_it_is(search: Search) -> Search:
-    return search
-
-
-def by_search(change: Change, *, classes: bool = True) -> Callable[[Contest], Found]:
+def by_search(change: Change | None = None, *, classes: bool = True) -> Callable[[Contest], Found]:
     """Return the rival that searches as the planner does, with a change.
 
     Without ``classes`` each candidate is one of its own.
     """
 
     def answer(contest: Contest) -> Found:
-        apart: Collection[int] = () if classes else range(len(contest.planning.keys))
-        search = change(
-            contest.part.prepare(contest.planning, contest.profile, contest.deadline, apart)
-        )
-        found = solve_levels(search, contest.profile.levels)
-        chosen = None if search.incumbent is None else list(search.classes.take(search.incumbent))
-        if found.outcome == "infeasible":
-            chosen = None
-        return Found(chosen, found.outcome in {"optimal", "infeasible"})
+        planning, profile = contest.planning, contest.profile
+        apart: Collection[int] = () if classes else range(len(planning.keys))
+        search = contest.part.prepare(planning, profile, contest.deadline, apart)
+        search = search if change is None else change(search)
+        outcome = solve_levels(search, profile.levels).outcome
+        counts = None if outcome == "infeasible" else search.incumbent
+        chosen = None if counts is None else list(search.classes.take(counts))
+        return Found(chosen, outcome in {"optimal", "infeasible"})
 
     return answer
 
@@ -238,8 +230,8 @@ def certified(contest: Contest) -> Found:
 
 
 SEARCHES: Final[Mapping[str, Callable[[Contest], Found]]] = {
-    "search": by_search(_as_it_is),
-    "search-classes": by_search(_as_it_is, classes=False),
+    "search": by_search(),
+    "search-classes": by_search(classes=False),
     "search-relaxation": by_search(_without_bounds),
     "search-fixing": by_search(partial(changed, WithoutFixing)),
     "search-hints": by_search(partial(changed, WithoutHints)),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
@@ -29,12 +30,7 @@ def smallest(contest: Contest) -> Found:
     Sufficient is who holds all that is still missing. In the end whoever is not needed is spared.
     Of several nodes the best by the objective counts.
     """
-    answers = []
-    for pool in contest.pools():
-        found = _by_size(contest, pool)
-        if found is not None:
-            answers.append(contest.give_back(found))
-    return Found(contest.best(answers))
+    return contest.best_of_pools(partial(_by_size, contest))
 
 
 def _by_size(contest: Contest, pool: Sequence[int]) -> list[int] | None:

@@ -42,11 +42,11 @@ _KUBERNETES: Final = (
 )
 _VOLCANO: Final = "https://github.com/volcano-sh/volcano/tree/master/pkg/scheduler/actions"
 _ORTOOLS: Final = "https://developers.google.com/optimization/"
+_ENGINE: Final = "docs/explanation/engine.md"
 _PROOF: Final = "docs/explanation/proof.md"
 _HART: Final = "Hart and Shogan 1987"
 _AARTS: Final = "Aarts and Lenstra 1997"
 _RAGHAVAN: Final = "Raghavan and Thompson 1987"
-
 ALL: Final = (
     Rival("greedy", "rule", "the scheduler's own", "exact replay", greedy, counts=False),
     Rival("smallest", "rule", "the smallest sufficient victim", "folklore", smallest),
@@ -59,15 +59,8 @@ ALL: Final = (
     Rival("scip", "engine", "SCIP by MathOpt", f"{_ORTOOLS}math_opt", by_engine(scip)),
     Rival("highs", "engine", "HiGHS by MathOpt", f"{_ORTOOLS}math_opt", by_engine(highs)),
     *(
-        Rival(
-            name,
-            "planner",
-            f"the planner's search without {part}" if part else "the planner's search",
-            "docs/explanation/engine.md",
-            answer,
-        )
+        Rival(name, "planner", f"the planner's {name.replace('-', ' without ')}", _ENGINE, answer)
         for name, answer in SEARCHES.items()
-        for part in [name.partition("-")[2]]
     ),
     Rival("certified", "planner", "planner solve, with trees", _PROOF, certified, certifies=True),
 )
