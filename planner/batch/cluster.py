@@ -30,7 +30,6 @@ from planner.stage import going_on
 
 WAIT_S: Final = 300.0
 """Seconds that a cluster may be without a scheduler or without workers, unless said."""
-
 Notice = Callable[[str], None]
 
 
@@ -105,13 +104,10 @@ class Patience:
 
 CONNECT_S: Final = 10.0
 """Seconds in which a scheduler must answer; then it is asked again, or given up."""
-
 LOOK_S: Final = 1.0
 """Seconds between two looks at a cluster that nothing is heard of."""
-
 _ANSWER_S: Final = 10.0
 """Seconds in which a scheduler must say who its workers are."""
-
 _CLOSE_S: Final = 5.0
 
 
@@ -124,8 +120,8 @@ class LostError(Exception):
     """The connection is no more; what was given over it must be given again."""
 
 
-def _silent(patience: Patience) -> LostError:
-    patience.absent("the Dask scheduler does not answer")
+def _lost(patience: Patience, why: str = "the Dask scheduler does not answer") -> LostError:
+    patience.absent(why)
     return LostError()
 
 
@@ -165,11 +161,11 @@ def threads(client: Client, patience: Patience) -> int:
         If there has been nobody for too long.
     """
     if client.status != "running":  # it connects anew, with a patience of its own
-        raise _silent(patience)
+        raise _lost(patience)
     try:
         workers = client.nthreads(callback_timeout=patience.left(_ANSWER_S))
     except (OSError, RuntimeError):  # the second: the client has given up and closed itself
-        raise _silent(patience) from None
+        raise _lost(patience) from None
     if not workers:
         patience.absent("no Dask worker is connected")
     return sum(workers.values())
@@ -180,10 +176,8 @@ def check_workers(client: Client, limits: Limits, patience: Patience) -> None:
 
     Raises
     ------
-    InputError
-        If a worker has another planner, or none.
-    UnsupportedError
-        If memory is limited and a worker's system does not show it.
+    InputError, UnsupportedError
+        As `connected` does.
     LostError, NobodyWorksError
         As `threads` does.
     """
@@ -192,7 +186,7 @@ def check_workers(client: Client, limits: Limits, patience: Patience) -> None:
             try:
                 answers = client.run(facts_here, on_error="return")
             except (OSError, RuntimeError):
-                raise _silent(patience) from None
+                raise _lost(patience) from None
             # A worker that died meanwhile is not asked for.
             there = {name: one for name, one in answers.items() if not isinstance(one, OSError)}
             for worker, answer in there.items():
@@ -219,15 +213,13 @@ def check_address(address: str) -> None:
     InputError
         If it is not.
     """
-    try:
+    usable = None
+    with suppress(ValueError):  # the port is not a number
         parts = urlsplit(address)
         usable = parts.scheme in {"tcp", "tls"} and parts.hostname and parts.port
-    except ValueError:  # the port is not a number
-        usable = False
     if not usable:
-        raise InputError(
-            f"--cluster {address}", "is not an address", "tcp://HOST:PORT or tls://HOST:PORT"
-        )
+        expected = "tcp://HOST:PORT or tls://HOST:PORT"
+        raise InputError(f"--cluster {address}", "is not an address", expected)
 
 
 @contextmanager
@@ -308,10 +300,8 @@ def _check_worker(where: str, worker: str, answer: object, limits: Limits) -> No
 
 AHEAD: Final = 4
 """Tasks given to the cluster for each thread of its workers."""
-
 _REVIEW_S: Final = 5.0
 """Seconds after which workers that came or went are noticed, while rows come in."""
-
 _here = threading.local()
 
 
@@ -472,8 +462,7 @@ class _Call:
             raise InputError(self._patience.where, found)
 
     def _lost(self) -> LostError:
-        self._patience.absent("the connection to the Dask scheduler is lost")
-        return LostError()
+        return _lost(self._patience, "the connection to the Dask scheduler is lost")
 
 
 def attempt_here(work: bytes, limits: Limits, key: str, payload: object) -> Attempt:

@@ -31,7 +31,6 @@ from planner.stage import begin, going_on
 Outcome = Literal["done", "failed", "timeout", "out-of-memory", "killed"]
 """done: the work returned. failed: it raised. timeout, out-of-memory: it went over a limit.
 killed: the process that worked on it died, and died again when the task was tried anew."""
-
 Work = Callable[[Any], Mapping[str, Any]]
 """From a task's payload to a JSON object. Other processes and machines load it by its name: a
 function of an importable module, or a functools.partial of one. What it returns must depend on
@@ -41,16 +40,11 @@ the payload alone, and holds no times, or two runs would not give the same file.
 class Task(Struct, frozen=True):
     """One state to work on.
 
-    Parameters
-    ----------
-    key
-        Its name, unique in the run and the same in every run, such as ``dir/a.jsonl.gz:17``.
-    payload
-        What the work gets; anything that can be pickled. Another machine has no files of this
-        one, so it should be the bytes of the state themselves.
-    digest
-        What the payload was made of, as a digest. It stands in the row: a run that goes on asks
-        again where it is another one. Empty where nothing but the key can change.
+    ``key`` is its name, unique in the run and the same in every run, such as
+    ``dir/a.jsonl.gz:17``. ``payload`` is what the work gets, anything that can be pickled: another
+    machine has no files of this one, so it should be the bytes of the state themselves. ``digest``
+    is that of what the payload was made of. It stands in the row: a run that goes on asks again
+    where it is another one. It is empty where nothing but the key can change.
     """
 
     key: str
@@ -61,15 +55,11 @@ class Task(Struct, frozen=True):
 class Limits(Struct, frozen=True):
     """What one task may use; ``None`` for no limit.
 
-    Parameters
-    ----------
-    seconds
-        Wall-clock seconds, not counting the start of a process. Given to a process that does
-        not watch the clock itself, so it should be more than the solver's own time limit.
-    memory_bytes
-        Resident memory of the process that works on the task, Python and the solver included
-        (some 150 MB before it starts). Linux only. Looked at every 0.05 s: it is a bound on
-        what a task keeps, not on what it takes for a moment.
+    ``seconds`` are those of the clock on the wall, not counting the start of a process. It does not
+    watch them itself, so they should be more than the solver's own time limit. ``memory_bytes`` is
+    the resident memory of the process that works on the task, Python and the solver included (some
+    150 MB before it starts), on Linux only. Looked at every 0.05 s, it is a bound on what a task
+    keeps, not on what it takes for a moment.
     """
 
     seconds: float | None = None
@@ -145,17 +135,9 @@ serve(*map(int, sys.argv[1:3]))
 """
 
 # One core per process: the solver takes one, and so must the numeric libraries.
-_ONE_THREAD: Final = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "BLIS_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-    ),
-    "1",
-)
+_ONE_THREAD: Final = {"VECLIB_MAXIMUM_THREADS": "1"} | {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR")
+}
 _STANDARD_ERROR: Final = 2
 _ORPHAN_LOOKS_S: Final = 0.2
 _IDLE_S: Final = 60.0
@@ -169,12 +151,7 @@ def can_measure_memory() -> bool:
 def serve(number: int, parent: int) -> None:
     """Work on what comes until the parent is gone, or has had nothing to do for a minute.
 
-    Parameters
-    ----------
-    number
-        The open file that is the connection to it.
-    parent
-        The number of its process.
+    ``number`` is that of the open file that is the connection to it, ``parent`` of its process.
     """
 
     def leave_with_parent() -> None:
@@ -199,10 +176,8 @@ def serve(number: int, parent: int) -> None:
 
 TRIES: Final = 3
 """Processes that a task may take with it before it counts as their killer."""
-
 TICK_S: Final = 0.05
 """Seconds between two looks at limits."""
-
 SIGN_S: Final = 1.0
 """Seconds after which it is said that the work goes on."""
 
@@ -221,9 +196,8 @@ class Pool:
 
     def __init__(self, work: bytes, jobs: int, limits: Limits) -> None:
         if limits.memory_bytes is not None and not can_measure_memory():
-            raise UnsupportedError(
-                "memory limit", "this system does not show the memory of a process", "Linux"
-            )
+            found = "this system does not show the memory of a process"
+            raise UnsupportedError("memory limit", found, "Linux")
         self._work, self._jobs, self._limits = work, jobs, limits
         self._next_look = 0.0
         self._slots: list[_Slot] = []
