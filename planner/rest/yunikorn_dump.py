@@ -49,7 +49,6 @@ OPEN: Final = (
     "`kubectl port-forward -n yunikorn service/yunikorn-service 9080:9080` lets "
     "http://localhost:9080 reach the core"
 )
-
 _LISTS: Final[Mapping[str, type[BaseModel]]] = {
     "partitions": DumpedPartition,
     "queues": DumpedQueue,
@@ -63,7 +62,6 @@ _SHIM: Final[Mapping[str, type[BaseModel]]] = {
     "priorityClasses": PodPriorityClass,
 }
 """What the shim's cache says, flat: of a pod what its ``spec`` says."""
-
 Json = dict[str, Any]
 
 
@@ -158,7 +156,6 @@ def _object(reply: Reply, where: str) -> Json:
 
 
 def _parsed(reply: Reply, where: str) -> object:
-    """Return the JSON of an answer."""
     if reply.status != HTTPStatus.OK:
         # In the service's own words where it has some.
         try:

@@ -27,12 +27,10 @@ FOUNDED: Final = datetime(2026, 5, 1, 8, 0, tzinfo=UTC)
 """When queues were made; who runs has begun in the minutes after that."""
 ASKED: Final = FOUNDED + timedelta(days=1)
 """When the preemptor was submitted."""
-
 NAMESPACE: Final = "bench"
 FLAVOR: Final = "default"
 GPU: Final = "nvidia.com/gpu"
 HIGH: Final = 100
-
 Amounts = Mapping[str, int]
 
 
@@ -51,12 +49,7 @@ def crowd(small: int) -> Object:
 def same_size_sum(count: int, most: int, seed: int) -> Object:
     """Theorem 1: half of some numbers add up to a given sum; each is a workload of two resources.
 
-    Parameters
-    ----------
-    count, most
-        How many numbers are drawn, from 1 to ``most``.
-    seed
-        What is drawn.
+    ``count`` numbers are drawn from 1 to ``most``; ``seed`` says which.
     """
     numbers, chosen = _drawn(count, most, seed)
     whole = max(numbers) + 1
@@ -78,14 +71,8 @@ def same_size_sum(count: int, most: int, seed: int) -> Object:
 def last_victim(count: int, most: int, seed: int, beyond: int = 0) -> Object:
     """Theorem 3: a legal set exists iff some of the numbers add up to a given sum.
 
-    Parameters
-    ----------
-    count, most
-        How many numbers are drawn, from 1 to ``most``; they are doubled.
-    seed
-        What is drawn.
-    beyond
-        What is asked for beyond the sum of some: 0, or 1 for a sum that there is not.
+    They are drawn as in `same_size_sum`, and doubled. ``beyond`` is what is asked for beyond the
+    sum of some: 0, or 1 for a sum that there is not.
     """
     drawn, chosen = _drawn(count, most, seed)
     numbers = [2 * one for one in drawn]

@@ -70,9 +70,8 @@ def answer(heat: Heat) -> Mapping[str, Any]:
         began = time.process_time()
         planning = begun(case, state, certify=rival.certifies)
         prepared = round(time.process_time() - began, _DIGITS)
-        contest = Contest(
-            planning, planning.set_objective(find_profile(optimum.objective)), heat.effort, seed
-        )
+        profile = planning.set_objective(find_profile(optimum.objective))
+        contest = Contest(planning, profile, heat.effort, seed)
         if found is None or rival.counts:
             began = time.process_time()
             found = Found(None)
@@ -137,11 +136,6 @@ def _compared(
 
     ``broken`` are the laws it breaks, ``None`` of no plan. A gap below 0 would be a better answer
     than the optimum: the record would be wrong.
-
-    Raises
-    ------
-    InputError
-        If the record is one of another objective.
     """
     if broken is None:
         return found.proved and optimum.status == "infeasible", None, None
@@ -159,7 +153,6 @@ def _compared(
 QUICK: Final = Effort(judgements=200, work=1.0, nodes=500, seconds=10.0)
 FULL: Final = Effort(judgements=1000, work=5.0, nodes=5000, seconds=60.0)
 """What a rival may spend, in the quick run and in the full one."""
-
 PACKAGES: Final = ("preemption-planner", "ortools", "numpy", "pydantic")
 CPU_INFO: Final = Path("/proc/cpuinfo")
 
@@ -172,18 +165,10 @@ def bench(
     rivals: Sequence[str] = (),
     cases: Sequence[str] = (),
 ) -> Bench:
-    """Let rivals answer for the cases of a suite.
+    """Let rivals answer for the cases of a suite, which is in the file at ``path``.
 
-    Parameters
-    ----------
-    path
-        The file of the suite.
-    settings
-        How the batch is run.
-    quick
-        Only the cases of the quick run, with less effort.
-    rivals, cases
-        Names of those that take part; all where none is named.
+    ``settings`` say how the batch is run; ``quick`` takes only the cases of the quick run, with
+    less effort. Where ``rivals`` or ``cases`` are named, only those take part.
 
     Raises
     ------
@@ -239,13 +224,7 @@ def bench(
 
 
 def _named(what: str, wanted: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
-    """Yield the names that are wanted, in the order of those that are known.
-
-    Raises
-    ------
-    SchemaError
-        If one is not known.
-    """
+    """Yield the names that are wanted, in the order of those that are known."""
     for name in wanted:
         if name not in known:
             raise SchemaError(what, f'there is no {what} "{name}"', ", ".join(known))

@@ -28,13 +28,10 @@ from planner.solver.start import AnyPlanning, Given, pending_workloads, solve, s
 from planner.state import AnyState
 
 RecordT = TypeVar("RecordT", bound=Record)
-
 FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
 """States of a scheduler that a theorem says are hard, by the name of their family."""
-
 SMALL: Final = 50
 MEDIUM: Final = 500
-
 PATIENCE_S: Final = 180.0
 """For one optimum: where no proof tree closes by then, two engines may have agreed."""
 

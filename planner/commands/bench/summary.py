@@ -58,10 +58,9 @@ def profiles(rows: Sequence[Row]) -> Iterator[Profile]:
     for rival in dict.fromkeys(row.rival for row in rows):
         solved = [row for row in rows if row.rival == rival and row.optimal]
         times = [_seconds(row) / least[row.case, row.objective] for row in solved]
-        shares = (sum(time <= factor for time in times) / len(questions) for factor in FACTORS)
-        yield Profile(
-            rival=rival, factors=FACTORS, shares=tuple(round(share, _DIGITS) for share in shares)
-        )
+        within = (sum(time <= factor for time in times) / len(questions) for factor in FACTORS)
+        shares = tuple(round(share, _DIGITS) for share in within)
+        yield Profile(rival=rival, factors=FACTORS, shares=shares)
 
 
 def _seconds(row: Row) -> float:

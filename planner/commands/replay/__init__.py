@@ -27,7 +27,6 @@ from planner.scheduler import Part
 from planner.state import AnyState
 
 __all__ = ["Comparison", "FileComparison", "ReplayReport", "replay", "replay_line", "summarise"]
-
 Replayer = Callable[[Mapping[str, Any], str], Comparison | None]
 """Decides a recorded line, found at a place, anew; ``None`` if it is another scheduler's."""
 REPLAYER: Final = Part[Replayer]("replay")

@@ -22,9 +22,7 @@ from planner.state import AnyState
 
 MAX_LINE: Final = 128 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
-
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-
 Watch = Callable[[float], None]
 
 
@@ -105,7 +103,6 @@ def read_lines(
 Outcome = Literal["equal", "different", "skipped", "uncovered"]
 Answer = dict[str, Any]
 """An answer in the form in which it is recorded."""
-
 MAX_ORDERS: Final = 1000
 """How many orders are tried of what has no order in the real scheduler."""
 

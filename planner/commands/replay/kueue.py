@@ -99,19 +99,16 @@ def _cycle(cycle: Cycle) -> Answer:
     What has no order in the scheduler stands by name: the inadmissible, the evicted, who waits.
     """
     snapshot = cycle.snapshot
+    turned_down = ({**_entry(one, snapshot), "message": one.message} for one in cycle.inadmissible)
+    admitted = (one.preemptor.key for one in cycle.entries if one.outcome == "admitted")
+    not_queued = ({"workload": key, "message": why} for key, why in cycle.not_queued.items())
     answer: Answer = {
         "entries": [_entry(entry, snapshot) for entry in cycle.entries],
-        "inadmissible": _by_workload(
-            {**_entry(entry, snapshot), "message": entry.message} for entry in cycle.inadmissible
-        ),
+        "inadmissible": _by_workload(turned_down),
         "evicted": _by_workload(_target(target, snapshot) for target in cycle.evicted),
         "finished": sorted(one.key for one in cycle.finished),
-        "admitted": sorted(
-            entry.preemptor.key for entry in cycle.entries if entry.outcome == "admitted"
-        ),
-        "notQueued": _by_workload(
-            {"workload": key, "message": message} for key, message in cycle.not_queued.items()
-        ),
+        "admitted": sorted(admitted),
+        "notQueued": _by_workload(not_queued),
         "inactiveClusterQueues": sorted(snapshot.inactive),
         "blocked": cycle.blocked,
     }

@@ -35,7 +35,6 @@ from planner.state.yunikorn import FlowOptions, YuniKornState
 
 Line = Mapping[str, Any]
 Ties = Mapping[str, int]
-
 _STATELESS: Final = ("arith", "arith-chain", "quota")
 
 
