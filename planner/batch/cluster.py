@@ -205,23 +205,6 @@ def facts_here() -> tuple[dict[str, str], bool]:
     return versions, can_measure_memory()
 
 
-def check_address(address: str) -> None:
-    """Refuse what is no address of a scheduler.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
-    usable = None
-    with suppress(ValueError):  # the port is not a number
-        parts = urlsplit(address)
-        usable = parts.scheme in {"tcp", "tls"} and parts.hostname and parts.port
-    if not usable:
-        expected = "tcp://HOST:PORT or tls://HOST:PORT"
-        raise InputError(f"--cluster {address}", "is not an address", expected)
-
-
 @contextmanager
 def _only_our_words(where: str) -> Iterator[None]:
     """Keep Dask from writing tracebacks about connections that are told in our own words."""
@@ -318,10 +301,18 @@ def on_cluster(
 
     Raises
     ------
-    InputError, UnsupportedError, NobodyWorksError
-        As `check_address` and `connected` do.
+    InputError
+        If the address is not one, and as `connected` does.
+    UnsupportedError, NobodyWorksError
+        As `connected` does.
     """
-    check_address(patience.address)
+    usable = None
+    with suppress(ValueError):  # the port is not a number
+        parts = urlsplit(patience.address)
+        usable = parts.scheme in {"tcp", "tls"} and parts.hostname and parts.port
+    if not usable:
+        expected = "tcp://HOST:PORT or tls://HOST:PORT"
+        raise InputError(patience.where, "is not an address", expected)
     with closing(_Call(work, limits, patience)) as call:
         suspects: list[Task] = []
         for task, found in call.all(tasks):

@@ -185,7 +185,12 @@ def _question(resource: Resource, namespace: str | None, configuration: str) -> 
 def _reply(question: Question, answer: Answer) -> Reply:
     resource, where = question.resource, " ".join((PROGRAM, *question.words))
     if answer.code == 0:
-        return _objects(answer, where)
+        documents = list(parse_json(answer.output, where))
+        if len(documents) != 1:
+            found = f"printed {len(documents)} documents" if documents else "printed nothing"
+            raise ParseError(where, found, EXPECTED)
+        items = items_of(Document(where, documents[0], used_up=True))
+        return [trim(item.value) for item in items]
     if resource.missing and is_missing(answer):
         what, another = resource.full_name, ""
         if resource.name == "deployments":
@@ -199,11 +204,3 @@ def _reply(question: Question, answer: Answer) -> Reply:
             return f"{resource.full_name} may not be listed: {resource.missing}"
         return Refused(question, where, answer)
     raise refusal(question, where, answer)
-
-
-def _objects(answer: Answer, where: str) -> list[dict[str, Any]]:
-    documents = list(parse_json(answer.output, where))
-    if len(documents) != 1:
-        found = "printed nothing" if not documents else f"printed {len(documents)} documents"
-        raise ParseError(where, found, EXPECTED)
-    return [trim(item.value) for item in items_of(Document(where, documents[0], used_up=True))]

@@ -62,18 +62,12 @@ def cp_sat(contest: Contest, builder: Builder, objective: Linear) -> Said:
     return Said(run.solution, run.settled)
 
 
-def _mip(kind: Kind) -> Engine:
-    def asked(contest: Contest, builder: Builder, objective: Linear) -> Said:
-        builder.minimize(objective)
-        seconds, nodes = contest.deadline.left(), contest.effort.nodes
-        answer = ask(translate(builder.proto), kind, seconds, nodes)
-        return Said(answer.point, answer.best or answer.infeasible)
-
-    return asked
-
-
-scip: Final = _mip("SCIP")
-highs: Final = _mip("HiGHS")
+def mip(kind: Kind, contest: Contest, builder: Builder, objective: Linear) -> Said:
+    """Ask SCIP or HiGHS."""
+    builder.minimize(objective)
+    seconds, nodes = contest.deadline.left(), contest.effort.nodes
+    answer = ask(translate(builder.proto), kind, seconds, nodes)
+    return Said(answer.point, answer.best or answer.infeasible)
 
 
 def by_engine(engine: Engine) -> Callable[[Contest], Found]:

@@ -36,7 +36,7 @@ from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
 from planner.plan.record import SCHEMA_VERSION
 from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of
-from planner.rivals.table import RIVALS, Rival
+from planner.rivals.table import RIVALS
 
 _DIGITS: Final = 6
 
@@ -84,18 +84,14 @@ def answer(heat: Heat) -> Mapping[str, Any]:
                 "seed": contest.seed or "",
             }
         spent |= {"scheduler": state.scheduler, "prepare_seconds": prepared}
-        rows.append(_row(case, rival, optimum, contest, found, spent))
+        rows.append(_row(heat, optimum, contest, found, spent))
     return Answers(rows=tuple(rows)).model_dump(mode="json", by_alias=True)
 
 
-def _row(  # noqa: PLR0913, PLR0917 - all that a row tells of
-    case: Case,
-    rival: Rival,
-    optimum: Optimum,
-    contest: Contest,
-    found: Found,
-    spent: Mapping[str, Any],
+def _row(
+    heat: Heat, optimum: Optimum, contest: Contest, found: Found, spent: Mapping[str, Any]
 ) -> Row:
+    case, rival = heat.case, RIVALS[heat.rival]
     values: dict[str, int] = {}
     broken: Sequence[str] | None = None
     chosen, planning = found.chosen, contest.planning
@@ -178,8 +174,8 @@ def bench(
     suite = read_suite(path)
     known = {one.name: one for one in suite.cases}
     taking_part = [RIVALS[name] for name in _named("rival", rivals, RIVALS)]
-    chosen = [known[name] for name in _named("case", cases, known)]
-    chosen = [case for case in chosen if case.quick or not quick]
+    named = (known[name] for name in _named("case", cases, known))
+    chosen = [case for case in named if case.quick or not quick]
     effort = QUICK if quick else FULL
     manifest = Manifest(
         suite=suite.name,

@@ -22,7 +22,6 @@ from planner.state import AnyState
 
 MAX_LINE: Final = 128 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
-_GZIP_MAGIC: Final = b"\x1f\x8b"
 Watch = Callable[[float], None]
 
 
@@ -82,7 +81,7 @@ def read_lines(
     try:
         with (
             Path(path).open("rb") as raw,
-            gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(_GZIP_MAGIC) else raw as stream,
+            gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(b"\x1f\x8b") else raw as stream,
         ):
             size = max(1, Path(path).stat().st_size)
             while text := stream.readline(longest + 1):

@@ -63,10 +63,9 @@ def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
     if not reason:
         run = Carrying(plan, Evictions(plan, lambda: plan.now), Dumped(state, options))
         try:
-            calls = run.calls()
+            each = ((one.title, run.cluster.command(one)) for one in run.calls())
+            steps = tuple(Command(title=title, command=command) for title, command in each)
+            found = Commands(steps=steps, notes=tuple(remarks(plan, "eviction")))
         except Surprise as surprise:
             found = Commands(reason=str(surprise))
-        else:
-            steps = [Command(title=one.title, command=run.cluster.command(one)) for one in calls]
-            found = Commands(steps=tuple(steps), notes=tuple(remarks(plan, "eviction")))
     return plan.model_copy(update={"commands": found})

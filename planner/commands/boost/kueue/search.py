@@ -147,7 +147,8 @@ def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | N
     own, below = workload.queue == context.queue, preemptor.priority - 1
     rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort
     newer = rule == "LowerOrNewerEqualPriority" and preemptor.queued_before(workload.queued_at)
-    most = None if rule == "Any" else preemptor.priority if newer else below
+    permitted = preemptor.priority if newer else below
+    most = None if rule == "Any" else permitted
     borrow = policy.borrow_within_cohort
     threshold = borrow.max_priority_threshold
     highest = below if threshold is None else min(below, threshold)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from planner.state.kueue import State, Workload
 from planner.state.kueue_workload import BOOST_ANNOTATION
 
 
+@dataclass(eq=False)
 class Trial:
     """Kueue's decision for one preemptor under other priorities of what runs.
 
@@ -22,15 +24,10 @@ class Trial:
     ``namespace/name``.
     """
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        assignment: Assignment,
-        victims: frozenset[str],
-    ) -> None:
-        self.snapshot, self.preemptor = snapshot, preemptor
-        self.assignment, self.victims = assignment, victims
+    snapshot: Snapshot
+    preemptor: Preemptor
+    assignment: Assignment
+    victims: frozenset[str]
 
     def targets(self, priorities: Mapping[str, int]) -> frozenset[str]:
         """Return whom Kueue takes for the plan's flavors, at some effective priorities.

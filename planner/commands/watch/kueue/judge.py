@@ -45,11 +45,6 @@ class Judge:
         self._known: dict[str, tuple[tuple[str, ...], float]] = {}
         self._due: dict[str, str] = {}
 
-    @property
-    def due(self) -> Collection[str]:
-        """Whose decisions are to be judged."""
-        return self._due.keys()
-
     def look(self, state: State, touched: Collection[str] | None) -> None:
         """Find for whom Kueue will preempt now.
 

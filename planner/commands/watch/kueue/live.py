@@ -162,16 +162,15 @@ class Live:
                 keeper.episodes.setdefault(uid, episode)
                 continue
             whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
-            self._tell(
-                Preemption(
-                    at=keeper.state.now,
-                    preemptor=uid if whom is None else whom.key,
-                    queue="" if whom is None else whom.admitted_by,
-                    outcome="skipped",
-                    evicted=tuple(sorted(victims)),
-                    detail=MISSED,
-                )
+            missed = Preemption(
+                at=keeper.state.now,
+                preemptor=uid if whom is None else whom.key,
+                queue="" if whom is None else whom.admitted_by,
+                outcome="skipped",
+                evicted=tuple(sorted(victims)),
+                detail=MISSED,
             )
+            self._tell(missed)
 
     def _try_later(self, error: InputError) -> None:
         self._retry_at = self._pace.seconds() + self._wait_s
