@@ -67,18 +67,23 @@ class Rivalry(Protocol):
         apart: Collection[int],
     ) -> Search:
         """Return the planner's search, ready for its levels; ``apart`` get classes of their own."""
+        ...
 
     def pools(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
         """Return the candidates who can be victims together: all, or those of one node each."""
+        ...
 
     def places(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
         """Return the candidates by what stands for a node: the node, or the queue without one."""
+        ...
 
     def own(self, planning: Any) -> BoolArray:  # noqa: ANN401
         """Return who is of the preemptor's own queue: (W,)."""
+        ...
 
     def below(self, planning: Any) -> BoolArray:  # noqa: ANN401
         """Return who has a lower priority than the preemptor: (W,)."""
+        ...
 
 
 _CLOSE: Final = 0.1

@@ -145,12 +145,15 @@ class RiskPart(Protocol):
 
     def submitted_again(self, state: AnyState) -> tuple[AnyState, list[Hypothetical]]:
         """Return the state with every shape of what runs submitted once more, and these."""
+        ...
 
     def running(self, state: AnyState) -> Iterator[Running]:
         """Yield everything that runs, in the order of the dump."""
+        ...
 
     def planner(self, state: AnyState, rules: str | None) -> Callable[[str], AnyPlanning]:
         """Return what makes a preemptor, named by its key, ready for planning."""
+        ...
 
 
 RISK: Final = Part[RiskPart]("risk")
