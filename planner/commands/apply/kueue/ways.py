@@ -46,9 +46,9 @@ class Treatment:
 class Evictions(Treatment):
     """Every victim is said to be evicted, for the preemptor's sake, while nobody else may preempt.
 
-    But not of those that are being evicted anyway. Kueue takes such workloads first and counts what
-    they free; the controller of its kind stops the job and queues it again, and Kueue itself takes
-    the condition back when it admits the victim again (docs/design/applying.md §3).
+    Those that are being evicted anyway are left alone. Kueue takes such workloads first and counts
+    what they free; the controller of its kind stops the job and queues it again, and Kueue itself
+    takes the condition back when it admits the victim again (docs/design/applying.md §3).
     """
 
     way: Way = "eviction"
