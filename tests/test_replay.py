@@ -12,12 +12,12 @@ from planner.commands import replay as room
 from planner.commands.replay import (
     Comparison,
     comparison,
-    first_difference,
     kueue,
     replay,
     replay_line,
     summarise,
 )
+from planner.commands.replay.comparison import first_difference
 from planner.errors import InputError
 from tests.cli.running import SMALL, cluster, listed
 from tests.cluster import FLAVOR, NOW, cohort, configuration, pending, queue, running

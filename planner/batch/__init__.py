@@ -12,17 +12,6 @@ engine.py   run: all of it together; the file: rows as they come, in the end in 
 
 from planner.batch.cluster import WAIT_S
 from planner.batch.engine import Results, cores, run
-from planner.batch.pool import Limits, Outcome, Progress, Row, Task, Work
+from planner.batch.pool import Limits, Progress, Row, Task, Work
 
-__all__ = [
-    "WAIT_S",
-    "Limits",
-    "Outcome",
-    "Progress",
-    "Results",
-    "Row",
-    "Task",
-    "Work",
-    "cores",
-    "run",
-]
+__all__ = ["WAIT_S", "Limits", "Progress", "Results", "Row", "Task", "Work", "cores", "run"]

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError as Dropped
 from concurrent.futures import wait
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from platform import python_version_tuple
 from queue import Empty, SimpleQueue
@@ -29,7 +30,6 @@ from planner.stage import going_on
 
 WAIT_S: Final = 300.0
 """Seconds that a cluster may be without a scheduler or without workers, unless said."""
-
 Notice = Callable[[str], None]
 
 
@@ -37,39 +37,28 @@ class NobodyWorksError(InputError):
     """A cluster had nobody that works for as long as the run may wait."""
 
 
+@dataclass
 class Patience:
     """Adds up the time in which nobody could work since the last row, and ends the run in time.
 
     That the time goes on where the scheduler or a worker comes back and dies again ends a run
-    that would otherwise see them come and go for ever.
-
-    Parameters
-    ----------
-    address
-        The address of the cluster.
-    seconds
-        How long it waits; ``None`` for ever.
-    notice
-        Called with a sentence, once between two rows, when nobody works: how long it waits.
-    clock
-        Seconds that never go back.
+    that would otherwise see them come and go for ever. It waits for ``seconds``, ``None`` for ever.
+    ``notice`` is called with a sentence, once between two rows, when nobody works: how long it
+    waits. ``clock`` gives seconds that never go back.
     """
 
-    def __init__(
-        self,
-        address: str,
-        seconds: float | None = WAIT_S,
-        notice: Notice | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.address = address
-        self._where = f"--cluster {address}"
-        self._seconds = seconds
-        self._notice = notice
-        self._clock = clock
-        self._since: float | None = None
-        self._spent = 0.0
-        self._noticed = False
+    address: str
+    seconds: float | None = WAIT_S
+    notice: Notice | None = None
+    clock: Callable[[], float] = time.monotonic
+    _since: float | None = field(default=None, init=False)
+    _spent: float = field(default=0.0, init=False)
+    _noticed: bool = field(default=False, init=False)
+
+    @property
+    def where(self) -> str:
+        """The option that names the cluster, as messages begin."""
+        return f"--cluster {self.address}"
 
     @property
     def waiting(self) -> bool:
@@ -78,10 +67,10 @@ class Patience:
 
     def left(self, most: float) -> float:
         """Return for how long something may be tried now, in seconds: ``most``, or what is left."""
-        if self._since is None or self._seconds is None:
+        if self._since is None or self.seconds is None:
             return most
-        gone = self._spent + self._clock() - self._since
-        return min(most, max(LOOK_S, self._seconds - gone))
+        gone = self._spent + self.clock() - self._since
+        return min(most, max(LOOK_S, self.seconds - gone))
 
     def absent(self, why: str) -> None:
         """Note that nobody can work now, and why.
@@ -91,21 +80,21 @@ class Patience:
         NobodyWorksError
             If that has lasted too long.
         """
-        now = self._clock()
+        now = self.clock()
         self._spent += 0.0 if self._since is None else now - self._since
         self._since = now
-        if self._seconds is not None and self._spent >= self._seconds:
-            waited = f", and the {self._seconds:g} s of waiting are over" if self._seconds else ""
-            raise NobodyWorksError(self._where, f"{why}{waited}")
-        if not self._noticed and self._notice is not None:
-            bound = "" if self._seconds is None else f", at most {self._seconds:g} s"
-            self._notice(f"{self._where}: {why}; waiting{bound}")
+        if self.seconds is not None and self._spent >= self.seconds:
+            waited = f", and the {self.seconds:g} s of waiting are over" if self.seconds else ""
+            raise NobodyWorksError(self.where, f"{why}{waited}")
+        if not self._noticed and self.notice is not None:
+            bound = "" if self.seconds is None else f", at most {self.seconds:g} s"
+            self.notice(f"{self.where}: {why}; waiting{bound}")
         self._noticed = True
 
     def present(self) -> None:
         """Note that somebody can work."""
         if self._since is not None:
-            self._spent += self._clock() - self._since
+            self._spent += self.clock() - self._since
             self._since = None
 
     def progress(self) -> None:
@@ -115,23 +104,25 @@ class Patience:
 
 CONNECT_S: Final = 10.0
 """Seconds in which a scheduler must answer; then it is asked again, or given up."""
-
 LOOK_S: Final = 1.0
 """Seconds between two looks at a cluster that nothing is heard of."""
-
 _ANSWER_S: Final = 10.0
 """Seconds in which a scheduler must say who its workers are."""
-
 _CLOSE_S: Final = 5.0
+
+
+Client = Any
+Future = Any
+"""Those of distributed, an extra that is not there where no cluster is."""
 
 
 class LostError(Exception):
     """The connection is no more; what was given over it must be given again."""
 
 
-Client = Any
-Future = Any
-"""Those of distributed, an extra that is not there where no cluster is."""
+def _lost(patience: Patience, why: str = "the Dask scheduler does not answer") -> LostError:
+    patience.absent(why)
+    return LostError()
 
 
 @contextmanager
@@ -148,7 +139,7 @@ def connected(limits: Limits, patience: Patience) -> Iterator[Client]:
     NobodyWorksError
         If there is no scheduler, or no worker, for as long as the run may wait.
     """
-    with _only_our_words(patience.address):
+    with _only_our_words(patience.where):
         client = _opened(patience)
         try:
             check_workers(client, limits, patience)
@@ -170,13 +161,11 @@ def threads(client: Client, patience: Patience) -> int:
         If there has been nobody for too long.
     """
     if client.status != "running":  # it connects anew, with a patience of its own
-        patience.absent("the Dask scheduler does not answer")
-        raise LostError
+        raise _lost(patience)
     try:
         workers = client.nthreads(callback_timeout=patience.left(_ANSWER_S))
     except (OSError, RuntimeError):  # the second: the client has given up and closed itself
-        patience.absent("the Dask scheduler does not answer")
-        raise LostError from None
+        raise _lost(patience) from None
     if not workers:
         patience.absent("no Dask worker is connected")
     return sum(workers.values())
@@ -187,10 +176,8 @@ def check_workers(client: Client, limits: Limits, patience: Patience) -> None:
 
     Raises
     ------
-    InputError
-        If a worker has another planner, or none.
-    UnsupportedError
-        If memory is limited and a worker's system does not show it.
+    InputError, UnsupportedError
+        As `connected` does.
     LostError, NobodyWorksError
         As `threads` does.
     """
@@ -199,12 +186,11 @@ def check_workers(client: Client, limits: Limits, patience: Patience) -> None:
             try:
                 answers = client.run(facts_here, on_error="return")
             except (OSError, RuntimeError):
-                patience.absent("the Dask scheduler does not answer")
-                raise LostError from None
+                raise _lost(patience) from None
             # A worker that died meanwhile is not asked for.
             there = {name: one for name, one in answers.items() if not isinstance(one, OSError)}
             for worker, answer in there.items():
-                _check_worker(f"--cluster {patience.address}", worker, answer, limits)
+                _check_worker(patience.where, worker, answer, limits)
             if there:
                 patience.present()
                 return
@@ -219,34 +205,14 @@ def facts_here() -> tuple[dict[str, str], bool]:
     return versions, can_measure_memory()
 
 
-def check_address(address: str) -> None:
-    """Refuse what is no address of a scheduler.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
-    try:
-        parts = urlsplit(address)
-        usable = parts.scheme in {"tcp", "tls"} and parts.hostname and parts.port
-    except ValueError:  # the port is not a number
-        usable = False
-    if not usable:
-        raise InputError(
-            f"--cluster {address}", "is not an address", "tcp://HOST:PORT or tls://HOST:PORT"
-        )
-
-
 @contextmanager
-def _only_our_words(address: str) -> Iterator[None]:
+def _only_our_words(where: str) -> Iterator[None]:
     """Keep Dask from writing tracebacks about connections that are told in our own words."""
     try:
         import distributed  # noqa: F401, PLC0415 - an extra; sets up its logging
     except ModuleNotFoundError as error:
-        raise InputError(
-            f"--cluster {address}", f"{error.name} is not installed", hint="pip install distributed"
-        ) from None
+        found = f"{error.name} is not installed"
+        raise InputError(where, found, hint="pip install distributed") from None
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -260,42 +226,31 @@ def _only_our_words(address: str) -> Iterator[None]:
 
 def _opened(patience: Patience) -> Client:
     """Connect to the scheduler, however often it takes."""
-    while True:
-        seconds = patience.left(CONNECT_S)
-        try:
-            return _client(patience.address, seconds)
-        except OSError as error:
-            patience.absent(f"no Dask scheduler answers: {_reason(error, seconds)}")
-        time.sleep(LOOK_S)
-
-
-def _client(address: str, seconds: float) -> Client:
     from distributed import Client as DaskClient  # noqa: PLC0415 - an extra
     from distributed.versions import VersionMismatchWarning  # noqa: PLC0415 - likewise
 
-    try:
-        asyncio.run(_knock(address, seconds))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", VersionMismatchWarning)  # told in our own words
-            return DaskClient(address, timeout=seconds, set_as_default=False)
-    except MemoryError:  # Dask takes the first bytes for the length of the greeting
-        raise _no_scheduler(address, "something else is there") from None
-    except (RuntimeError, TypeError, ValueError) as error:  # TLS
-        raise _no_scheduler(address, _reason(error, seconds)) from None
+    where, address = patience.where, patience.address
+    silent, expected = "no Dask scheduler answers", "the address that `dask scheduler` prints"
+    while True:
+        seconds = patience.left(CONNECT_S)
+        try:
+            asyncio.run(_knock(address, seconds))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", VersionMismatchWarning)  # told in our own words
+                return DaskClient(address, timeout=seconds, set_as_default=False)
+        except MemoryError:  # Dask takes the first bytes for the length of the greeting
+            raise InputError(where, f"{silent}: something else is there", expected) from None
+        except (RuntimeError, TypeError, ValueError) as error:  # TLS
+            raise InputError(where, f"{silent}: {_reason(error, seconds)}", expected) from None
+        except OSError as error:
+            patience.absent(f"{silent}: {_reason(error, seconds)}")
+        time.sleep(LOOK_S)
 
 
 def _reason(error: BaseException, seconds: float) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
     return " ".join(str(error).split()) or f"nothing within {seconds:g} s"
-
-
-def _no_scheduler(address: str, reason: str) -> InputError:
-    return InputError(
-        f"--cluster {address}",
-        f"no Dask scheduler answers: {reason}",
-        "the address that `dask scheduler` prints",
-    )
 
 
 async def _knock(address: str, seconds: float) -> None:
@@ -319,21 +274,17 @@ def _check_worker(where: str, worker: str, answer: object, limits: Limits) -> No
     theirs, measures = answer
     for name, here in facts_here()[0].items():
         if theirs[name] != here:
-            raise InputError(
-                where, f"worker {worker} has {name} {theirs[name]}", f"{here}, as here"
-            )
+            found = f"worker {worker} has {name} {theirs[name]}"
+            raise InputError(where, found, f"{here}, as here")
     if limits.memory_bytes is not None and not measures:
-        raise UnsupportedError(
-            where, f"worker {worker} does not show the memory of a process", "Linux"
-        )
+        found = f"worker {worker} does not show the memory of a process"
+        raise UnsupportedError(where, found, "Linux")
 
 
 AHEAD: Final = 4
 """Tasks given to the cluster for each thread of its workers."""
-
 _REVIEW_S: Final = 5.0
 """Seconds after which workers that came or went are noticed, while rows come in."""
-
 _here = threading.local()
 
 
@@ -351,14 +302,17 @@ def on_cluster(
     Raises
     ------
     InputError
-        If Dask is not installed, the address is not one, something else is there, or a worker
-        has another planner than this one.
-    UnsupportedError
-        If memory is limited and a worker's system does not show it.
-    NobodyWorksError
-        If there is no scheduler, or no worker, for as long as the run may wait.
+        If the address is not one, and as `connected` does.
+    UnsupportedError, NobodyWorksError
+        As `connected` does.
     """
-    check_address(patience.address)
+    usable = None
+    with suppress(ValueError):  # the port is not a number
+        parts = urlsplit(patience.address)
+        usable = parts.scheme in {"tcp", "tls"} and parts.hostname and parts.port
+    if not usable:
+        expected = "tcp://HOST:PORT or tls://HOST:PORT"
+        raise InputError(patience.where, "is not an address", expected)
     with closing(_Call(work, limits, patience)) as call:
         suspects: list[Task] = []
         for task, found in call.all(tasks):
@@ -375,20 +329,19 @@ class _Call:
     """The work on a cluster, over as many connections as it takes."""
 
     def __init__(self, work: bytes, limits: Limits, patience: Patience) -> None:
-        self._work = work
-        self._limits = limits
-        self._patience = patience
-        self._window = 1
-        self._reviewed = 0.0
+        self._work, self._limits, self._patience = work, limits, patience
         self._open = ExitStack()
+        self.close = self._open.close
+        self._window = 1
+        self._again: list[Task] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        """Know of no connection, and of nothing given over it."""
         self._connection: Client | None = None
         self._given: dict[Future, Task] = {}
-        self._again: list[Task] = []
         self._ended: SimpleQueue[Future] = SimpleQueue()
-
-    def close(self) -> None:
-        """Leave the cluster alone."""
-        self._open.close()
+        self._reviewed = 0.0
 
     def all(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Attempt | None]]:
         """Yield every task with its outcome; ``None`` if Dask gave it up."""
@@ -401,7 +354,9 @@ class _Call:
                 ended = self._next()
                 answers = self._answers(ended)
             except LostError:
-                self._lose()
+                self._again += self._given.values()
+                self._forget()
+                self._open.close()
                 continue
             self._patience.progress()
             for future, found in zip(ended, answers, strict=True):
@@ -412,15 +367,6 @@ class _Call:
         if self._connection is None:
             self._connection = self._open.enter_context(connected(self._limits, self._patience))
         return self._connection
-
-    def _lose(self) -> None:
-        """Take back what was given over a connection that is no more."""
-        self._again += self._given.values()
-        self._given = {}
-        self._ended = SimpleQueue()
-        self._connection = None
-        self._reviewed = 0.0
-        self._open.close()
 
     def _give(self, ahead: Iterator[Task]) -> None:
         """Let the cluster have as many tasks as it should."""
@@ -433,7 +379,11 @@ class _Call:
             if task is None:
                 return
             try:
-                future = self._submit(task)
+                with warnings.catch_warnings():
+                    # To lay large payloads out beforehand would save nothing: each is used once.
+                    warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+                    what = self._work, self._limits, task.key, task.payload
+                    future = self._client.submit(attempt_here, *what, pure=False)
             except ClosedClientError:  # Dask has given up to connect again
                 self._again.append(task)
                 raise self._lost() from None
@@ -449,14 +399,6 @@ class _Call:
         # One even with nobody there, so that somebody who comes finds work.
         self._window = max(1, AHEAD * found)
         self._reviewed = time.monotonic()
-
-    def _submit(self, task: Task) -> Future:
-        with warnings.catch_warnings():
-            # To lay large payloads out beforehand would save nothing: each is used once.
-            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-            return self._client.submit(
-                attempt_here, self._work, self._limits, task.key, task.payload, pure=False
-            )
 
     def _next(self) -> list[Future]:
         """Wait until tasks have ended, and return them all."""
@@ -507,14 +449,11 @@ class _Call:
         except (OSError, CancelledError):
             raise self._lost() from None
         if not isinstance(error, KilledWorker):
-            raise InputError(
-                f"--cluster {self._patience.address}",
-                f"a worker cannot do the work: {type(error).__name__}: {error}",
-            )
+            found = f"a worker cannot do the work: {type(error).__name__}: {error}"
+            raise InputError(self._patience.where, found)
 
     def _lost(self) -> LostError:
-        self._patience.absent("the connection to the Dask scheduler is lost")
-        return LostError()
+        return _lost(self._patience, "the connection to the Dask scheduler is lost")
 
 
 def attempt_here(work: bytes, limits: Limits, key: str, payload: object) -> Attempt:

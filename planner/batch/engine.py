@@ -21,7 +21,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from math import ceil
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, get_args
@@ -29,22 +29,12 @@ from typing import Any, BinaryIO, Final, NamedTuple, get_args
 from msgspec import Struct
 
 from planner.batch.cluster import WAIT_S, NobodyWorksError, Notice, Patience, on_cluster
-from planner.batch.pool import (
-    Attempt,
-    Limits,
-    Outcome,
-    Pool,
-    Progress,
-    Row,
-    Task,
-    Work,
-    in_this_process,
-)
+from planner.batch.pool import Attempt, Limits, Outcome, Pool, Progress, Row, Task, Work, attempt
 from planner.errors import InputError, ParseError
+from planner.garbage import tidy
 
 SYNC_S: Final = 2.0
 """Seconds after which rows are on the disk even if the power fails."""
-
 _OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 _FIELDS: Final = frozenset({"key", "digest", "outcome", "detail", "result"})
 _ABSENT: Final = object()
@@ -81,14 +71,14 @@ class Results(Struct, frozen=True):
 class Journal:
     """The rows of a run that goes on: by key, which input each is of.
 
-    Without a file the rows are kept in memory.
+    Without a file the rows are kept in memory. What writes raises InputError if it cannot.
+    ``places`` says by the keys of tasks where their rows stand; one that is taken out of it gets
+    another row.
     """
 
     def __init__(self, stream: BinaryIO, path: Path | None, header: Mapping[str, Any]) -> None:
-        self._places: dict[str, _Place] = {}
-        self._stream = stream
-        self._path = path
-        self._header = header
+        self.places: dict[str, _Place] = {}
+        self._stream, self._path, self._header = stream, path, header
         self._synced = time.monotonic()
         self._new = False
 
@@ -106,10 +96,8 @@ class Journal:
             journal = cls(io.BytesIO(), None, header)
         else:
             target = path.resolve()  # a link stays a link: what it points to is replaced
-            try:
+            with _writing(path):
                 journal = cls(_locked(target, path, resume=resume), target, header)
-            except OSError as error:
-                raise _unwritable(path, error) from None
         try:
             journal._read(str(path))
         except BaseException:
@@ -117,39 +105,18 @@ class Journal:
             raise
         return journal
 
-    def __len__(self) -> int:
-        """Return how many tasks have a row."""
-        return len(self._places)
-
-    def __contains__(self, key: str) -> bool:
-        """Say whether a task has a row."""
-        return key in self._places
-
-    def digest(self, key: str) -> str:
-        """Return the digest of the input that the row of a task is of."""
-        return self._places[key].digest
-
-    def forget(self, key: str) -> None:
-        """Do without the row of a task, which will get another."""
-        del self._places[key]
-
-    def add(self, key: str, attempt: Attempt, digest: str = "") -> None:
-        """Write a row; it is in the file, whole, when this returns.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
-        try:
+    def add(self, key: str, found: Attempt, digest: str = "") -> None:
+        """Write a row; it is in the file, whole, when this returns."""
+        fields = {"key": key, "digest": digest, "outcome": found.outcome, "detail": found.detail}
+        # ASCII, which no editor or tool takes for two lines.
+        line = f'{json.dumps(fields)[:-1]}, "result": {found.result}}}\n'.encode("ascii")
+        with _writing(self._path):
             offset = self._stream.seek(0, os.SEEK_END)
-            self._places[key] = _Place(offset, attempt.outcome, digest)
-            self._stream.write(_line(key, attempt, digest))
+            self.places[key] = _Place(offset, found.outcome, digest)
+            self._stream.write(line)
             self._stream.flush()
             if time.monotonic() > self._synced + SYNC_S:
                 self._sync()
-        except OSError as error:
-            raise _unwritable(self._path, error) from None
 
     def finish(self, keys: Mapping[str, object]) -> Results:
         """Put the rows into the order of the keys; the file is replaced whole or not at all.
@@ -157,44 +124,36 @@ class Journal:
         Raises
         ------
         InputError
-            If there are rows of other tasks, or the file cannot be written.
+            If there are rows of other tasks.
         """
-        if strays := [key for key in self._places if key not in keys]:
-            raise InputError(
-                str(self._path),
-                f"has rows of {len(strays)} tasks that this run does not have, such as {strays[0]}",
-                "rows of the same input",
-                "give the input that the run began with, or name another file",
-            )
-        lines = (self._line_at(self._places[key].offset) for key in keys)
+        if strays := [key for key in self.places if key not in keys]:
+            more = f"{len(strays)} tasks that this run does not have, such as {strays[0]}"
+            hint = "give the input that the run began with, or name another file"
+            same = "rows of the same input"
+            raise InputError(str(self._path), f"has rows of {more}", same, hint)
+
+        def line_of(key: str) -> bytes:
+            self._stream.seek(self.places[key].offset)
+            return self._stream.readline()
+
+        lines = map(line_of, keys)
         if self._path is None:
             source: Path | bytes = b"".join((_header_line(self._header), *lines))
         else:
             source = self._path
-            try:
+            with _writing(self._path):
                 self._replace(self._path, lines)
                 self._new = False
-            except OSError as error:
-                raise _unwritable(self._path, error) from None
-        counts: Counter[Outcome] = Counter(place.outcome for place in self._places.values())
+        counts: Counter[Outcome] = Counter(place.outcome for place in self.places.values())
         return Results(self._header, dict(counts), source)
 
     def close(self) -> None:
-        """Leave the file as it is: whole rows. One that was begun and got no row is removed.
-
-        Raises
-        ------
-        InputError
-            If what is left cannot be written.
-        """
-        try:
-            with closing(self._stream):
-                if self._path is not None and self._new and not self._places:
-                    self._path.unlink(missing_ok=True)
-                else:
-                    self._sync()
-        except OSError as error:
-            raise _unwritable(self._path, error) from None
+        """Leave the file as it is: whole rows. One that was begun and got no row is removed."""
+        with _writing(self._path), closing(self._stream):
+            if self._path is not None and self._new and not self.places:
+                self._path.unlink(missing_ok=True)
+            else:
+                self._sync()
 
     def _read(self, where: str) -> None:
         """Take in the rows that are there; cut off what is torn, and begin what is not begun."""
@@ -215,15 +174,11 @@ class Journal:
             if not line.endswith(b"\n"):
                 break
             key, outcome, digest = _read_row(line, f"{where}: line {number}")
-            if key in self._places and self._places[key].digest == digest:
+            if key in self.places and self.places[key].digest == digest:
                 raise InputError(f"{where}: line {number}", f"is a second row of {key}")
-            self._places[key] = _Place(offset, outcome, digest)
+            self.places[key] = _Place(offset, outcome, digest)
             offset += len(line)
         self._stream.truncate(offset)
-
-    def _line_at(self, offset: int) -> bytes:
-        self._stream.seek(offset)
-        return self._stream.readline()
 
     def _replace(self, path: Path, lines: Iterable[bytes]) -> None:
         sorted_file = path.with_name(f".{path.name[:64]}.sorted")
@@ -252,41 +207,35 @@ def _locked(target: Path, path: Path, *, resume: bool) -> BinaryIO:
     if not target.exists():
         stream: BinaryIO = target.open("x+b")
     elif not resume:
-        raise InputError(
-            str(path), "is there already", hint="--resume goes on with it; or name another file"
-        )
+        hint = "--resume goes on with it; or name another file"
+        raise InputError(str(path), "is there already", hint=hint)
     elif not target.is_file():
         raise InputError(str(path), "is not a file")
     else:
         stream = target.open("r+b")
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError as error:
         stream.close()
-        raise InputError(str(path), "is being written by another run") from None
-    except OSError:
-        stream.close()
+        if isinstance(error, BlockingIOError):
+            raise InputError(str(path), "is being written by another run") from None
         raise
     return stream
 
 
-def _unwritable(path: Path | None, error: OSError) -> InputError:
-    return InputError(str(path), f"cannot be written: {error.strerror or error}")
+@contextmanager
+def _writing(path: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(str(path), f"cannot be written: {error.strerror or error}") from None
 
 
 def _header_line(header: Mapping[str, Any]) -> bytes:
     return json.dumps(dict(header), allow_nan=False).encode("ascii") + b"\n"
 
 
-def _line(key: str, attempt: Attempt, digest: str) -> bytes:
-    """Write a row as a line of ASCII, which no editor or tool takes for two."""
-    fields = {"key": key, "digest": digest, "outcome": attempt.outcome, "detail": attempt.detail}
-    head = json.dumps(fields)
-    return f'{head[:-1]}, "result": {attempt.result}}}\n'.encode("ascii")
-
-
 def _read_row(line: bytes, where: str) -> tuple[str, Outcome, str]:
-    """Return the key, the outcome and the digest of a row."""
     row = _parsed(line, where)
     if row.keys() != _FIELDS:
         raise InputError(where, "is not a row of a run", "key, digest, outcome, detail and result")
@@ -315,12 +264,9 @@ def _other_run(first: bytes, header: Mapping[str, Any], where: str) -> InputErro
     where = f"{where}: line 1"
     there = _parsed(first, where)
     at, found, expected = _difference(there, json.loads(_header_line(header)), "")
-    return InputError(
-        where,
-        f"is the header of another run: {at} is {found}",
-        f"{expected}, as in this run",
-        "give the options and the input that the run began with, or name another file",
-    )
+    other = f"is the header of another run: {at} is {found}"
+    hint = "give the options and the input that the run began with, or name another file"
+    return InputError(where, other, f"{expected}, as in this run", hint)
 
 
 def _difference(there: object, here: object, at: str) -> tuple[str, str, str]:
@@ -338,13 +284,10 @@ def _shown(value: object) -> str:
 
 
 NO_LIMITS: Final = Limits()
-
 CGROUP: Final = Path("/sys/fs/cgroup")
 """Where a container sees its limits."""
-
 _PROCESSOR_TIME: Final = (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"))
 """Microseconds that it may have, and in how many: in version 2, and in version 1."""
-
 Watch = Callable[[Progress], None]
 Changed = Callable[[str], None]
 
@@ -385,33 +328,21 @@ def run(  # noqa: PLR0913 - what a run can be told
     whatever it does. Outcomes that are no results are rows like the others: a run that goes on
     does not try them again, unless the task has another digest now.
 
-    Parameters
-    ----------
-    header
-        A JSON object, the first line of the file: what the file is (schema, kind) and all that
-        defines the rows (input, options, limits, version). A run goes on only under the same.
-    file
-        Where rows are written as they come; ``None`` keeps them in memory.
-    resume
-        Go on with the file, if it is there.
-    jobs
-        Processes on this machine, one core each; never more than cores, the default. For 1
-        without limits, the work is done in this very process, which dies with it.
-    cluster
-        The address of a Dask scheduler, ``tcp://HOST:PORT`` or ``tls://HOST:PORT``, instead.
-    cluster_wait
-        Seconds that it may have no scheduler or no workers, summed up since the last row;
-        ``None`` for ever. Then the run ends; rows that were written stay.
-    limits
-        What a task may use.
-    total
-        The number of tasks, if it is known, for ``watch``.
-    watch
-        Called after every row with how far the run is.
-    changed
-        Called with the key of every task that is done again: its row is of another input.
-    notice
-        Called with a sentence when nobody in a cluster works, and how long that is waited for.
+    ``header`` is a JSON object, the first line of the file: what the file is (schema, kind) and all
+    that defines the rows (input, options, limits, version). A run goes on only under the same. Rows
+    are written to ``file`` as they come, ``None`` keeps them in memory; ``resume`` goes on with the
+    file, if it is there.
+
+    The work is done by ``jobs`` processes on this machine, one core each; never more than cores,
+    the default. For 1 without limits, it is done in this very process, which dies with it. Or else
+    it is done on the ``cluster`` at the address of a Dask scheduler, ``tcp://HOST:PORT`` or
+    ``tls://HOST:PORT``. That may have no scheduler or no workers for ``cluster_wait`` seconds,
+    summed up since the last row, ``None`` for ever; then the run ends, and rows that were written
+    stay. ``limits`` are what a task may use.
+
+    ``watch`` is called after every row with how far the run is, of a ``total`` if it is known;
+    ``changed`` with the key of every task that is done again, as its row is of another input;
+    ``notice`` with a sentence when nobody in a cluster works, and how long that is waited for.
 
     Raises
     ------
@@ -421,8 +352,8 @@ def run(  # noqa: PLR0913 - what a run can be told
         were written stay.
     """
     if jobs is not None and (jobs < 1 or cluster is not None):
-        found = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"
-        raise InputError("--jobs", found)
+        said = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"
+        raise InputError("--jobs", said)
     _take_free_streams()
     with closing(Journal.open(file, header, resume=resume)) as journal:
         digests: dict[str, str] = {}
@@ -431,18 +362,19 @@ def run(  # noqa: PLR0913 - what a run can be told
         patience = None if cluster is None else Patience(cluster, cluster_wait, notice)
         try:
             with closing(_attempts(ahead, work, jobs, limits, patience)) as attempts:
-                for number, (key, attempt) in enumerate(attempts, start=1):
-                    journal.add(key, attempt, digests[key])
+                for number, (key, found) in enumerate(attempts, start=1):
+                    journal.add(key, found, digests[key])
                     if watch is not None:
                         seconds = time.monotonic() - begun
-                        watch(Progress(len(journal), total, number / seconds))
+                        watch(Progress(len(journal.places), total, number / seconds))
         except NobodyWorksError as error:
-            missing = f"{len(journal):,} states are done"
+            done = len(journal.places)
+            missing = f"{done:,} states are done"
             if total is not None:
-                missing = f"{total - len(journal):,} of {total:,} states are not done"
+                missing = f"{total - done:,} of {total:,} states are not done"
             kept = f"{file} has what is done" if file else "--results FILE keeps what is done"
-            found, hint = f"{error.found}; {missing}", f"{kept}; --resume goes on with it"
-            raise NobodyWorksError(error.where, found, hint=hint) from None
+            said, hint = f"{error.found}; {missing}", f"{kept}; --resume goes on with it"
+            raise NobodyWorksError(error.where, said, hint=hint) from None
         return journal.finish(digests)
 
 
@@ -466,7 +398,10 @@ def _attempts(
     if patience is not None:
         yield from on_cluster(tasks, pickle.dumps(work), limits, patience)
     elif jobs == 1 and not limits.given:
-        yield from in_this_process(tasks, work)
+        # Nothing guards against what kills the process.
+        for number, task in enumerate(tasks, start=1):
+            yield task.key, attempt(work, task.payload)
+            tidy(number)
     else:
         with closing(Pool(pickle.dumps(work), min(jobs or cores(), cores()), limits)) as pool:
             yield from pool.run(tasks)
@@ -480,10 +415,10 @@ def _without_row(
         if task.key in digests:
             raise InputError(task.key, "is there twice", hint="give every state once")
         digests[task.key] = task.digest
-        if task.key in journal:
-            if journal.digest(task.key) == task.digest:
+        if (place := journal.places.get(task.key)) is not None:
+            if place.digest == task.digest:
                 continue
-            journal.forget(task.key)
+            del journal.places[task.key]
             if changed is not None:
                 changed(task.key)
         yield task

@@ -8,7 +8,6 @@ the tasks of all of them are lost; a limit that ends processes needs to know.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pickle
@@ -18,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -26,13 +26,11 @@ from typing import Any, Final, Literal, NamedTuple
 from msgspec import Struct
 
 from planner.errors import InputError, InternalError, UnsupportedError
-from planner.garbage import tidy
 from planner.stage import begin, going_on
 
 Outcome = Literal["done", "failed", "timeout", "out-of-memory", "killed"]
 """done: the work returned. failed: it raised. timeout, out-of-memory: it went over a limit.
 killed: the process that worked on it died, and died again when the task was tried anew."""
-
 Work = Callable[[Any], Mapping[str, Any]]
 """From a task's payload to a JSON object. Other processes and machines load it by its name: a
 function of an importable module, or a functools.partial of one. What it returns must depend on
@@ -42,16 +40,11 @@ the payload alone, and holds no times, or two runs would not give the same file.
 class Task(Struct, frozen=True):
     """One state to work on.
 
-    Parameters
-    ----------
-    key
-        Its name, unique in the run and the same in every run, such as ``dir/a.jsonl.gz:17``.
-    payload
-        What the work gets; anything that can be pickled. Another machine has no files of this
-        one, so it should be the bytes of the state themselves.
-    digest
-        What the payload was made of, as a digest. It stands in the row: a run that goes on asks
-        again where it is another one. Empty where nothing but the key can change.
+    ``key`` is its name, unique in the run and the same in every run, such as
+    ``dir/a.jsonl.gz:17``. ``payload`` is what the work gets, anything that can be pickled: another
+    machine has no files of this one, so it should be the bytes of the state themselves. ``digest``
+    is that of what the payload was made of. It stands in the row: a run that goes on asks again
+    where it is another one. It is empty where nothing but the key can change.
     """
 
     key: str
@@ -62,15 +55,11 @@ class Task(Struct, frozen=True):
 class Limits(Struct, frozen=True):
     """What one task may use; ``None`` for no limit.
 
-    Parameters
-    ----------
-    seconds
-        Wall-clock seconds, not counting the start of a process. Given to a process that does
-        not watch the clock itself, so it should be more than the solver's own time limit.
-    memory_bytes
-        Resident memory of the process that works on the task, Python and the solver included
-        (some 150 MB before it starts). Linux only. Looked at every 0.05 s: it is a bound on
-        what a task keeps, not on what it takes for a moment.
+    ``seconds`` are those of the clock on the wall, not counting the start of a process. It does not
+    watch them itself, so they should be more than the solver's own time limit. ``memory_bytes`` is
+    the resident memory of the process that works on the task, Python and the solver included (some
+    150 MB before it starts), on Linux only. Looked at every 0.05 s, it is a bound on what a task
+    keeps, not on what it takes for a moment.
     """
 
     seconds: float | None = None
@@ -130,21 +119,10 @@ def attempt(work: Work, payload: object) -> Attempt:
     except MemoryError:
         return Attempt("out-of-memory", "the system gave no more memory")
     except Exception as error:  # noqa: BLE001 - thousands of other states are waiting
-        return Attempt("failed", _one_line(error))
-
-
-def in_this_process(tasks: Iterable[Task], work: Work) -> Iterable[tuple[str, Attempt]]:
-    """Work on the tasks one by one, here; nothing guards against what kills the process."""
-    for number, task in enumerate(tasks, start=1):
-        yield task.key, attempt(work, task.payload)
-        tidy(number)
-
-
-def _one_line(error: Exception) -> str:
-    text = "; ".join(" ".join(line.split()) for line in str(error).splitlines())
-    if not isinstance(error, InputError):
-        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return text if len(text) <= DETAIL else text[: DETAIL - 3] + "..."
+        text = "; ".join(" ".join(line.split()) for line in str(error).splitlines())
+        if not isinstance(error, InputError):
+            text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        return Attempt("failed", text if len(text) <= DETAIL else text[: DETAIL - 3] + "...")
 
 
 PROC: Final = Path("/proc")
@@ -157,104 +135,12 @@ serve(*map(int, sys.argv[1:3]))
 """
 
 # One core per process: the solver takes one, and so must the numeric libraries.
-_ONE_THREAD: Final = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "BLIS_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-    ),
-    "1",
-)
+_ONE_THREAD: Final = {"VECLIB_MAXIMUM_THREADS": "1"} | {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR")
+}
 _STANDARD_ERROR: Final = 2
 _ORPHAN_LOOKS_S: Final = 0.2
 _IDLE_S: Final = 60.0
-
-
-class Child:
-    """The parent's side. The process starts at once and says when it is ready for a task."""
-
-    def __init__(self, work: bytes) -> None:
-        self.connection, theirs = Pipe()
-        number = theirs.fileno()
-        with theirs, _interrupts_held_back():
-            self._process = subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-c", _PROGRAM, str(number), str(os.getpid()), *sys.path],
-                env=os.environ | _ONE_THREAD,
-                stdin=subprocess.DEVNULL,
-                stdout=_STANDARD_ERROR,  # standard output is for the result of the command alone
-                pass_fds=[number],
-            )
-        with contextlib.suppress(OSError):  # it has died already: receive() finds out
-            self.connection.send_bytes(work)
-        self.ready = False
-        self.fresh = True
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process has not ended."""
-        return self._process.poll() is None
-
-    def send(self, payload: object) -> None:
-        """Hand over a task.
-
-        Raises
-        ------
-        OSError
-            If the process is no more.
-        """
-        self.connection.send_bytes(pickle.dumps(payload, pickle.HIGHEST_PROTOCOL))
-
-    def receive(self) -> Attempt | None:
-        """Take what the process said: that it is ready (``None``), or the outcome of its task.
-
-        Raises
-        ------
-        EOFError, OSError
-            If the process is no more.
-        InternalError
-            If it cannot load the work.
-        """
-        message: object = self.connection.recv()
-        if isinstance(message, Attempt):
-            self.fresh = False
-            return message
-        if message:
-            raise InternalError(f"a worker process cannot load the work: {message}")
-        self.ready = True
-        return None
-
-    def resident_bytes(self) -> int:
-        """Return the resident memory of the process, 0 once it has ended."""
-        try:
-            pages = (PROC / str(self._process.pid) / "statm").read_text("ascii").split()[1]
-        except (FileNotFoundError, ProcessLookupError):
-            return 0
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-    def end(self) -> str:
-        """Kill the process if it is still there, and say what ended it."""
-        self._process.kill()
-        code = self._process.wait()
-        self.connection.close()
-        if code == 0:  # as well where who started us told the system not to keep them (SIGCHLD)
-            return "exit code 0, or a cause that is not known"
-        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-
-
-@contextlib.contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Hold SIGINT back; a process started meanwhile holds it back for good.
-
-    Ctrl-C goes to every process of the terminal, and it is for the parent to decide.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def can_measure_memory() -> bool:
@@ -265,15 +151,17 @@ def can_measure_memory() -> bool:
 def serve(number: int, parent: int) -> None:
     """Work on what comes until the parent is gone, or has had nothing to do for a minute.
 
-    Parameters
-    ----------
-    number
-        The open file that is the connection to it.
-    parent
-        The number of its process.
+    ``number`` is that of the open file that is the connection to it, ``parent`` of its process.
     """
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
-    with contextlib.suppress(EOFError, OSError), Connection(number) as connection:
+
+    def leave_with_parent() -> None:
+        """End the process, in the middle of its work, when the parent has been killed."""
+        while os.getppid() == parent:
+            time.sleep(_ORPHAN_LOOKS_S)
+        os._exit(1)
+
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError), Connection(number) as connection:
         try:
             work = pickle.loads(connection.recv_bytes())  # noqa: S301 - from the parent
         except Exception as error:  # noqa: BLE001 - the parent raises it
@@ -286,19 +174,10 @@ def serve(number: int, parent: int) -> None:
             connection.send(attempt(unpacking, connection.recv_bytes()))
 
 
-def _leave_with(parent: int) -> None:
-    """End the process, in the middle of its work, when the parent has been killed."""
-    while os.getppid() == parent:
-        time.sleep(_ORPHAN_LOOKS_S)
-    os._exit(1)
-
-
 TRIES: Final = 3
 """Processes that a task may take with it before it counts as their killer."""
-
 TICK_S: Final = 0.05
 """Seconds between two looks at limits."""
-
 SIGN_S: Final = 1.0
 """Seconds after which it is said that the work goes on."""
 
@@ -317,12 +196,9 @@ class Pool:
 
     def __init__(self, work: bytes, jobs: int, limits: Limits) -> None:
         if limits.memory_bytes is not None and not can_measure_memory():
-            raise UnsupportedError(
-                "memory limit", "this system does not show the memory of a process", "Linux"
-            )
-        self._work = work
-        self._jobs = jobs
-        self._limits = limits
+            found = "this system does not show the memory of a process"
+            raise UnsupportedError("memory limit", found, "Linux")
+        self._work, self._jobs, self._limits = work, jobs, limits
         self._next_look = 0.0
         self._slots: list[_Slot] = []
 
@@ -360,7 +236,7 @@ class Pool:
                 if found is not None:
                     busy.remove(slot)
                     idle.append(slot)
-                    yield slot.key, found
+                    yield slot.task.key, found
 
     def _look(self, busy: Sequence[_Slot]) -> list[tuple[_Slot, Attempt | None]]:
         """Wait until something happens, and say what: an outcome, or none yet."""
@@ -379,41 +255,54 @@ class _Slot:
     """A place for one process and the task that it works on."""
 
     def __init__(self, work: bytes, limits: Limits, task: Task) -> None:
-        self._work = work
-        self._limits = limits
-        self._task = task
+        self._work, self._limits, self.task = work, limits, task
         self._deaths = 0
-        self._since: float | None = None
-        """When the process got the task; ``None`` while it starts."""
-        self._child = Child(work)
+        self._start()
 
-    @property
-    def connection(self) -> Connection:
-        """Where the process will be heard from."""
-        return self._child.connection
-
-    @property
-    def key(self) -> str:
-        """The key of the task."""
-        return self._task.key
+    def _start(self) -> None:
+        """Start a process, which says when it is ready for a task."""
+        self._is_ready, self._is_fresh = False, True
+        self._since: float | None = None  # when it got the task
+        self.connection, theirs = Pipe()
+        number = theirs.fileno()
+        # Ctrl-C goes to every process of the terminal, and it is for the parent to decide: what is
+        # started while SIGINT is held back holds it back for good.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603 - this very Python
+                    [sys.executable, "-c", _PROGRAM, str(number), str(os.getpid()), *sys.path],
+                    env=os.environ | _ONE_THREAD,
+                    stdin=subprocess.DEVNULL,
+                    stdout=_STANDARD_ERROR,  # standard output is for the command's result alone
+                    pass_fds=[number],
+                )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with suppress(OSError):  # it has died already: receive() finds out
+            self.connection.send_bytes(self._work)
 
     def take(self, task: Task) -> None:
-        """Begin with another task."""
-        self._task, self._deaths = task, 0
-        if self._child.alive:
+        self.task, self._deaths = task, 0
+        if self._process.poll() is None:
             self._begin()
         else:  # it was ended, or left, having had nothing to do
             self._renew()
 
     def receive(self) -> Attempt | None:
-        """Take what the process said; return the outcome if that is decided."""
+        """Take what the process said: the outcome of its task, or that it is ready (``None``)."""
         try:
-            found = self._child.receive()
+            message: object = self.connection.recv()
         except (EOFError, OSError):
             return self._died()
-        if found is None:
-            self._begin()
-        return found
+        if isinstance(message, Attempt):
+            self._is_fresh = False
+            return message
+        if message:
+            raise InternalError(f"a worker process cannot load the work: {message}")
+        self._is_ready = True
+        self._begin()
+        return None
 
     def over_limit(self) -> Attempt | None:
         """Return the outcome if the task has gone over a limit, having ended its process.
@@ -426,27 +315,39 @@ class _Slot:
         if seconds is not None and time.monotonic() - self._since > seconds:
             self.stop()
             return Attempt("timeout", f"not done within {seconds:g} s")
-        if memory is not None and self._child.resident_bytes() > memory:
-            if self._child.fresh:
+        if memory is not None and self._resident_bytes() > memory:
+            if self._is_fresh:
                 self.stop()
                 return Attempt("out-of-memory", f"took more than {memory:,} bytes")
             self._renew()
         return None
 
     def stop(self) -> str:
-        """End the process, and say what ended it."""
-        return self._child.end()
+        """Kill the process if it is still there, and say what ended it."""
+        self._process.kill()
+        code = self._process.wait()
+        self.connection.close()
+        if code == 0:  # as well where who started us told the system not to keep them (SIGCHLD)
+            return "exit code 0, or a cause that is not known"
+        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+    def _resident_bytes(self) -> int:
+        try:
+            pages = (PROC / str(self._process.pid) / "statm").read_text("ascii").split()[1]
+        except (FileNotFoundError, ProcessLookupError):  # it has ended
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def _begin(self) -> None:
         """Hand the task over to a process that is ready for it."""
         self._since = time.monotonic()
-        with contextlib.suppress(OSError):  # it has just died: receive() finds out
-            self._child.send(self._task.payload)
+        with suppress(OSError):  # it has just died: receive() finds out
+            payload = pickle.dumps(self.task.payload, pickle.HIGHEST_PROTOCOL)
+            self.connection.send_bytes(payload)
 
     def _renew(self) -> None:
-        """Put a new process in the place of the one that there is."""
         self.stop()
-        self._child, self._since = Child(self._work), None
+        self._start()
 
     def _died(self) -> Attempt | None:
         ended = self.stop()
@@ -455,6 +356,6 @@ class _Slot:
             self._renew()
             return None
         # Never ready for a task in all these tries: that is not the task's fault.
-        if not self._child.ready:
+        if not self._is_ready:
             raise InternalError(f"worker processes end before they can work: {ended}")
         return Attempt("killed", f"{TRIES} processes died of it, the last one of {ended}")

@@ -99,9 +99,9 @@ def command(given: Given) -> int:
 
 def _applied(given: Given, plan: Plan) -> Applied:
     from planner.commands.apply.kueue.carry import Carrying, Patience
-    from planner.commands.apply.kueue.cluster import Cluster
+    from planner.commands.apply.kueue.cluster import Cluster, Surprise
     from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does
-    from planner.commands.apply.kueue.ways import Evictions, Surprise
+    from planner.commands.apply.kueue.ways import Evictions
 
     patience = Patience(wait_s=float("inf") if given.wait is None else given.wait)
     run = Carrying(

@@ -55,15 +55,9 @@ class _Call:
 class Kubectl:
     """kubectl, found on PATH, with the cluster it asks and what all its calls may take together.
 
-    Parameters
-    ----------
-    **options
-        Handed on as options of kubectl, such as ``context`` and ``request_timeout``; without
-        them, or where they are ``None``, kubectl decides.
-    timeout_s
-        Seconds for all calls together, from now on; None for no limit.
-    max_bytes
-        Bytes that all calls may print together.
+    The ``options`` are handed on, such as ``context`` and ``request_timeout``; without them, or
+    where they are ``None``, kubectl decides. All calls together have ``timeout_s`` seconds from now
+    on, ``None`` for no limit, and may print ``max_bytes``.
 
     Raises
     ------
@@ -82,17 +76,13 @@ class Kubectl:
         self.options = [word for name, value in named for word in option(name, value)]
         found = shutil.which(PROGRAM)
         if found is None:
-            raise InputError(
-                PROGRAM,
-                "is not on PATH",
-                hint="https://kubernetes.io/docs/tasks/tools/ says how to install it; a dump "
-                "that was written elsewhere does without",
-            )
+            says = "https://kubernetes.io/docs/tasks/tools/ says how to install it"
+            hint = f"{says}; a dump that was written elsewhere does without"
+            raise InputError(PROGRAM, "is not on PATH", hint=hint)
         self._program = found
         self._timeout_s = timeout_s
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        self._max_bytes = max_bytes
-        self._room = max_bytes
+        self._max_bytes = self._room = max_bytes
 
     def call(self, *words: str) -> Answer:
         """Run kubectl with these words and wait for it.
@@ -156,10 +146,8 @@ class Kubectl:
             raise InputError(where, f"cannot be started: {error}") from None
 
     def _begin(self, words: Sequence[str], selector: selectors.BaseSelector) -> _Call:
-        where = " ".join((PROGRAM, *words[:2]))
-        process = self.start(*words)
-        call = _Call(where, process)
-        for stream in (process.stdout, process.stderr):
+        call = _Call(" ".join((PROGRAM, *words[:2])), self.start(*words))
+        for stream in (call.process.stdout, call.process.stderr):
             if stream is not None:
                 selector.register(stream, selectors.EVENT_READ, call)
         return call
@@ -190,14 +178,8 @@ class Kubectl:
         except subprocess.TimeoutExpired:
             raise self._too_slow(begun[0]) from None
         begun.popleft()
-        if process.stderr is not None and process.stderr in selector.get_map():
-            selector.unregister(process.stderr)
         with process:
-            # What kubectl still said is read without waiting for others that hold on to the stream:
-            # a plugin that logs in may outlive it.
-            if process.stderr is not None:
-                os.set_blocking(process.stderr.fileno(), False)
-                stderr.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
+            stderr.extend(part_with(process, selector))
         self._room -= len(output)
         return Answer(process.returncode, bytes(output), stderr.decode(errors="replace"))
 
@@ -206,12 +188,9 @@ class Kubectl:
 
     def _too_slow(self, call: _Call) -> InputError:
         last = last_words(call.stderr.decode(errors="replace"))
-        return InputError(
-            call.where,
-            f"had no answer when the {self._timeout_s:g} s were over"
-            + (f"; it said: {last}" if last else ""),
-            hint="--timeout SECONDS gives it longer",
-        )
+        said = f"; it said: {last}" if last else ""
+        found = f"had no answer when the {self._timeout_s:g} s were over{said}"
+        return InputError(call.where, found, hint="--timeout SECONDS gives it longer")
 
 
 def option(name: str, value: str | None) -> list[str]:
@@ -235,6 +214,21 @@ def last_words(stderr: str) -> str:
     lines = [line.strip() for line in stderr.splitlines()]
     telling = [line for line in lines if line and not _CHATTER.match(line)]
     return telling[-1] if telling else ""
+
+
+def part_with(process: subprocess.Popen[bytes], selector: selectors.BaseSelector) -> bytes:
+    """Listen to kubectl no more, and return what it still said beside its output.
+
+    That is read without waiting for others that hold on to the stream: a plugin that logs in may
+    outlive kubectl.
+    """
+    for stream in (process.stdout, process.stderr):
+        if stream is not None and stream in selector.get_map():
+            selector.unregister(stream)
+    if process.stderr is None:
+        return b""
+    os.set_blocking(process.stderr.fileno(), False)
+    return process.stderr.read(MAX_ERROR_BYTES) or b""
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

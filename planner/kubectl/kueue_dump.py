@@ -7,7 +7,7 @@ secret. A state read from trimmed objects is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import chain
@@ -50,7 +50,6 @@ _TELLING: Final = {
     "Pod": ("name", "namespace", "annotations"),
 }
 """What is read of the metadata of some kinds: of a Deployment only the release."""
-_NAMED: Final = ("apiVersion", "kind", "metadata")
 
 
 def trim(item: dict[str, Any]) -> dict[str, Any]:
@@ -60,33 +59,30 @@ def trim(item: dict[str, Any]) -> dict[str, Any]:
     """
     group = str(item.get("apiVersion", "")).rpartition("/")[0]
     kind = KINDS.get((group, str(item.get("kind"))))
+    named = ("apiVersion", "kind", "metadata")
+    whole: dict[str, Any] = {key: item[key] for key in named if key in item}
     if kind is not None:
-        read = known_part(kind.model, item)
-    else:  # the ConfigMap of Kueue's Configuration
-        read = {key: item[key] for key in (*_NAMED, "data") if key in item}
-    whole = {key: item[key] for key in _NAMED if key in item} | read
+        whole |= known_part(kind.model, item)
+    elif "data" in item:  # the ConfigMap of Kueue's Configuration
+        whole["data"] = item["data"]
     if isinstance(whole.get("metadata"), dict):
-        read = known_part(Metadata, whole["metadata"])
-        annotations = read.get("annotations")
-        if isinstance(annotations, dict) and LAST_APPLIED in annotations:
-            read["annotations"] = {k: v for k, v in annotations.items() if k != LAST_APPLIED}
-        whole["metadata"] = read
-        telling = _TELLING.get(kind.name) if kind is not None else None
-        if telling is not None:
-            metadata = whole["metadata"]
-            whole["metadata"] = {key: metadata[key] for key in telling if key in metadata}
-        if kind is not None and kind.name == "Pod":
-            _keep_telling_annotations(whole["metadata"])
+        whole["metadata"] = _metadata("" if kind is None else kind.name, whole["metadata"])
     return whole
 
 
-def _keep_telling_annotations(metadata: dict[str, Any]) -> None:
-    """Drop all annotations of a pod but those that say that Kueue placed it."""
-    annotations = metadata.pop("annotations", None)
-    if isinstance(annotations, dict):
-        kept = {key: value for key, value in annotations.items() if key in PLACED}
-        if kept:
-            metadata["annotations"] = kept
+def _metadata(kind: str, whole: dict[str, Any]) -> dict[str, Any]:
+    read = known_part(Metadata, whole)
+    if kind in _TELLING:
+        read = {key: read[key] for key in _TELLING[kind] if key in read}
+    annotations = read.get("annotations")
+    if kind == "Pod":  # that Kueue placed it
+        placed = annotations.items() if isinstance(annotations, dict) else ()
+        read["annotations"] = {key: value for key, value in placed if key in PLACED}
+        if not read["annotations"]:
+            del read["annotations"]
+    elif isinstance(annotations, dict) and LAST_APPLIED in annotations:
+        read["annotations"] = {k: v for k, v in annotations.items() if k != LAST_APPLIED}
+    return read
 
 
 EXPECTED: Final = "the JSON that kubectl get -o json prints"
@@ -99,18 +95,11 @@ cluster refuses to tell, and is needed."""
 
 
 class Dump(Struct, frozen=True):
-    """The objects of a cluster.
+    """The objects of a cluster, trimmed, in the order in which they were read.
 
-    Attributes
-    ----------
-    objects
-        The trimmed objects, in the order in which they were read.
-    counts
-        How many there are of each resource type that was asked for and is there.
-    notes
-        What the cluster does not have, and what holds instead.
-    taken_at
-        When the last of them were read, by the clock of this machine.
+    ``counts`` says how many there are of each resource type that was asked for and is there,
+    ``notes`` what the cluster does not have, and what holds instead; ``taken_at`` is when the last
+    of them were read, by the clock of this machine.
     """
 
     objects: tuple[dict[str, Any], ...]
@@ -137,20 +126,11 @@ def take_dump(
 ) -> Dump:
     """Ask kubectl for all kinds of objects that the reader understands, phase by phase.
 
-    Parameters
-    ----------
-    kubectl
-        How to call it.
-    namespace
-        Where the pending workload is: LimitRanges and ResourceClaimTemplates are read there only.
-        Workloads and LocalQueues always are read in all namespaces, for quota is used in all of
-        them.
-    configuration
-        The ConfigMap of Kueue's Configuration, as NAMESPACE/NAME.
-    without
-        Names of resource types not to ask for, of `planner.kubectl.call.OPTIONAL`.
-    on_call
-        Told before each answer: the share of answers that are read, and what comes next.
+    The pending workload is in ``namespace``: LimitRanges and ResourceClaimTemplates are read there
+    only. Workloads and LocalQueues always are read in all namespaces, for quota is used in all of
+    them. ``configuration`` is the ConfigMap of Kueue's Configuration, as NAMESPACE/NAME, and
+    ``without`` names resource types not to ask for, of `OPTIONAL`. ``on_call`` is told before each
+    answer the share of answers that are read, and what comes next.
 
     Raises
     ------
@@ -171,7 +151,7 @@ def take_dump(
                 for each in wanted
                 if each.phase == phase and (not each.needed_by or each.needed_by in there)
             ]
-            with closing(kubectl.calls([_words(question) for question in asked])) as answers:
+            with closing(kubectl.calls([one.call for one in asked])) as answers:
                 for question in asked:
                     if on_call is not None:
                         on_call(len(replies) / len(wanted), question.resource.full_name)
@@ -202,42 +182,25 @@ def _question(resource: Resource, namespace: str | None, configuration: str) -> 
     return Question(resource, namespace if resource.of_preemptor else None)
 
 
-def _note(question: Question, *, forbidden: bool = False) -> str:
-    resource = question.resource
-    if forbidden:
-        return f"{resource.full_name} may not be listed: {resource.missing}"
-    if not resource.single:
-        return f"the cluster has no {resource.full_name}: {resource.missing}"
-    what = f"{question.namespace}/{question.name}"
-    if resource.name == "deployments":
-        return f"the cluster has no Deployment {what}: {resource.missing}"
-    return (
-        f"the cluster has no ConfigMap {what}: {resource.missing}; --configuration names another "
-        "one"
-    )
-
-
-def _words(question: Question) -> list[str]:
-    place = option("namespace", question.namespace) or ["--all-namespaces"]
-    return [*question.words, *place, "--output=json"]
-
-
 def _reply(question: Question, answer: Answer) -> Reply:
-    where = " ".join((PROGRAM, *question.words))
+    resource, where = question.resource, " ".join((PROGRAM, *question.words))
     if answer.code == 0:
-        return list(_objects(answer, where))
-    if question.resource.missing and is_missing(answer):
-        return _note(question)
+        documents = list(parse_json(answer.output, where))
+        if len(documents) != 1:
+            found = f"printed {len(documents)} documents" if documents else "printed nothing"
+            raise ParseError(where, found, EXPECTED)
+        items = items_of(Document(where, documents[0], used_up=True))
+        return [trim(item.value) for item in items]
+    if resource.missing and is_missing(answer):
+        what, another = resource.full_name, ""
+        if resource.name == "deployments":
+            what = f"Deployment {question.namespace}/{question.name}"
+        elif resource.single:
+            what = f"ConfigMap {question.namespace}/{question.name}"
+            another = "; --configuration names another one"
+        return f"the cluster has no {what}: {resource.missing}{another}"
     if is_forbidden(answer):
-        forgone = question.resource.forgone
-        return _note(question, forbidden=True) if forgone else Refused(question, where, answer)
+        if resource.forgone:
+            return f"{resource.full_name} may not be listed: {resource.missing}"
+        return Refused(question, where, answer)
     raise refusal(question, where, answer)
-
-
-def _objects(answer: Answer, where: str) -> Iterator[dict[str, Any]]:
-    documents = list(parse_json(answer.output, where))
-    if len(documents) != 1:
-        found = "printed nothing" if not documents else f"printed {len(documents)} documents"
-        raise ParseError(where, found, EXPECTED)
-    for item in items_of(Document(where, documents[0], used_up=True)):
-        yield trim(item.value)

@@ -6,11 +6,12 @@ The texts are those of kubectl 1.32 and of the API server; what is none of them 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from planner.errors import InputError
-from planner.kubectl.call import Answer, last_words
+from planner.kubectl.call import Answer, last_words, option
 from planner.reader.show import plain
 from planner.state.kueue_workload import API_GROUP, preemptor_uid
 
@@ -24,24 +25,13 @@ ROLE: Final = "preemption-planner"
 
 
 class Resource(NamedTuple):
-    """A resource type of the API server.
+    """A resource type of the API server, by its plural name and its API group, empty for the core.
 
-    Attributes
-    ----------
-    name
-        Its plural name.
-    group
-        Its API group; empty for the core group.
-    missing
-        What holds without it, in words; empty if there is no plan without it.
-    of_preemptor
-        Whether only those in the namespace of the pending workload matter.
-    single
-        Whether only one object is wanted, by its name.
-    forgone
-        Whether it is done without where the cluster refuses to tell.
-    needed_by
-        The resource type without which nobody looks at it; then it is not asked for.
+    ``missing`` is what holds without it, in words; empty if there is no plan without it.
+    ``of_preemptor`` says that only those in the namespace of the pending workload matter,
+    ``single`` that only one object is wanted, by its name, and ``forgone`` that it is done without
+    where the cluster refuses to tell. Without ``needed_by``, another type, nobody looks at it, and
+    it is not asked for.
     """
 
     name: str
@@ -82,8 +72,19 @@ class Question(NamedTuple):
         """The words after kubectl, without options."""
         return ["get", self.resource.full_name, *([self.name] if self.name else [])]
 
+    @property
+    def call(self) -> list[str]:
+        """The same with its options."""
+        place = option("namespace", self.namespace) or ["--all-namespaces"]
+        return [*self.words, *place, "--output=json"]
+
 
 PHASES: Final = 3
+_TEMPLATES: Final = "no template of claims is known"
+_RELEASE: Final = "the release of Kueue is told by other signs, or the newest rules are taken"
+_DEFAULTS: Final = (
+    "feature gates, fair sharing and resource settings of Kueue are at their defaults"
+)
 RESOURCES: Final = (
     Resource("workloads"),
     Resource("localqueues"),  # all: whoever waits for the same ClusterQueue may be before it
@@ -98,33 +99,15 @@ RESOURCES: Final = (
     Resource("limitranges", "", "pods have no default requests and limits", of_preemptor=True),
     Resource("poddisruptionbudgets", "policy", "no PodDisruptionBudget is looked at", forgone=True),
     Resource("deviceclasses", DEVICES, "no class of devices is known", forgone=True),
-    Resource(
-        "resourceclaimtemplates",
-        DEVICES,
-        "no template of claims is known",
-        of_preemptor=True,
-        forgone=True,
-    ),
+    Resource("resourceclaimtemplates", DEVICES, _TEMPLATES, of_preemptor=True, forgone=True),
     Resource("resourceslices", DEVICES, "no device is known", forgone=True),
     Resource("topologies", missing="pods are not placed on nodes", forgone=True),
     Resource("nodes", "", "no node is known", forgone=True, needed_by="topologies"),
     Resource("pods", "", "nodes hold placed pods only", forgone=True, needed_by="topologies"),
-    Resource(
-        "deployments",
-        "apps",
-        "the release of Kueue is told by other signs, or the newest rules are taken",
-        single=True,
-        forgone=True,
-    ),
-    Resource(
-        "configmaps",
-        "",
-        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
-        single=True,
-    ),
+    Resource("deployments", "apps", _RELEASE, single=True, forgone=True),
+    Resource("configmaps", "", _DEFAULTS, single=True),
 )
 """Everything that is asked for, in the order in which it stands in a dump."""
-
 WORKLOADS: Final = f"workloads.{API_GROUP}"
 COHORTS: Final = f"cohorts.{API_GROUP}"
 WATCHED: Final = (
@@ -134,7 +117,6 @@ WATCHED: Final = (
     f"resourceflavors.{API_GROUP}",
 )
 """What is watched where a cluster is: everything else is read anew once in a while."""
-
 OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)
 """Names of what a dump may do without."""
 
@@ -168,16 +150,17 @@ _NO_SUCH_TYPE: Final = (
     "the server doesn't have a resource type",
     "the server could not find the requested resource",
 )
-_UNREACHABLE: Final = (
-    "was refused",
-    "unable to connect to the server",
-    "no such host",
-    "i/o timeout",
-    "connection reset",
-    "no route to host",
-    "tls handshake",
-)
-_NOT_LOGGED_IN: Final = ("(unauthorized)", "please enter username", "getting credentials")
+_HINTS: Final = {
+    r"\(unauthorized\)|please enter username|getting credentials": (
+        "log in to the cluster first, until `kubectl get namespaces` works"
+    ),
+    "was refused|unable to connect to the server|no such host|i/o timeout|connection reset|"
+    "no route to host|tls handshake": (
+        "--context and --kubeconfig choose the cluster; `kubectl cluster-info` tries it"
+    ),
+    "context": "`kubectl config get-contexts` lists the contexts",
+}
+"""What to do, by what a message says in small letters."""
 _LONGEST: Final = 400
 
 
@@ -202,7 +185,10 @@ def refusal(question: Question, words: str, answer: Answer) -> InputError:
             f"the resource type {resource.full_name}",
             "--context and --kubeconfig choose another cluster",
         )
-    return InputError(words, _found(answer, message), hint=_hint(message))
+    how = f"signal {-answer.code}" if answer.code < 0 else f"exit code {answer.code}"
+    found = f"failed: {_short(message)}" if message else f"ended with {how} and gave no reason"
+    hints = (hint for said, hint in _HINTS.items() if re.search(said, message.lower()))
+    return InputError(words, found, hint=next(hints, ""))
 
 
 class Refused(NamedTuple):
@@ -216,16 +202,17 @@ class Refused(NamedTuple):
 def forbidden(refused: Sequence[Refused]) -> InputError:
     """Say in one message what may not be read, who grants it, and what could be done without."""
     first = refused[0]
-    rights = [_right(one.question) for one in refused]
+    rights = [
+        f"{resource.verb} {resource.full_name} in "
+        + (f"namespace {plain(namespace)}" if namespace else "all namespaces")
+        for (resource, namespace, _), *_ in refused
+    ]
     roles = [
         configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
         for (resource, namespace, name), *_ in refused
     ]
-    optional = [
-        f"--without {one.question.resource.name}"
-        for one in refused
-        if one.question.resource.missing
-    ]
+    asked = [one.question.resource for one in refused]
+    optional = [f"--without {resource.name}" for resource in asked if resource.missing]
     which = "them" if len(optional) == len(refused) else "some of them"
     instead = f"; or do without {which}: {' '.join(optional)}" if optional else ""
     return InputError(
@@ -235,30 +222,6 @@ def forbidden(refused: Sequence[Refused]) -> InputError:
         f"the right to {'; '.join(rights)}",
         f"an administrator grants it: {'; '.join(dict.fromkeys(roles))}{instead}",
     )
-
-
-def _right(question: Question) -> str:
-    resource, namespace, _ = question
-    place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
-    return f"{resource.verb} {resource.full_name} in {place}"
-
-
-def _found(answer: Answer, message: str) -> str:
-    if message:
-        return f"failed: {_short(message)}"
-    how = f"signal {-answer.code}" if answer.code < 0 else f"exit code {answer.code}"
-    return f"ended with {how} and gave no reason"
-
-
-def _hint(message: str) -> str:
-    lower = message.lower()
-    if any(text in lower for text in _NOT_LOGGED_IN):
-        return "log in to the cluster first, until `kubectl get namespaces` works"
-    if any(text in lower for text in _UNREACHABLE):
-        return "--context and --kubeconfig choose the cluster; `kubectl cluster-info` tries it"
-    if "context" in lower:
-        return "`kubectl config get-contexts` lists the contexts"
-    return ""
 
 
 def _short(message: str) -> str:
@@ -334,11 +297,8 @@ class LiveObject:
     @property
     def holds_quota(self) -> bool:
         """Whether it takes quota: reserved, and not finished (docs/semantics/kueue.md §2)."""
-        return (
-            bool(self.at("status", "admission"))
-            and self.is_true("QuotaReserved")
-            and not self.is_true("Finished")
-        )
+        reserved = self.at("status", "admission") and self.is_true("QuotaReserved")
+        return bool(reserved) and not self.is_true("Finished")
 
     @property
     def eviction(self) -> tuple[str, str]:

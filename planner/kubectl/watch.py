@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from planner.kubectl.call import MAX_ERROR_BYTES, Answer, Kubectl, kill, last_words
+from planner.kubectl.call import MAX_ERROR_BYTES, Answer, Kubectl, kill, last_words, part_with
 
 FIRST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 60.0
@@ -70,16 +70,10 @@ class _Stream:
 
 
 class Streams(Source):
-    """One stream for each of some resource types.
+    """One stream for each of some resource types: all their objects, in all namespaces.
 
-    Parameters
-    ----------
-    connect
-        Makes the kubectl of a stream.
-    resources
-        The full names of the types; all their objects, in all namespaces.
-    seconds
-        A clock that never jumps.
+    ``connect`` makes the kubectl of a stream, ``resources`` are the full names of the types, and
+    ``seconds`` is a clock that never jumps.
     """
 
     def __init__(
@@ -88,8 +82,7 @@ class Streams(Source):
         resources: Sequence[str],
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._connect = connect
-        self._seconds = seconds
+        self._connect, self._seconds = connect, seconds
         self.resources = tuple(resources)
         self._streams = [_Stream(one) for one in resources]
         self._selector = selectors.DefaultSelector()
@@ -105,10 +98,16 @@ class Streams(Source):
                 for stream, is_output in ((one.process.stdout, True), (one.process.stderr, False)):
                     if stream is not None:
                         self._selector.register(stream, selectors.EVENT_READ, (one, is_output))
-        told = [*self._quiet(now)]
-        resting = [one.due - now for one in self._streams if one.process is None]
-        waiting = [one.started + QUIET_S - now for one in self._running() if not one.begun]
-        least = min([timeout_s, *resting, *waiting])
+        told: list[Told] = []
+        least = timeout_s
+        for one in self._streams:
+            if one.process is None:
+                least = min(least, one.due - now)
+            elif not one.begun and now - one.started < QUIET_S:
+                least = min(least, one.started + QUIET_S - now)
+            elif not one.begun:
+                one.begun, one.lists = True, False
+                told.append(Told(one.resource, "BEGUN"))
         for key, _ in self._selector.select(0.0 if told else max(0.0, least)):
             told += self._read(*key.data)
         return told
@@ -118,15 +117,6 @@ class Streams(Source):
         for one in self._streams:
             self._stop(one)
         self._selector.close()
-
-    def _running(self) -> Iterator[_Stream]:
-        return (one for one in self._streams if one.process is not None)
-
-    def _quiet(self, now: float) -> Iterator[Told]:
-        for one in self._running():
-            if not one.begun and now - one.started >= QUIET_S:
-                one.begun, one.lists = True, False
-                yield Told(one.resource, "BEGUN")
 
     def _read(self, one: _Stream, is_output: bool) -> Iterator[Told]:  # noqa: FBT001 - a key's data
         process = one.process
@@ -165,9 +155,7 @@ class Streams(Source):
                 event = json.loads(text)
                 kind, value = event["type"], event["object"]
             except (ValueError, RecursionError, KeyError, TypeError):
-                one.stderr.extend(b"kubectl printed something that is no event\n")
-                yield self._ended(one)
-                return
+                kind, value = "ERROR", "kubectl printed something that is no event"
             if kind == "ERROR" or not isinstance(value, dict):
                 said = value.get("message") if isinstance(value, dict) else value
                 one.stderr.extend(f"{said}\n".encode(errors="replace"))
@@ -191,13 +179,7 @@ class Streams(Source):
         process, one.process = one.process, None
         if process is None:
             return 0
-        known = self._selector.get_map()
-        for stream in (process.stdout, process.stderr):
-            if stream is not None and stream in known:
-                self._selector.unregister(stream)
-        if process.stderr is not None:  # what it said at its end
-            os.set_blocking(process.stderr.fileno(), False)
-            one.stderr.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
+        one.stderr.extend(part_with(process, self._selector))
         kill(process)
         with process:
             return process.wait()

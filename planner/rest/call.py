@@ -6,7 +6,7 @@ import socket
 import ssl
 import time
 from contextlib import closing, suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX, Event, Thread
 from typing import Final, NamedTuple
@@ -34,20 +34,10 @@ class Service:
     """A REST service at a URL, and what all calls of it may take together.
 
     It is asked directly, whatever proxy the environment names, and redirects are not followed:
-    nobody else is ever asked.
-
-    Parameters
-    ----------
-    url
-        Its scheme, host and port, and perhaps a path before those of the service.
-    option
-        Which option gave the URL.
-    opened_by
-        What to do where nothing answers.
-    timeout_s
-        Seconds for all calls together, from now on; None for no limit.
-    max_bytes
-        Bytes that all answers may have together.
+    nobody else is ever asked. The URL, which ``option`` gave, is its scheme, host and port, and
+    perhaps a path before those of the service; ``opened_by`` says what to do where nothing answers.
+    All calls together have ``timeout_s`` seconds from now on, ``None`` for no limit, and their
+    answers ``max_bytes``.
 
     Raises
     ------
@@ -69,8 +59,7 @@ class Service:
         self.url = f"{self._parts.scheme}://{self._parts.netloc}{self._parts.path}"
         self._timeout_s = timeout_s
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        self._max_bytes = max_bytes
-        self._room = max_bytes
+        self._max_bytes = self._room = max_bytes
 
     def get(self, path: str) -> Reply:
         """Ask for a path below the URL, and wait for the whole answer.
@@ -98,9 +87,7 @@ class Service:
             said = TimeoutError()
         finally:
             given_up.set()
-        if isinstance(said, OSError | HTTPException | ValueError) and not isinstance(
-            said, InputError
-        ):
+        if isinstance(said, OSError | HTTPException | ValueError):
             raise self._failed(where, said) from None
         if isinstance(said, BaseException):
             raise said
@@ -116,21 +103,17 @@ class Service:
             connection.request("GET", f"{self._parts.path}{path}", headers=headers)
             # Which may outlive its connection, and holds on to the socket until it is closed.
             with connection.getresponse() as response:
-                data = self._content(response, where, given_up)
-                return Reply(response.status, response.headers.get_content_type(), data)
-
-    def _content(self, response: HTTPResponse, where: str, given_up: Event) -> bytes:
-        promised = response.length
-        if promised is not None and promised > self._room:
-            raise too_large(where, self._max_bytes, promised)
-        data = bytearray()
-        while not given_up.is_set() and (piece := response.read1(_PIECE)):
-            data += piece
-            if len(data) > self._room:
-                raise too_large(where, self._max_bytes)
-        if promised is not None and len(data) < promised:
-            raise HTTPException(f"the answer broke off after {len(data)} of {promised} bytes")
-        return bytes(data)
+                promised, data = response.length, bytearray()
+                if promised is not None and promised > self._room:
+                    raise too_large(where, self._max_bytes, promised)
+                while not given_up.is_set() and (piece := response.read1(_PIECE)):
+                    data += piece
+                    if len(data) > self._room:
+                        raise too_large(where, self._max_bytes)
+                if promised is not None and len(data) < promised:
+                    broken = f"the answer broke off after {len(data)} of {promised} bytes"
+                    raise HTTPException(broken)
+                return Reply(response.status, response.headers.get_content_type(), bytes(data))
 
     def _left(self) -> float | None:
         if self._deadline is None:
@@ -143,24 +126,23 @@ class Service:
     def _failed(self, where: str, error: Exception) -> InputError:
         if isinstance(error, TimeoutError):
             found = f"had no answer when the {self._timeout_s:g} s were over"
-            return InputError(where, found, hint="--timeout SECONDS gives it longer")
-        if isinstance(error, ssl.SSLCertVerificationError):
+            hint = "--timeout SECONDS gives it longer"
+        elif isinstance(error, ssl.SSLCertVerificationError):
             found = f"its certificate is not trusted: {error.verify_message}"
             hint = "the variable SSL_CERT_FILE names a file with the certificate of its authority"
-            return InputError(where, found, hint=hint)
-        if isinstance(error, ssl.SSLError):
-            return InputError(where, "does not speak TLS", hint="http:// asks without it")
-        if isinstance(error, socket.gaierror):
-            found = f"there is no host {shown(self._parts.hostname)}"
-            return InputError(where, found, hint=self._opened_by)
-        if isinstance(error, ConnectionRefusedError):
-            return InputError(where, "nothing listens there", hint=self._opened_by)
-        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return InputError(where, f"gave no answer: {said}")
+        elif isinstance(error, ssl.SSLError):
+            found, hint = "does not speak TLS", "http:// asks without it"
+        elif isinstance(error, socket.gaierror):
+            found, hint = f"there is no host {shown(self._parts.hostname)}", self._opened_by
+        elif isinstance(error, ConnectionRefusedError):
+            found, hint = "nothing listens there", self._opened_by
+        else:
+            said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            found, hint = f"gave no answer: {said}", ""
+        return InputError(where, found, hint=hint)
 
 
 def _address(url: str, option: str) -> SplitResult:
-    """Take a URL apart."""
     parts = None
     with suppress(ValueError):  # a port that is no number, brackets that do not close
         found = urlsplit(url)

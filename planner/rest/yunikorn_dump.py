@@ -49,7 +49,6 @@ OPEN: Final = (
     "`kubectl port-forward -n yunikorn service/yunikorn-service 9080:9080` lets "
     "http://localhost:9080 reach the core"
 )
-
 _LISTS: Final[Mapping[str, type[BaseModel]]] = {
     "partitions": DumpedPartition,
     "queues": DumpedQueue,
@@ -63,7 +62,6 @@ _SHIM: Final[Mapping[str, type[BaseModel]]] = {
     "priorityClasses": PodPriorityClass,
 }
 """What the shim's cache says, flat: of a pod what its ``spec`` says."""
-
 Json = dict[str, Any]
 
 
@@ -104,9 +102,8 @@ def take_dump(service: Service) -> Dump:
                 where = f"{service.url}{path}"
                 value = _object(reply, where)
                 if not all(isinstance(value.get(name), list) for name in ("partitions", "queues")):
-                    raise InputError(
-                        where, "answers with an object that is no state dump", _CORE, OPEN
-                    )
+                    found = "answers with an object that is no state dump"
+                    raise InputError(where, found, _CORE, OPEN)
                 return Dump(_trimmed(value))
         return Dump(_trimmed(_put_together(service)), (PUT_TOGETHER,))
 
@@ -119,47 +116,36 @@ def present() -> datetime:
 def _is_absent(reply: Reply) -> bool:
     """Say whether there is no such endpoint: none, moved, kept from us, or a page in its place."""
     moved = HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST
-    refused = reply.status in {
-        *(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
-    }
-    return moved or refused or (reply.status == HTTPStatus.OK and reply.kind == "text/html")
+    kept = HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED
+    is_page = reply.status == HTTPStatus.OK and reply.kind == "text/html"
+    return moved or reply.status in kept or is_page
 
 
 def _put_together(service: Service) -> Json:
     """Return what the state dump would hold."""
-    partitions = _list(service, "/ws/v1/partitions")
-    state: Json = {
-        "timestamp": to_nanoseconds(present()),
-        "partitions": partitions,
-        "applications": [],
-        "nodes": [],
-        "queues": [],
-    }
+
+    def object_at(path: str) -> Json:
+        return _object(service.get(path), f"{service.url}{path}")
+
+    def list_at(path: str) -> list[Json]:
+        value = _parsed(service.get(path), f"{service.url}{path}")
+        listed = [] if value is None else value  # null is an empty list to Go
+        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+            raise _stranger(f"{service.url}{path}", value)
+        return listed
+
+    partitions = list_at("/ws/v1/partitions")
+    state: Json = {"timestamp": to_nanoseconds(present()), "partitions": partitions}
+    state |= {"applications": [], "nodes": [], "queues": []}
     for one in partitions:
         name = str(one.get("name"))
         below = f"/ws/v1/partition/{quote(name, safe='')}"
-        state["queues"].append(_answer(service, f"{below}/queues"))
-        state["nodes"].append(
-            {"partitionName": name, "nodesInfo": _list(service, f"{below}/nodes")}
-        )
-        state["applications"] += _list(service, f"{below}/applications/active")
-    state["config"] = _answer(service, "/ws/v1/config")
+        state["queues"].append(object_at(f"{below}/queues"))
+        nodes = list_at(f"{below}/nodes")
+        state["nodes"].append({"partitionName": name, "nodesInfo": nodes})
+        state["applications"] += list_at(f"{below}/applications/active")
+    state["config"] = object_at("/ws/v1/config")
     return state
-
-
-def _list(service: Service, path: str) -> list[Json]:
-    """Return a list of objects; null is an empty one to Go."""
-    where = f"{service.url}{path}"
-    value = _parsed(service.get(path), where)
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise _stranger(where, value)
-    return value
-
-
-def _answer(service: Service, path: str) -> Json:
-    return _object(service.get(path), f"{service.url}{path}")
 
 
 def _object(reply: Reply, where: str) -> Json:
@@ -170,7 +156,6 @@ def _object(reply: Reply, where: str) -> Json:
 
 
 def _parsed(reply: Reply, where: str) -> object:
-    """Return the JSON of an answer."""
     if reply.status != HTTPStatus.OK:
         # In the service's own words where it has some.
         try:
@@ -179,8 +164,8 @@ def _parsed(reply: Reply, where: str) -> object:
             said = None
         reason = said.get("description") if isinstance(said, dict) else None
         known = {one.value: one.phrase for one in HTTPStatus}
-        name = f"{reply.status} {known.get(reply.status, '')}".strip()
-        found = f"answers {name}" + (f": {shown(reason)}" if isinstance(reason, str) else "")
+        found = f"answers {reply.status} {known.get(reply.status, '')}".strip()
+        found += f": {shown(reason)}" if isinstance(reason, str) else ""
         raise InputError(where, found, _CORE, OPEN)
     try:
         documents = list(parse_json(reply.data, where, Budget(len(reply.data))))
@@ -204,25 +189,20 @@ def _trimmed(state: Json) -> Json:
     """Return a state dump with nothing in it but what the reader reads."""
     kept: Json = {}
     for name, value in state.items():
-        if name in _LISTS:
-            kept[name] = _each_known(_LISTS[name], value)
+        if name in _LISTS and isinstance(value, list):
+            known = _LISTS[name]
+            kept[name] = [known_part(known, one) if isinstance(one, dict) else one for one in value]
         elif name == "config" and isinstance(value, dict):  # not what Extra holds
             kept[name] = {key: part for key, part in value.items() if key.lower() == "partitions"}
         elif name == "rmDiagnostics" and isinstance(value, dict):
             kept[name] = {"cache": _of_shim(value.get("cache"))}
-        elif name == "timestamp":
+        elif name == "timestamp" or name in _LISTS:  # the reader complains about what is no list
             kept[name] = value
     for application in _objects(kept.get("applications")):
         for part in ("allocations", "requests"):
             for claim in _objects(application.get(part)):
                 _keep_keys(claim, "allocationTags", _TAGS)
     return kept
-
-
-def _each_known(model: type[BaseModel], value: object) -> object:
-    if not isinstance(value, list):
-        return value  # which the reader complains about
-    return [known_part(model, one) if isinstance(one, dict) else one for one in value]
 
 
 def _of_shim(cache: object) -> object:
@@ -232,18 +212,14 @@ def _of_shim(cache: object) -> object:
     kept: Json = {}
     for part, model in _SHIM.items():
         entries = cache.get(part)
-        if not isinstance(entries, dict):
-            kept |= {} if entries is None else {part: entries}
-            continue
-        kept[part] = {}
-        for name, entry in entries.items():
+        if entries is not None:
+            kept[part] = dict(entries) if isinstance(entries, dict) else entries
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
             if isinstance(entry, dict):
                 told = {key: each for key, each in entry.items() if key in _NAMES | {"annotations"}}
                 told |= known_part(model, entry)
                 _keep_keys(told, "annotations", {ALLOW_PREEMPTION})
                 kept[part][name] = told
-            else:
-                kept[part][name] = entry
     return kept
 
 

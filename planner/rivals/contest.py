@@ -88,7 +88,6 @@ class Rivalry(Protocol):
 
 _CLOSE: Final = 0.1
 """The last part of the time, in which nobody can tell who ended by himself."""
-
 RIVALRY: Final = Part[Rivalry]("rivals")
 
 
@@ -208,6 +207,11 @@ class Contest:
                 kept = rest
         return kept
 
-    def best(self, answers: Iterable[Sequence[int]]) -> Sequence[int] | None:
-        """Return the best of some answers by the objective, the first of equals."""
-        return min(answers, key=self.values, default=None)
+    def best_of_pools(self, choose: Callable[[list[int]], list[int] | None]) -> Found:
+        """Choose in each pool, if that can be, and give back who is not needed.
+
+        The best answer by the objective counts, the first of equals.
+        """
+        chosen = (choose(pool) for pool in self.pools())
+        answers = [self.give_back(one) for one in chosen if one is not None]
+        return Found(min(answers, key=self.values, default=None))

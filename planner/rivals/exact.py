@@ -12,16 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property, partial
-from typing import Final, NamedTuple, Protocol
-
-from msgspec import Struct
+from functools import partial
+from typing import Final, NamedTuple, cast
 
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, Parts, Row
+from planner.models.shared.classes import Classes, Row
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import with_names
-from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
 from planner.rivals.contest import Contest, Found
 from planner.solver.bound import Bound, trivial_bound
@@ -33,7 +30,6 @@ from planner.solver.start import solve
 
 MOST_CUTS: Final = 100
 """Answers that are refused, cut off one by one, before an engine is given up."""
-
 _NEARLY: Final = 1e-6
 """What a value of a linear program may be above a whole number and still count as it."""
 
@@ -45,36 +41,19 @@ class Said(NamedTuple):
     proved: bool = False
 
 
-class Engine(Protocol):
-    """Minimises an expression over a model."""
-
-    def __call__(self, contest: Contest, builder: Builder, objective: Linear) -> Said:
-        """Return what is found within the effort of a contest."""
-        ...
+Engine = Callable[[Contest, Builder, Linear], Said]
+"""Minimises an expression over a model, within the effort of a contest."""
 
 
 class Stated:
     """The exact model of a contest, a class for each candidate."""
 
     def __init__(self, contest: Contest) -> None:
-        everybody = range(len(contest.planning.keys))
-        self.search = contest.part.prepare(
-            contest.planning, contest.profile, contest.deadline, everybody
-        )
+        planning, everybody = contest.planning, range(len(contest.planning.keys))
+        part, profile, deadline = contest.part, contest.profile, contest.deadline
+        self.search = part.prepare(planning, profile, deadline, everybody)
         self.formulation, self.take = self.search.state(self.search.active)
         self.builder: Builder = self.formulation.builder
-
-    @cached_property
-    def positions(self) -> dict[int, int]:
-        """The candidate of each class."""
-        return {k: int(self.search.classes.first[k]) for k in self.take}
-
-    def counts(self, point: Sequence[float]) -> Counts:
-        """Return the class counts of a point, rounded."""
-        counts = [0] * len(self.search.classes)
-        for k, index in self.take.items():
-            counts[k] = round(point[index])
-        return counts
 
 
 def cp_sat(contest: Contest, builder: Builder, objective: Linear) -> Said:
@@ -83,18 +62,12 @@ def cp_sat(contest: Contest, builder: Builder, objective: Linear) -> Said:
     return Said(run.solution, run.settled)
 
 
-def _mip(kind: Kind) -> Engine:
-    def asked(contest: Contest, builder: Builder, objective: Linear) -> Said:
-        builder.minimize(objective)
-        seconds, nodes = contest.deadline.left(), contest.effort.nodes
-        answer = ask(translate(builder.proto), kind, seconds, nodes)
-        return Said(answer.point, answer.best or answer.infeasible)
-
-    return asked
-
-
-scip: Final = _mip("SCIP")
-highs: Final = _mip("HiGHS")
+def mip(kind: Kind, contest: Contest, builder: Builder, objective: Linear) -> Said:
+    """Ask SCIP or HiGHS."""
+    builder.minimize(objective)
+    seconds, nodes = contest.deadline.left(), contest.effort.nodes
+    answer = ask(translate(builder.proto), kind, seconds, nodes)
+    return Said(answer.point, answer.best or answer.infeasible)
 
 
 def by_engine(engine: Engine) -> Callable[[Contest], Found]:
@@ -102,19 +75,17 @@ def by_engine(engine: Engine) -> Callable[[Contest], Found]:
 
     def answer(contest: Contest) -> Found:
         stated = Stated(contest)
-        best: Counts | None = None
+        chosen: list[int] | None = None
         proved = True
         for measure in with_names(contest.profile.levels):
             objective = express(stated.formulation, contest.table, measure)
             found, sure = _lawful(contest, stated, engine, objective)
             proved = proved and sure
+            # A level without any answer, after one that had some, is the engine's contradiction.
             if found is None:
                 break
-            best = found
-            value = stated.search.value(measure, best)
-            stated.builder.add(objective <= value)
-        # A level without any answer, after one that had some, is the engine's own contradiction.
-        chosen = None if best is None else list(stated.search.classes.take(best))
+            chosen = list(stated.search.classes.take(found))
+            stated.builder.add(objective <= stated.search.value(measure, found))
         return Found(chosen, proved)
 
     return answer
@@ -129,7 +100,9 @@ def _lawful(
         said = engine(contest, stated.builder, objective)
         if not said.point:
             return None, said.proved
-        counts = stated.counts(said.point)
+        counts = [0] * len(search.classes)
+        for k, index in stated.take.items():
+            counts[k] = round(said.point[index])
         if search.rules.is_lawful(search.classes.take(counts)):
             return counts, said.proved
         search.cut_off(stated.formulation, stated.take, counts)
@@ -154,14 +127,13 @@ def rounding(contest: Contest) -> Found:
         least = objective.constant + sum(c * point[v] for v, c in objective.terms.items())
         # The next whole value: a fraction of the least cannot be kept in a model of integers.
         stated.builder.add(objective <= int(-(-(least - _NEARLY) // 1)))
-    share = {stated.positions[k]: point[index] for k, index in stated.take.items() if point}
-    answers = []
-    for pool in contest.pools():
-        ordered = sorted(pool, key=lambda p: -share.get(p, 0.0))
-        found_in_order = contest.add_until_legal(ordered)
-        if found_in_order is not None:
-            answers.append(contest.give_back(found_in_order))
-    return Found(contest.best(answers))
+    first = stated.search.classes.first  # the candidate of each class
+    share = {int(first[k]): point[index] for k, index in stated.take.items() if point}
+
+    def by_share(pool: list[int]) -> list[int] | None:
+        return contest.add_until_legal(sorted(pool, key=lambda p: -share.get(p, 0.0)))
+
+    return contest.best_of_pools(by_share)
 
 
 Change = Callable[[Search], Search]
@@ -185,28 +157,17 @@ class WithoutFixing(Search):
         """Do nothing."""
 
 
-class Unbounded(Rules, Struct, frozen=True):
-    """Rules that bound no cost from below: neither by single rows nor by a linear program."""
+class Unbounded:
+    """Rules that bound no cost from below: neither by single rows nor by a linear program.
 
-    rules: Rules
+    All else is that of the rules which they are made from.
+    """
 
-    @property
-    def table(self) -> TermTable:
-        """The disruption terms of the problem."""
-        return self.rules.table
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
 
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in the scheduler's candidate order."""
-        return self.rules.order
-
-    def assemble(self, classes: Classes) -> Measured:
-        """Build the exact model in which only these classes give victims."""
-        return self.rules.assemble(classes)
-
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little, whichever of them go."""
-        return self.rules.is_hopeless(classes)
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._rules, name)
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a cost by nothing."""
@@ -217,18 +178,6 @@ class Unbounded(Rules, Struct, frozen=True):
         """Bound a cost by nothing."""
         del classes, limits
         return trivial_bound(costs)
-
-    def is_lawful(self, positions: Sequence[int]) -> bool:
-        """Say whether victims are lawful in the scheduler's own arithmetic."""
-        return self.rules.is_lawful(positions)
-
-    def parts(self, classes: Classes) -> Parts:
-        """Return groups of classes that may each hold an answer by themselves."""
-        return self.rules.parts(classes)
-
-    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
-        """Return groups of classes such that what refuses a set refuses all sets like it."""
-        return self.rules.alike(classes, counts)
 
 
 def changed(kind: type[Search], search: Search) -> Search:
@@ -243,30 +192,25 @@ def with_one_attempt(search: Search) -> Search:
 
 
 def _without_bounds(search: Search) -> Search:
-    search.rules = Unbounded(search.rules)
+    search.rules = cast("Rules", Unbounded(search.rules))
     return search
 
 
-def _as_it_is(search: Search) -> Search:
-    return search
-
-
-def by_search(change: Change, *, classes: bool = True) -> Callable[[Contest], Found]:
+def by_search(change: Change | None = None, *, classes: bool = True) -> Callable[[Contest], Found]:
     """Return the rival that searches as the planner does, with a change.
 
     Without ``classes`` each candidate is one of its own.
     """
 
     def answer(contest: Contest) -> Found:
-        apart: Collection[int] = () if classes else range(len(contest.planning.keys))
-        search = change(
-            contest.part.prepare(contest.planning, contest.profile, contest.deadline, apart)
-        )
-        found = solve_levels(search, contest.profile.levels)
-        chosen = None if search.incumbent is None else list(search.classes.take(search.incumbent))
-        if found.outcome == "infeasible":
-            chosen = None
-        return Found(chosen, found.outcome in {"optimal", "infeasible"})
+        planning, profile = contest.planning, contest.profile
+        apart: Collection[int] = () if classes else range(len(planning.keys))
+        search = contest.part.prepare(planning, profile, contest.deadline, apart)
+        search = search if change is None else change(search)
+        outcome = solve_levels(search, profile.levels).outcome
+        counts = None if outcome == "infeasible" else search.incumbent
+        chosen = None if counts is None else list(search.classes.take(counts))
+        return Found(chosen, outcome in {"optimal", "infeasible"})
 
     return answer
 
@@ -280,8 +224,8 @@ def certified(contest: Contest) -> Found:
 
 
 SEARCHES: Final[Mapping[str, Callable[[Contest], Found]]] = {
-    "search": by_search(_as_it_is),
-    "search-classes": by_search(_as_it_is, classes=False),
+    "search": by_search(),
+    "search-classes": by_search(classes=False),
     "search-relaxation": by_search(_without_bounds),
     "search-fixing": by_search(partial(changed, WithoutFixing)),
     "search-hints": by_search(partial(changed, WithoutHints)),

@@ -13,8 +13,6 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare as prepare_search
 from planner.solver.search import Search
 
-__all__ = ["ROOM", "below", "own", "places", "pools", "prepare"]
-
 ROOM: Final[tuple[Law, ...]] = ()
 
 

@@ -10,12 +10,12 @@ pkg/scheduler/actions/preempt and pkg/scheduler/actions/reclaim, with the plugin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
-from planner.problem.array import IntArray
 from planner.rivals.contest import Contest, Found, SpentError
 
 
@@ -30,12 +30,7 @@ def smallest(contest: Contest) -> Found:
     Sufficient is who holds all that is still missing. In the end whoever is not needed is spared.
     Of several nodes the best by the objective counts.
     """
-    answers = []
-    for pool in contest.pools():
-        found = _by_size(contest, pool)
-        if found is not None:
-            answers.append(contest.give_back(found))
-    return Found(contest.best(answers))
+    return contest.best_of_pools(partial(_by_size, contest))
 
 
 def _by_size(contest: Contest, pool: Sequence[int]) -> list[int] | None:
@@ -44,9 +39,10 @@ def _by_size(contest: Contest, pool: Sequence[int]) -> list[int] | None:
     missing = np.array(table.needs[table.alternative(pool)], dtype=np.int64)[contested]
     chosen: list[int] = []
     while left:
-        after = missing - _freed(contest, chosen, contested)
+        going = [position for position in chosen if not table.evicted[position]]
+        after = missing - table.holding[going][:, contested].sum(axis=0)
         enough = [p for p in left if (table.holding[p, contested] >= after).all()]
-        size: Callable[[int], int] = lambda p: int(table.size[p])  # noqa: E731
+        size = table.size.__getitem__
         position = min(enough, key=size) if enough else max(left, key=size)
         left.remove(position)
         broken = contest.judge.broken([*chosen, position])
@@ -55,13 +51,6 @@ def _by_size(contest: Contest, pool: Sequence[int]) -> list[int] | None:
         if broken <= contest.room:
             chosen.append(position)
     return None
-
-
-def _freed(contest: Contest, chosen: Sequence[int], contested: Sequence[int]) -> IntArray:
-    table = contest.table
-    going = [position for position in chosen if not table.evicted[position]]
-    freed: IntArray = table.holding[going][:, contested].sum(axis=0)
-    return freed
 
 
 def kube_scheduler(contest: Contest) -> Found:
@@ -75,6 +64,15 @@ def kube_scheduler(contest: Contest) -> Found:
     """
     below = contest.part.below(contest.planning)
     rank, age = contest.table.priority, contest.table.separable["time"]
+
+    def as_a_node(victims: Sequence[int]) -> tuple[int, ...]:
+        """Return what nodes are compared by; the less, the better."""
+        priorities = [int(rank[position]) for position in victims]
+        highest = max(priorities, default=0)
+        oldest = max((int(age[p]) for p in victims if rank[p] == highest), default=0)
+        # Priorities are shifted there so that the sum of a longer list is never the smaller one.
+        return highest, sum(one + 2**31 for one in priorities), len(victims), oldest
+
     answers = []
     for place in contest.part.places(contest.planning):
         lower = [position for position in place if below[position]]
@@ -86,16 +84,7 @@ def kube_scheduler(contest: Contest) -> Found:
             if contest.makes_room(rest):
                 kept = rest
         answers.append(kept)
-    return Found(min(answers, key=lambda one: _as_a_node(one, rank, age), default=None) or None)
-
-
-def _as_a_node(victims: Sequence[int], rank: IntArray, age: IntArray) -> tuple[int, ...]:
-    """Return what kube-scheduler compares nodes by; the less, the better."""
-    priorities = [int(rank[position]) for position in victims]
-    highest = max(priorities, default=0)
-    oldest = max((int(age[p]) for p in victims if rank[p] == highest), default=0)
-    # Priorities are shifted there so that the sum of a longer list is never the smaller one.
-    return highest, sum(one + 2**31 for one in priorities), len(victims), oldest
+    return Found(min(answers, key=as_a_node, default=None) or None)
 
 
 def volcano(contest: Contest) -> Found:
@@ -107,17 +96,11 @@ def volcano(contest: Contest) -> Found:
     """
     own, below = contest.part.own(contest.planning), contest.part.below(contest.planning)
     rank, age = contest.table.priority, contest.table.separable["time"]
-
-    def ordered(some: Iterable[int]) -> list[int]:
-        return sorted(some, key=lambda p: (int(rank[p]), int(age[p])))
-
-    actions: tuple[Callable[[int], bool], ...] = (
-        lambda p: bool(own[p]) and bool(below[p]),
-        lambda p: not own[p],
-    )
-    for takes in actions:
+    for takes in (own & below, ~own):
         for pool in contest.pools():
-            found = contest.add_until_legal(ordered(filter(takes, pool)))
+            some = (position for position in pool if takes[position])
+            order = sorted(some, key=lambda p: (int(rank[p]), int(age[p])))
+            found = contest.add_until_legal(order)
             if found is not None:
                 return Found(found)
     return Found(None)
@@ -132,11 +115,9 @@ def random_restarts(contest: Contest) -> Found:
 
     A round ends as the scheduler's own does: who is not needed is given back, in reverse order.
     """
-    # The best answer that comes before no judgement is left.
-    answers = _rounds(contest)
     best: Sequence[int] | None = None
-    with suppress(SpentError):
-        for found in answers:
+    with suppress(SpentError):  # no judgement is left
+        for found in _rounds(contest):
             if best is None or contest.values(found) < contest.values(best):
                 best = found
     return Found(best)
@@ -149,22 +130,17 @@ def local_search(contest: Contest) -> Found:
     becomes less and no law is broken.
     """
     start = contest.planning.greedy_positions()
-    best: list[int] | None = None
-    with suppress(SpentError):
-        best = start if start and contest.is_legal(start) else list(next(_rounds(contest)))
-        _improve(contest, best)
+    best: Sequence[int] | None = None
+    with suppress(SpentError):  # no judgement is left
+        best = start if start and contest.is_legal(start) else next(_rounds(contest))
+        candidates = [position for pool in contest.pools() for position in pool]
+        value = contest.values(best)
+        for _ in range(MOVES * contest.effort.judgements):
+            trial = _moved(contest, best, candidates)
+            worth = contest.values(trial)
+            if worth < value and contest.is_legal(trial):
+                best, value = trial, worth
     return Found(best)
-
-
-def _improve(contest: Contest, best: list[int]) -> None:
-    """Make ``best`` better in place, so that what is reached stays when no judgement is left."""
-    candidates = [position for pool in contest.pools() for position in pool]
-    value = contest.values(best)
-    for _ in range(MOVES * contest.effort.judgements):
-        trial = _moved(contest, best, candidates)
-        worth = contest.values(trial)
-        if worth < value and contest.is_legal(trial):
-            best[:], value = trial, worth
 
 
 def _moved(contest: Contest, chosen: Sequence[int], candidates: Sequence[int]) -> list[int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, Literal, NamedTuple
 
 from planner.rivals.contest import Contest, Found
-from planner.rivals.exact import SEARCHES, by_engine, certified, cp_sat, highs, rounding, scip
+from planner.rivals.exact import SEARCHES, by_engine, certified, cp_sat, mip, rounding
 from planner.rivals.rules import (
     greedy,
     kube_scheduler,
@@ -41,58 +42,29 @@ _KUBERNETES: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/"
 )
 _VOLCANO: Final = "https://github.com/volcano-sh/volcano/tree/master/pkg/scheduler/actions"
-_ORTOOLS: Final = "https://developers.google.com/optimization/"
-
-ALL: Final = (
+_CP: Final = "https://developers.google.com/optimization/cp"
+_MATH_OPT: Final = "https://developers.google.com/optimization/math_opt"
+_ENGINE: Final = "docs/explanation/engine.md"
+_PROOF: Final = "docs/explanation/proof.md"
+_HART: Final = "Hart and Shogan 1987"
+_AARTS: Final = "Aarts and Lenstra 1997"
+_RAGHAVAN: Final = "Raghavan and Thompson 1987"
+_ALL: Final = (
     Rival("greedy", "rule", "the scheduler's own", "exact replay", greedy, counts=False),
     Rival("smallest", "rule", "the smallest sufficient victim", "folklore", smallest),
     Rival("kube", "rule", "kube-scheduler's order", _KUBERNETES, kube_scheduler, counts=False),
     Rival("volcano", "rule", "Volcano's preempt, then reclaim", _VOLCANO, volcano, counts=False),
-    Rival(
-        "restarts",
-        "heuristic",
-        "greedy in random orders",
-        "Hart and Shogan 1987",
-        random_restarts,
-        drawn=True,
-    ),
-    Rival(
-        "local",
-        "heuristic",
-        "local search from greedy",
-        "Aarts and Lenstra 1997",
-        local_search,
-        drawn=True,
-    ),
-    Rival(
-        "rounding",
-        "heuristic",
-        "rounding of the relaxation",
-        "Raghavan and Thompson 1987",
-        rounding,
-    ),
-    Rival("cp-sat", "engine", "CP-SAT, its own settings", f"{_ORTOOLS}cp", by_engine(cp_sat)),
-    Rival("scip", "engine", "SCIP by MathOpt", f"{_ORTOOLS}math_opt", by_engine(scip)),
-    Rival("highs", "engine", "HiGHS by MathOpt", f"{_ORTOOLS}math_opt", by_engine(highs)),
+    Rival("restarts", "heuristic", "greedy in random orders", _HART, random_restarts, drawn=True),
+    Rival("local", "heuristic", "local search from greedy", _AARTS, local_search, drawn=True),
+    Rival("rounding", "heuristic", "rounding of the relaxation", _RAGHAVAN, rounding),
+    Rival("cp-sat", "engine", "CP-SAT, its own settings", _CP, by_engine(cp_sat)),
+    Rival("scip", "engine", "SCIP by MathOpt", _MATH_OPT, by_engine(partial(mip, "SCIP"))),
+    Rival("highs", "engine", "HiGHS by MathOpt", _MATH_OPT, by_engine(partial(mip, "HiGHS"))),
     *(
-        Rival(
-            name,
-            "planner",
-            f"the planner's search without {part}" if part else "the planner's search",
-            "docs/explanation/engine.md",
-            answer,
-        )
+        Rival(name, "planner", f"the planner's {name.replace('-', ' without ')}", _ENGINE, answer)
         for name, answer in SEARCHES.items()
-        for part in [name.partition("-")[2]]
     ),
-    Rival(
-        "certified",
-        "planner",
-        "planner solve, with trees",
-        "docs/explanation/proof.md",
-        certified,
-        certifies=True,
-    ),
+    Rival("certified", "planner", "planner solve, with trees", _PROOF, certified, certifies=True),
 )
-RIVALS: Final[Mapping[str, Rival]] = {one.name: one for one in ALL}
+RIVALS: Final[Mapping[str, Rival]] = {one.name: one for one in _ALL}
 """All rivals by name, in the order of tables."""

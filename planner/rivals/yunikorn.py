@@ -13,8 +13,6 @@ from planner.solver.search import Search
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import prepare_ask
 
-__all__ = ["ROOM", "below", "own", "places", "pools", "prepare"]
-
 ROOM: Final = (YK_WITHIN_LIMITS,)
 """A queue's maximum is looked at only once there is a node."""
 

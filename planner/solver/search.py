@@ -26,11 +26,8 @@ class Rules:
     """The rules of one problem, as a search uses them; rows tell where nothing else does."""
 
     problem: Any
-
-    @property
-    def table(self) -> TermTable:
-        """The disruption terms of the problem."""
-        raise NotImplementedError
+    table: TermTable
+    """The disruption terms of the problem."""
 
     @property
     def order(self) -> IntArray:

@@ -6,17 +6,13 @@ kueue/     the two ways that a live Kueue goes along with: evictions behind a ho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from planner.scheduler import Part
 
+COMMANDS: Final = Part[Callable[[Any, Any, Sequence[str]], Any]]("commands")
+"""Returns a plan for a state with the commands that carry it out, or why there are none.
 
-class WithCommands(Protocol):
-    """What is asked of a scheduler whose plans can be carried out."""
-
-    def __call__(self, state: Any, plan: Any, options: Sequence[str]) -> Any:  # noqa: ANN401 - of one scheduler
-        """Return a plan with the commands that carry it out, or why there are none."""
-
-
-COMMANDS: Final = Part[WithCommands]("commands")
+They have some options of kubectl at their ends.
+"""

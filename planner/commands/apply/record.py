@@ -13,7 +13,6 @@ from planner.plan.record import SCHEMA_VERSION, Command
 Way = Literal["eviction", "boosts"]
 """eviction: the victims get the condition Evicted. boosts: priorities change, and Kueue itself
 evicts them."""
-
 ApplyStatus = Literal[
     "planned", "nothing", "applied", "otherwise", "refused", "stopped", "interrupted", "undone"
 ]

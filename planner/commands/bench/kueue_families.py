@@ -27,12 +27,10 @@ FOUNDED: Final = datetime(2026, 5, 1, 8, 0, tzinfo=UTC)
 """When queues were made; who runs has begun in the minutes after that."""
 ASKED: Final = FOUNDED + timedelta(days=1)
 """When the preemptor was submitted."""
-
 NAMESPACE: Final = "bench"
 FLAVOR: Final = "default"
 GPU: Final = "nvidia.com/gpu"
 HIGH: Final = 100
-
 Amounts = Mapping[str, int]
 
 
@@ -51,15 +49,9 @@ def crowd(small: int) -> Object:
 def same_size_sum(count: int, most: int, seed: int) -> Object:
     """Theorem 1: half of some numbers add up to a given sum; each is a workload of two resources.
 
-    Parameters
-    ----------
-    count, most
-        How many numbers are drawn, from 1 to ``most``.
-    seed
-        What is drawn.
+    ``count`` numbers are drawn from 1 to ``most``; ``seed`` says which.
     """
-    numbers = _drawn(count, most, seed)
-    chosen = sorted(_chance(seed).sample(range(count), count // 2))
+    numbers, chosen = _drawn(count, most, seed)
     whole = max(numbers) + 1
     full = {"cpu": sum(numbers), GPU: whole * count - sum(numbers)}
     wanted = sum(numbers[i] for i in chosen)
@@ -79,17 +71,11 @@ def same_size_sum(count: int, most: int, seed: int) -> Object:
 def last_victim(count: int, most: int, seed: int, beyond: int = 0) -> Object:
     """Theorem 3: a legal set exists iff some of the numbers add up to a given sum.
 
-    Parameters
-    ----------
-    count, most
-        How many numbers are drawn, from 1 to ``most``; they are doubled.
-    seed
-        What is drawn.
-    beyond
-        What is asked for beyond the sum of some: 0, or 1 for a sum that there is not.
+    They are drawn as in `same_size_sum`, and doubled. ``beyond`` is what is asked for beyond the
+    sum of some: 0, or 1 for a sum that there is not.
     """
-    numbers = [2 * one for one in _drawn(count, most, seed)]
-    chosen = _chance(seed).sample(range(count), count // 2)
+    drawn, chosen = _drawn(count, most, seed)
+    numbers = [2 * one for one in drawn]
     wanted = sum(numbers[i] for i in chosen) + beyond
     large = max(numbers) + 1
     side = large + sum(numbers) - wanted - 1
@@ -118,13 +104,11 @@ FAMILIES: Final[Mapping[str, Callable[..., Object]]] = {
 """All families by name."""
 
 
-def _chance(seed: int) -> Random:
-    return Random(f"chosen {seed}")  # noqa: S311 - no secret
-
-
-def _drawn(count: int, most: int, seed: int) -> list[int]:
-    chance = Random(f"numbers {seed}")  # noqa: S311 - no secret
-    return [chance.randint(1, most) for _ in range(count)]
+def _drawn(count: int, most: int, seed: int) -> tuple[list[int], list[int]]:
+    """Draw numbers, and the places of half of them."""
+    numbers, chosen = Random(f"numbers {seed}"), Random(f"chosen {seed}")  # noqa: S311 - no secrets
+    drawn = [numbers.randint(1, most) for _ in range(count)]
+    return drawn, chosen.sample(range(count), count // 2)
 
 
 def _listed(queues: Iterable[Object], workloads: Sequence[Object]) -> Object:
@@ -147,15 +131,8 @@ def _queue(
 
 def _running(name: str, queue: str, amounts: Amounts, *, minute: int, priority: int = 0) -> Object:
     since = FOUNDED + timedelta(minutes=minute)
-    return workload(
-        NAMESPACE,
-        name,
-        queue,
-        priority,
-        [PodSet(1, amounts)],
-        created=since,
-        admission=Admission(queue, dict.fromkeys(amounts, FLAVOR), since),
-    )
+    held, pods = Admission(queue, dict.fromkeys(amounts, FLAVOR), since), [PodSet(1, amounts)]
+    return workload(NAMESPACE, name, queue, priority, pods, created=since, admission=held)
 
 
 def _pending(queue: str, amounts: Amounts) -> Object:

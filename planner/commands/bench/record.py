@@ -12,7 +12,6 @@ from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 COUNT: Final = "min-count"
 """The objective by which victims are compared with the fewest there can be."""
-
 Size = Literal["small", "medium", "large"]
 """By what runs: fewer than 50, fewer than 500, or more."""
 Group = Literal["small", "medium", "large", "all"]

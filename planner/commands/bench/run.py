@@ -12,7 +12,7 @@ from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -34,9 +34,9 @@ from planner.commands.bench.summary import profiles, standings
 from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
-from planner.plan.record import SCHEMA_VERSION, SchedulerId
+from planner.plan.record import SCHEMA_VERSION
 from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of
-from planner.rivals.table import RIVALS, Rival
+from planner.rivals.table import RIVALS
 
 _DIGITS: Final = 6
 
@@ -50,25 +50,6 @@ class Heat(Struct, frozen=True):
     effort: Effort
 
 
-class _Spent(NamedTuple):
-    """An answer, and what was spent on it."""
-
-    found: Found
-    judgements: int
-    late: bool
-    cpu_seconds: float
-    seed: str
-
-
-class _Reached(NamedTuple):
-    """An answer under an objective: its levels, the laws it breaks (``None`` of no plan), keys."""
-
-    spent: _Spent
-    values: dict[str, int]
-    broken: Sequence[str] | None
-    keys: Sequence[str] = ()
-
-
 def answer(heat: Heat) -> Mapping[str, Any]:
     """Let a rival answer for every objective of a case.
 
@@ -78,104 +59,89 @@ def answer(heat: Heat) -> Mapping[str, Any]:
         If the state cannot be made, or is another one than the suite says, or the suite records
         levels that an objective does not have.
     """
-    state = made(heat.case, heat.line).state
-    rival = RIVALS[heat.rival]
+    case, rival = heat.case, RIVALS[heat.rival]
+    state = made(case, heat.line).state
     rows: list[Row] = []
-    before: _Spent | None = None
-    for optimum in heat.case.optima:
+    found: Found | None = None
+    spent: dict[str, Any] = {}
+    for optimum in case.optima:
         # The objective is a part of the seed: what is drawn for one says nothing about another.
-        seed = f"{heat.case.name} {optimum.objective} {rival.name}" if rival.drawn else None
+        seed = f"{case.name} {optimum.objective} {rival.name}" if rival.drawn else None
         began = time.process_time()
-        planning = begun(heat.case, state, certify=rival.certifies)
-        prepared = time.process_time() - began
-        contest = Contest(
-            planning, planning.set_objective(find_profile(optimum.objective)), heat.effort, seed
-        )
-        if before is None or rival.counts:
+        planning = begun(case, state, certify=rival.certifies)
+        prepared = round(time.process_time() - began, _DIGITS)
+        profile = planning.set_objective(find_profile(optimum.objective))
+        contest = Contest(planning, profile, heat.effort, seed)
+        if found is None or rival.counts:
             began = time.process_time()
             found = Found(None)
             with suppress(SpentError):
                 found = rival.answer(contest)
-            spent = time.process_time() - began
-            before = _Spent(found, contest.judge.asked, contest.is_late, spent, contest.seed or "")
-        reached = _reached(contest, before)
-        rows.append(_row(heat.case, rival, optimum, reached, state.scheduler, prepared))
+            spent = {
+                "cpu_seconds": round(time.process_time() - began, _DIGITS),
+                "judgements": contest.judge.asked,
+                "late": contest.is_late,
+                "seed": contest.seed or "",
+            }
+        spent |= {"scheduler": state.scheduler, "prepare_seconds": prepared}
+        rows.append(_row(heat, optimum, contest, found, spent))
     return Answers(rows=tuple(rows)).model_dump(mode="json", by_alias=True)
 
 
-def _reached(contest: Contest, spent: _Spent) -> _Reached:
-    chosen = spent.found.chosen
-    if chosen is None:
-        return _Reached(spent, {}, None)
-    names = map(measure_id, with_names(contest.profile.levels))
-    values = dict(zip(names, contest.values(chosen), strict=True))
-    planning = contest.planning
-    keys = [planning.keys[position] for position in chosen]
-    return _Reached(spent, values, planning.broken_by(chosen), keys)
-
-
-def _row(  # noqa: PLR0913, PLR0917 - all that a row tells of
-    case: Case,
-    rival: Rival,
-    optimum: Optimum,
-    reached: _Reached,
-    scheduler: SchedulerId,
-    prepared: float,
+def _row(
+    heat: Heat, optimum: Optimum, contest: Contest, found: Found, spent: Mapping[str, Any]
 ) -> Row:
-    spent, broken, keys = reached.spent, reached.broken, reached.keys
-    optimal, worse_at, gap = _compared(reached, optimum)
+    case, rival = heat.case, RIVALS[heat.rival]
+    values: dict[str, int] = {}
+    broken: Sequence[str] | None = None
+    chosen, planning = found.chosen, contest.planning
+    if chosen is not None:
+        names = map(measure_id, with_names(contest.profile.levels))
+        values = dict(zip(names, contest.values(chosen), strict=True))
+        broken = planning.broken_by(chosen)
+    keys = [planning.keys[position] for position in chosen or ()]
+    optimal, worse_at, gap = _compared(found, values, broken, optimum)
     known = (one for one in case.optima if one.objective == COUNT and one.status == "optimal")
+    shared = ("kind", "size", "hard", "running", "candidates")
     return Row(
         case=case.name,
-        kind=case.kind,
-        scheduler=scheduler,
-        size=case.size,
-        hard=case.hard,
-        running=case.running,
-        candidates=case.candidates,
+        **{name: getattr(case, name) for name in shared},
         objective=optimum.objective,
         rival=rival.name,
         family=rival.family,
-        seed=spent.seed,
         status="none" if broken is None else "plan",
         legal=None if broken is None else not broken,
         broken=tuple(sorted(laws_of(broken or ()))),
         victims=len(keys),
         fewest=next((one.values.get("count") for one in known), None),
-        values=reached.values,
+        values=values,
         digest=digest_of(keys),
         optimal=optimal,
         worse_at=worse_at,
         gap=gap,
-        proved=spent.found.proved,
-        refuted=spent.found.proved and not optimal,
-        judgements=spent.judgements,
-        late=spent.late,
-        cpu_seconds=round(spent.cpu_seconds, _DIGITS),
-        prepare_seconds=round(prepared, _DIGITS),
+        proved=found.proved,
+        refuted=found.proved and not optimal,
+        **spent,
     )
 
 
-def _compared(reached: _Reached, optimum: Optimum) -> tuple[bool, str | None, float | None]:
+def _compared(
+    found: Found, values: Mapping[str, int], broken: Sequence[str] | None, optimum: Optimum
+) -> tuple[bool, str | None, float | None]:
     """Say whether an answer is optimal, on which level it is first another one, and by how much.
 
-    A gap below 0 would be a better answer than the optimum: the record would be wrong.
-
-    Raises
-    ------
-    InputError
-        If the record is one of another objective.
+    ``broken`` are the laws it breaks, ``None`` of no plan. A gap below 0 would be a better answer
+    than the optimum: the record would be wrong.
     """
-    if reached.broken is None:
-        return reached.spent.found.proved and optimum.status == "infeasible", None, None
-    if reached.broken:
+    if broken is None:
+        return found.proved and optimum.status == "infeasible", None, None
+    if broken:
         return False, None, None
-    if not optimum.values.keys() <= reached.values.keys():
-        found = f"it has the levels {', '.join(optimum.values)}"
-        raise InputError(f"optimum under {optimum.objective}", found, ", ".join(reached.values))
+    if not optimum.values.keys() <= values.keys():
+        has = f"it has the levels {', '.join(optimum.values)}"
+        raise InputError(f"optimum under {optimum.objective}", has, ", ".join(values))
     for term, least in optimum.values.items():
-        value = reached.values[term]
-        if value != least:
+        if (value := values[term]) != least:
             return False, term, round((value - least) / max(1, least), _DIGITS)
     return optimum.status == "optimal", None, None
 
@@ -183,7 +149,6 @@ def _compared(reached: _Reached, optimum: Optimum) -> tuple[bool, str | None, fl
 QUICK: Final = Effort(judgements=200, work=1.0, nodes=500, seconds=10.0)
 FULL: Final = Effort(judgements=1000, work=5.0, nodes=5000, seconds=60.0)
 """What a rival may spend, in the quick run and in the full one."""
-
 PACKAGES: Final = ("preemption-planner", "ortools", "numpy", "pydantic")
 CPU_INFO: Final = Path("/proc/cpuinfo")
 
@@ -196,18 +161,10 @@ def bench(
     rivals: Sequence[str] = (),
     cases: Sequence[str] = (),
 ) -> Bench:
-    """Let rivals answer for the cases of a suite.
+    """Let rivals answer for the cases of a suite, which is in the file at ``path``.
 
-    Parameters
-    ----------
-    path
-        The file of the suite.
-    settings
-        How the batch is run.
-    quick
-        Only the cases of the quick run, with less effort.
-    rivals, cases
-        Names of those that take part; all where none is named.
+    ``settings`` say how the batch is run; ``quick`` takes only the cases of the quick run, with
+    less effort. Where ``rivals`` or ``cases`` are named, only those take part.
 
     Raises
     ------
@@ -217,8 +174,8 @@ def bench(
     suite = read_suite(path)
     known = {one.name: one for one in suite.cases}
     taking_part = [RIVALS[name] for name in _named("rival", rivals, RIVALS)]
-    chosen = [known[name] for name in _named("case", cases, known)]
-    chosen = [case for case in chosen if case.quick or not quick]
+    named = (known[name] for name in _named("case", cases, known))
+    chosen = [case for case in named if case.quick or not quick]
     effort = QUICK if quick else FULL
     manifest = Manifest(
         suite=suite.name,
@@ -228,7 +185,7 @@ def bench(
         **effort._asdict(),
         objectives=suite.objectives,
         rivals=tuple(one.name for one in taking_part),
-        machine=machine(),
+        machine=_machine(),
     )
     header = {
         "schema": SCHEMA_VERSION,
@@ -263,34 +220,21 @@ def bench(
 
 
 def _named(what: str, wanted: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
-    """Yield the names that are wanted, in the order of those that are known.
-
-    Raises
-    ------
-    SchemaError
-        If one is not known.
-    """
+    """Yield the names that are wanted, in the order of those that are known."""
     for name in wanted:
         if name not in known:
             raise SchemaError(what, f'there is no {what} "{name}"', ", ".join(known))
     yield from (name for name in known if not wanted or name in wanted)
 
 
-def machine() -> Machine:
-    """Return where this runs, and with what."""
+def _machine() -> Machine:
+    text = CPU_INFO.read_text("utf-8", "replace") if CPU_INFO.exists() else ""
+    parts = (line.partition(":") for line in text.splitlines())
+    models = (value.strip() for name, _, value in parts if name.strip() == "model name")
     return Machine(
         system=platform.system(),
-        processor=_processor(),
+        processor=next(models, "") or platform.processor() or platform.machine(),
         cores=cores(),
         python=platform.python_version(),
         versions={name: version(name) for name in PACKAGES},
     )
-
-
-def _processor() -> str:
-    if CPU_INFO.exists():
-        for line in CPU_INFO.read_text("utf-8", "replace").splitlines():
-            name, colon, value = line.partition(":")
-            if colon and name.strip() == "model name":
-                return value.strip()
-    return platform.processor() or platform.machine()

@@ -28,13 +28,10 @@ from planner.solver.start import AnyPlanning, Given, pending_workloads, solve, s
 from planner.state import AnyState
 
 RecordT = TypeVar("RecordT", bound=Record)
-
 FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
 """States of a scheduler that a theorem says are hard, by the name of their family."""
-
 SMALL: Final = 50
 MEDIUM: Final = 500
-
 PATIENCE_S: Final = 180.0
 """For one optimum: where no proof tree closes by then, two engines may have agreed."""
 
@@ -46,13 +43,6 @@ class Made(NamedTuple):
     digest: str
 
 
-def size_of(running: int) -> Size:
-    """Return the size of a state in which so much runs."""
-    if running < SMALL:
-        return "small"
-    return "medium" if running < MEDIUM else "large"
-
-
 def read_suite(path: Path) -> Suite:
     """Read a suite.
 
@@ -62,8 +52,7 @@ def read_suite(path: Path) -> Suite:
         If it cannot be read, or is none.
     """
     text = load_file(path, MAX_BYTES, "the file of a suite")
-    value = parse_line(text.data, text.where)
-    return parsed(Suite, value, text.where)
+    return parsed(Suite, parse_line(text.data, text.where), text.where)
 
 
 def parsed(kind: type[RecordT], value: Mapping[str, Any], where: str) -> RecordT:
@@ -173,12 +162,13 @@ def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
     case = case.model_copy(update={"pending": case.pending or pending_workloads(state)[0]})
     planning = begun(case, state)
     running = len(planning.keys)
+    size: Size = "small" if running < SMALL else "medium" if running < MEDIUM else "large"
     return case.model_copy(
         update={
             "digest": digest,
             "running": running,
             "candidates": int(planning.eligible.sum()),
-            "size": size_of(running),
+            "size": size,
             "optima": tuple(_optimum(case, state, name) for name in objectives),
         }
     )

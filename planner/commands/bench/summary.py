@@ -14,6 +14,7 @@ FACTORS: Final = (1, 2, 5, 10, 20, 50, 100, 1000)
 LEAST_S: Final = 0.001
 """Processor times below it are not told apart."""
 _DIGITS: Final = 4
+_COUNTED: Final = ("legal", "optimal", "proved", "refuted", "late")
 
 
 def standings(rows: Sequence[Row]) -> Iterator[Standing]:
@@ -37,11 +38,7 @@ def _standing(size: Group, rows: Sequence[Row]) -> Standing:
         family=rows[0].family,
         answers=len(rows),
         plans=sum(row.status == "plan" for row in rows),
-        legal=sum(row.legal is True for row in rows),
-        optimal=sum(row.optimal for row in rows),
-        proved=sum(row.proved for row in rows),
-        refuted=sum(row.refuted for row in rows),
-        late=sum(row.late for row in rows),
+        **{name: sum(getattr(row, name) is True for row in rows) for name in _COUNTED},
         ratio=round(fmean(ratios), _DIGITS) if ratios else None,
         worst=round(max(ratios), _DIGITS) if ratios else None,
         cpu_median=round(median(times), _DIGITS),
@@ -61,44 +58,22 @@ def profiles(rows: Sequence[Row]) -> Iterator[Profile]:
     for rival in dict.fromkeys(row.rival for row in rows):
         solved = [row for row in rows if row.rival == rival and row.optimal]
         times = [_seconds(row) / least[row.case, row.objective] for row in solved]
-        shares = (sum(time <= factor for time in times) / len(questions) for factor in FACTORS)
-        yield Profile(
-            rival=rival, factors=FACTORS, shares=tuple(round(share, _DIGITS) for share in shares)
-        )
+        within = (sum(time <= factor for time in times) / len(questions) for factor in FACTORS)
+        shares = tuple(round(share, _DIGITS) for share in within)
+        yield Profile(rival=rival, factors=FACTORS, shares=shares)
 
 
 def _seconds(row: Row) -> float:
     return max(LEAST_S, row.cpu_seconds)
 
 
+_KINDS: Final[dict[object, str]] = {
+    annotation: name
+    for kind, name in ((bool, "boolean"), (int, "Int64"), (float, "Float64"))
+    for annotation in (kind, kind | None)
+}
 KINDS: Final[dict[str, str]] = {
-    "case": "string",
-    "kind": "string",
-    "scheduler": "string",
-    "size": "string",
-    "hard": "boolean",
-    "running": "Int64",
-    "candidates": "Int64",
-    "objective": "string",
-    "rival": "string",
-    "family": "string",
-    "seed": "string",
-    "status": "string",
-    "legal": "boolean",
-    "broken": "string",
-    "victims": "Int64",
-    "fewest": "Int64",
-    "values": "string",
-    "digest": "string",
-    "optimal": "boolean",
-    "worse_at": "string",
-    "gap": "Float64",
-    "proved": "boolean",
-    "refuted": "boolean",
-    "judgements": "Int64",
-    "late": "boolean",
-    "cpu_seconds": "Float64",
-    "prepare_seconds": "Float64",
+    name: _KINDS.get(one.annotation, "string") for name, one in Row.model_fields.items()
 }
 """Columns, with what pandas calls what they hold: the fields of a row; ``values`` as ``D2=3``."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from planner.commands.check.plan import CheckedClaim
@@ -35,11 +35,18 @@ def check_levels(
     stated: list[Stated] = []
     for level in certificate.levels:
         measure: Measure = tuple(level.term.split("+"))
-        found, detail = _judge_level(claims, stated, measure, victims, trees)
-        fault = _sum_fault(claims, stated, level, certificate.sums) if found else ""
         # The recomputed value, not the stated one; without a tree it bounds later levels from above
         # only.
-        stated.append(Stated(measure, claims.value(measure, victims), found))
+        value = claims.value(measure, victims)
+        if claims.is_unknown(measure):
+            found, detail = False, "it asks the scheduler what victims do next: no tree tells"
+        elif value == 0:
+            found, detail = True, "no term is below 0"
+        else:
+            ask = partial(claims.level, stated, measure, value)
+            found, detail = _judge(ask, trees.get(level_claim(measure)))
+        fault = _sum_fault(claims, stated, level, certificate.sums) if found else ""
+        stated.append(Stated(measure, value, found))
         yield CheckedClaim(
             claim=level.term,
             title=measure_title(measure),
@@ -50,7 +57,14 @@ def check_levels(
     levels = {level.term for level in certificate.levels}
     for stray in (each.term for each in certificate.sums if each.term not in levels):
         yield CheckedClaim(claim=stray, title="", certified=False, detail="it is no level")
-    certified, detail = _judge_ties(claims, stated, victims, trees.get(TIES))
+
+    def ask_ties() -> Question:
+        # A tree tells classes apart, not their members: that the first of each go is seen here.
+        if sorted(claims.canonical(stated, victims)) != sorted(victims):
+            raise Open("of workloads that nothing tells apart it does not take the first")
+        return claims.ties(stated, victims)
+
+    certified, detail = _judge(ask_ties, trees.get(TIES))
     title = "first among equals in the scheduler's candidate order"
     yield CheckedClaim(claim=TIES, title=title, certified=certified, detail=detail)
 
@@ -65,22 +79,6 @@ def check_infeasible(
     tree = next((tree for tree in trees if tree.claim == claim), None)
     found, detail = (True, known) if known else _judge(claims.infeasible, tree)
     return CheckedClaim(claim=claim, title=_TITLES[claim], certified=found, detail=detail)
-
-
-def _judge_level(
-    claims: Claims,
-    earlier: Sequence[Stated],
-    measure: Measure,
-    victims: Sequence[int],
-    trees: Mapping[str, Tree],
-) -> tuple[bool, str]:
-    if claims.is_unknown(measure):
-        return False, "it asks the scheduler what victims do next: no tree tells"
-    value = claims.value(measure, victims)
-    if value == 0:
-        return True, "no term is below 0"
-    tree = trees.get(level_claim(measure))
-    return _judge(lambda: claims.level(earlier, measure, value), tree)
 
 
 def _sum_fault(
@@ -100,18 +98,6 @@ def _sum_fault(
         if found != stated:
             return "its sum of rows is not what the rows add up to"
     return ""
-
-
-def _judge_ties(
-    claims: Claims, levels: Sequence[Stated], victims: Sequence[int], tree: Tree | None
-) -> tuple[bool, str]:
-    def ask() -> Question:
-        # A tree tells classes apart, not their members: that the first of each go is seen here.
-        if sorted(claims.canonical(levels, victims)) != sorted(victims):
-            raise Open("of workloads that nothing tells apart it does not take the first")
-        return claims.ties(levels, victims)
-
-    return _judge(ask, tree)
 
 
 def _judge(ask: Callable[[], Question], tree: Tree | None) -> tuple[bool, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from planner.proof.kueue import kueue_claims
 from planner.quota.kueue.assignment import Assignment, flavor_resources
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.slices import without_slices
-from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.cycle.nomination import in_the_way, why_held_back
 from planner.reference.kueue.decision import Decision, decide
@@ -75,18 +75,21 @@ class _Checking:
         return snapshot.at_will() if self.plan.placement == "any" else snapshot
 
     @cached_property
+    def preemptor(self) -> Preemptor:
+        return find_preemptor(self.state, self.snapshot, self.plan.preemptor)
+
+    @cached_property
     def setting(self) -> Setting:
         plan = self.plan
         return setting_for(self.state, self.snapshot, plan.preemptor, plan.assignment, plan.kep83)
 
     @cached_property
     def problem(self) -> Problem:
-        plan, snapshot = self.plan, self.snapshot
-        preemptor = find_preemptor(self.state, snapshot, plan.preemptor)
-        if plan.kep83 is None:
-            return build_problem(snapshot, preemptor, plan.assignment)
-        options, cost = plan.kep83, self._milestones
-        base = build_kep83(snapshot, preemptor, plan.assignment, options, cost).base
+        plan, options = self.plan, self.plan.kep83
+        given = self.snapshot, self.preemptor, plan.assignment
+        if options is None:
+            return build_problem(*given)
+        base = build_kep83(*given, options, self._milestones).base
         return replace(base, fair=None)  # fair sharing came later
 
     @cached_property
@@ -115,16 +118,15 @@ class _Checking:
     def _claims_about_itself(self) -> Iterator[Verdict]:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
         plan, certificate = self.plan, self.plan.certificate
-        bounds = certificate.bounds if certificate else ()
-        sums = {bound.term: bound.term.split("+") for bound in bounds}
         # CT-03 says so of a term that is no sum of what workloads cost.
         of_term = {
-            name: self.table.in_sum(terms)
-            for name, terms in sums.items()
-            if self.table.is_separable(terms)
+            bound.term: self.table.in_sum(summed)
+            for bound in (certificate.bounds if certificate else ())
+            if self.table.is_separable(summed := bound.term.split("+"))
         }
         costs = Costs(self.position, of_term)
-        case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
+        match = partial(match_plan, self.state, snapshot=self.snapshot, setting=self.setting)
+        case = match(plan)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
         profile = spelled_out(self.profile, self.table)
         asked = None
@@ -135,20 +137,16 @@ class _Checking:
             if stated[:1] == ["D11"] and asked[:1] != ["D11"]:
                 asked = ["D11", *asked]
         yield from check_certificate(case, plan, terms, costs, asked)
-        of_greedy = () if plan.greedy is None else plan.greedy.victims
-        victims = (*plan.victims, *of_greedy)
+        victims = (*plan.victims, *(plan.greedy.victims if plan.greedy else ()))
         findings = [fault for victim in victims for fault in self._victim_faults(victim)]
         yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
         if plan.greedy is not None:
             yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
-            setting, snapshot = self.setting, self.snapshot
-            case = match_plan(self.state, plan.greedy, snapshot=snapshot, setting=setting)
-            yield check_facts(case, plan.greedy)
+            yield check_facts(match(plan.greedy), plan.greedy)
         if certificate is not None and plan.victims:
             yield self.facts.check_caps(certificate.caps, profile)
 
     def _victim_faults(self, victim: Victim) -> Iterator[str]:
-        """Compare costs, age and place of a victim."""
         key = victim.workload
         yield from self.facts.cost_faults(key, victim.costs)
         if key in self.position:
@@ -159,8 +157,7 @@ class _Checking:
 
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
         """Compare flavors, reasons and attempt with the replayed algorithm's."""
-        search = self._decision.search
-        preemptor = find_preemptor(self.state, self.snapshot, self.plan.preemptor)
+        search, preemptor = self._decision.search, self.preemptor
         if greedy.strict != self.plan.strict:
             yield "documented precedence is a law for one of the two only"
         said = self.plan.held_back
@@ -217,11 +214,10 @@ class _Checking:
         return self._decide(self.plan.assignment)
 
     def _decide(self, assignment: Assignment | None) -> Decision:
-        snapshot, options = self.snapshot, self.plan.kep83
-        preemptor = find_preemptor(self.state, snapshot, self.plan.preemptor)
+        options, given = self.plan.kep83, (self.snapshot, self.preemptor)
         if options is None:
-            return decide(snapshot, preemptor, assignment)
-        return decide_kep83(snapshot, preemptor, options, assignment, self._milestones)
+            return decide(*given, assignment)
+        return decide_kep83(*given, options, assignment, self._milestones)
 
     def _never_looks(self) -> bool:
         """Say whether the scheduler looks for no victims with the flavors that it assigns.
@@ -244,19 +240,20 @@ class _Checking:
         """What KEP-83's order of candidates looks at, where it does."""
         if self.plan.kep83 is None or "ByLowestDisruptionCost" not in self.plan.kep83.criteria:
             return {}
-        held = (one for group in self.snapshot.admitted.values() for one in group if one.remarks)
         now = self.snapshot.now
         return {
-            one.key: read_disruption(one.remarks, now, one.running_s).milestone_cost for one in held
+            one.key: read_disruption(one.remarks, now, one.running_s).milestone_cost
+            for group in self.snapshot.admitted.values()
+            for one in group
+            if one.remarks
         }
 
     def _claims(self) -> Iterator[CheckedClaim]:
         certificate = self.plan.certificate
         if self.plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
-            known = (
-                "the scheduler, replayed, never looks for victims" if self._never_looks() else ""
-            )
+            never = "the scheduler, replayed, never looks for victims"
+            known = never if self._never_looks() else ""
             yield check_infeasible(self._questions(()), trees, known)
         elif certificate and self.plan.claim == "optimal" and self.plan.victims:
             claims = self._questions(certificate.caps)

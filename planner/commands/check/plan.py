@@ -69,10 +69,9 @@ def conclude(
     )
 
 
-CHECKER: Final = Part[Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check]](
-    "checker"
-)
+Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check]
 """What checks plans of a scheduler."""
+CHECKER: Final = Part[Checker]("checker")
 
 
 def check(

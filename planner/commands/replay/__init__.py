@@ -8,15 +8,16 @@ comparison.py  the lines of a file, and what is said of a line, of a file, and o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from planner.commands.replay.comparison import (
     Comparison,
     FileComparison,
+    Outcome,
     ReplayReport,
     Watch,
-    first_difference,
     parse_line,
     read_lines,
     summarise,
@@ -25,24 +26,9 @@ from planner.errors import ParseError, UnsupportedError
 from planner.scheduler import Part
 from planner.state import AnyState
 
-__all__ = [
-    "Comparison",
-    "FileComparison",
-    "ReplayReport",
-    "first_difference",
-    "replay",
-    "replay_line",
-    "summarise",
-]
-
-
-class Replayer(Protocol):
-    """What a replay asks of a scheduler."""
-
-    def __call__(self, line: Mapping[str, Any], where: str) -> Comparison | None:
-        """Decide a recorded line anew; ``None`` if it is another scheduler's."""
-
-
+__all__ = ["Comparison", "FileComparison", "ReplayReport", "replay", "replay_line", "summarise"]
+Replayer = Callable[[Mapping[str, Any], str], Comparison | None]
+"""Decides a recorded line, found at a place, anew; ``None`` if it is another scheduler's."""
 REPLAYER: Final = Part[Replayer]("replay")
 LIVE: Final = Part[Callable[[AnyState, AnyState], Any]]("live replay")
 """Compares what a live cluster did after a dump, as a later one shows it, with the replay."""
@@ -58,21 +44,19 @@ def replay(path: str, watch: Watch | None = None) -> FileComparison:
     InputError
         If the file or a line cannot be read; the message names both.
     """
-    counts = {"equal": 0, "different": 0, "skipped": 0, "uncovered": 0}
-    different, uncovered = [], []
+    counts: Counter[Outcome] = Counter()
+    kept: dict[Outcome, list[Comparison]] = {"different": [], "uncovered": []}
     for number, text in read_lines(path, watch):
         where = f"{path}: line {number}"
         comparison = replay_line(parse_line(text, where), where)
         counts[comparison.outcome] += 1
-        if comparison.outcome == "different":
-            different.append(comparison)
-        elif comparison.outcome == "uncovered":
-            uncovered.append(comparison)
-    instances = sum(counts.values())
-    if not instances:
+        if comparison.outcome in kept:
+            kept[comparison.outcome].append(comparison)
+    if not counts:
         raise ParseError(path, "is empty", "one recorded instance a line")
-    equal, skipped = counts["equal"], counts["skipped"]
-    return FileComparison(path, instances, equal, skipped, tuple(different), tuple(uncovered))
+    different, uncovered = map(tuple, kept.values())
+    numbers = counts.total(), counts["equal"], counts["skipped"]
+    return FileComparison(path, *numbers, different, uncovered)
 
 
 def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:

@@ -6,13 +6,12 @@ Lines are unpacked and parsed one at a time, within bounds.
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -23,9 +22,6 @@ from planner.state import AnyState
 
 MAX_LINE: Final = 128 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
-
-_GZIP_MAGIC: Final = b"\x1f\x8b"
-
 Watch = Callable[[float], None]
 
 
@@ -83,7 +79,10 @@ def read_lines(
     """
     number = 0
     try:
-        with Path(path).open("rb") as raw, _unpacked(raw) as stream:
+        with (
+            Path(path).open("rb") as raw,
+            gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(b"\x1f\x8b") else raw as stream,
+        ):
             size = max(1, Path(path).stat().st_size)
             while text := stream.readline(longest + 1):
                 number += 1
@@ -100,19 +99,11 @@ def read_lines(
         raise InputError(path, f"cannot be read: {reason}") from None
 
 
-def _unpacked(raw: io.BufferedReader) -> gzip.GzipFile | io.BufferedReader:
-    """Undo gzip, recognised by its first two bytes."""
-    return gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(_GZIP_MAGIC) else raw
-
-
 Outcome = Literal["equal", "different", "skipped", "uncovered"]
 Answer = dict[str, Any]
 """An answer in the form in which it is recorded."""
-
 MAX_ORDERS: Final = 1000
 """How many orders are tried of what has no order in the real scheduler."""
-
-Order = TypeVar("Order")
 
 
 class Comparison(Struct, frozen=True):
@@ -184,24 +175,16 @@ def summarise(files: Sequence[FileComparison]) -> ReplayReport:
     )
 
 
-def agrees_in_some_order(orders: Iterable[Order], agrees: Callable[[Order], bool]) -> bool:
-    """Say whether the answer in one of the first orders agrees with what was recorded."""
-    return any(map(agrees, islice(orders, MAX_ORDERS)))
-
-
 def difference_from_all(recorded: Iterable[Answer], found: Answer) -> str:
     """Return where an answer first differs from the first recorded one; empty if any agrees.
 
     What was not recorded is not compared.
     """
-    differences = [_difference_in_parts(one, found) for one in recorded]
+    differences = []
+    for one in recorded:
+        parts = (first_difference(one[part], found[part], part) for part in found if part in one)
+        differences.append(next(filter(None, parts), ""))
     return differences[0] if all(differences) else ""
-
-
-def _difference_in_parts(recorded: Answer, found: Answer) -> str:
-    parts = (part for part in found if part in recorded)
-    differences = (first_difference(recorded[part], found[part], part) for part in parts)
-    return next(filter(None, differences), "")
 
 
 def first_difference(recorded: object, found: object, at: str) -> str:

@@ -9,7 +9,7 @@ order of processing, the inadmissible, the evicted, and the queues that are left
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice, permutations, product
 from typing import Any, Final
@@ -19,7 +19,6 @@ from planner.commands.replay.comparison import (
     Answer,
     Comparison,
     Recorded,
-    agrees_in_some_order,
     difference_from_all,
     part_of,
 )
@@ -52,7 +51,7 @@ _STATUS: Final[Mapping[Outcome, str]] = {
 """The scheduler's own word for what became of a head; for the others it has none."""
 
 
-def decision_answer(decision: Decision, snapshot: Snapshot) -> Answer:
+def _decision(decision: Decision, snapshot: Snapshot) -> Answer:
     """Return a decision in the form in which answers are recorded."""
     return {
         "assignment": _assignment(decision.assigned),
@@ -60,16 +59,8 @@ def decision_answer(decision: Decision, snapshot: Snapshot) -> Answer:
     }
 
 
-def nomination_answer(
-    state: State, snapshot: Snapshot, key: str, decider: Decider = decide
-) -> Answer:
-    """Return whether a workload is nominated, and what becomes of it, as that is recorded.
-
-    Raises
-    ------
-    LookupFailed
-        If the workload is not in the dump.
-    """
+def _nomination(state: State, snapshot: Snapshot, key: str, decider: Decider) -> Answer:
+    """Return whether a workload is nominated, and what becomes of it, as that is recorded."""
     workload = find_workload(state, key)
     reason = why_not_nominated(state, snapshot, workload)
     if reason is None:
@@ -100,33 +91,31 @@ def _nominated(state: State, snapshot: Snapshot, workload: Workload, decider: De
     }
     decision = decider(snapshot, preemptor)
     found = {"requests": requests, "message": decision.assigned.message}
-    return decision_answer(decision, snapshot) | found
+    return _decision(decision, snapshot) | found
 
 
-def cycle_answer(cycle: Cycle) -> Answer:
+def _cycle(cycle: Cycle) -> Answer:
     """Return a scheduling cycle in the form in which cycles are recorded.
 
     What has no order in the scheduler stands by name: the inadmissible, the evicted, who waits.
     """
     snapshot = cycle.snapshot
+    turned_down = ({**_entry(one, snapshot), "message": one.message} for one in cycle.inadmissible)
+    admitted = (one.preemptor.key for one in cycle.entries if one.outcome == "admitted")
+    not_queued = ({"workload": key, "message": why} for key, why in cycle.not_queued.items())
     answer: Answer = {
         "entries": [_entry(entry, snapshot) for entry in cycle.entries],
-        "inadmissible": _by_workload(
-            {**_entry(entry, snapshot), "message": entry.message} for entry in cycle.inadmissible
-        ),
+        "inadmissible": _by_workload(turned_down),
         "evicted": _by_workload(_target(target, snapshot) for target in cycle.evicted),
         "finished": sorted(one.key for one in cycle.finished),
-        "admitted": sorted(
-            entry.preemptor.key for entry in cycle.entries if entry.outcome == "admitted"
-        ),
-        "notQueued": _by_workload(
-            {"workload": key, "message": message} for key, message in cycle.not_queued.items()
-        ),
+        "admitted": sorted(admitted),
+        "notQueued": _by_workload(not_queued),
         "inactiveClusterQueues": sorted(snapshot.inactive),
         "blocked": cycle.blocked,
     }
     if not cycle.blocked:  # else the scheduler is still in the middle of it
-        answer |= {"left": _sorted(cycle.left), "parked": _sorted(cycle.parked)}
+        for name, waiting in (("left", cycle.left), ("parked", cycle.parked)):
+            answer[name] = {queue: sorted(keys) for queue, keys in waiting.items()}
     return answer
 
 
@@ -185,13 +174,6 @@ def _by_workload(answers: Iterable[Answer]) -> list[Answer]:
     return sorted(answers, key=lambda answer: str(answer["workload"]))
 
 
-def _sorted(waiting: Mapping[str, Sequence[str]]) -> Answer:
-    return {queue: sorted(keys) for queue, keys in waiting.items()}
-
-
-_CYCLE: Final = "cycle"
-
-
 def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance of Kueue anew, and compare.
 
@@ -220,20 +202,24 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
         said = expected.get("refused")
         return Comparison(name, "equal" if said else "different", "" if said else str(error))
     comparison = _compared(line, where, name, expected, state)
-    if comparison.outcome == "different":
-        reason = _why_not_comparable(state)
-        if reason:
-            return Comparison(name, "skipped", reason)
-        known, pending = KueueCoverage(state), line.get("pending")
-        keys = [pending] if isinstance(pending, str) else state.workloads.keys
-        found = {one.feature for key in keys for one in known.unmodelled(key)}
-        # Plans leave topology out; the replay knows it, but for later passes and older releases.
-        if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
-            found.discard(TOPOLOGY.id)
-        missing = ", ".join(sorted(found))
-        if missing:
-            return Comparison(name, "uncovered", missing)
-    return comparison
+    return _excused(line, comparison, state) if comparison.outcome == "different" else comparison
+
+
+def _excused(line: Mapping[str, Any], comparison: Comparison, state: State) -> Comparison:
+    """Return why a release may answer otherwise than is known or modelled, or the difference."""
+    for workload in state.workloads.pending():
+        if made := ambiguous_resources(workload, state.configuration):
+            names = ", ".join(sorted(made))
+            why = f"not comparable: this release counts {names} of {workload.key} at random"
+            return Comparison(comparison.id, "skipped", why)
+    known, pending = KueueCoverage(state), line.get("pending")
+    keys = [pending] if isinstance(pending, str) else state.workloads.keys
+    found = {one.feature for key in keys for one in known.unmodelled(key)}
+    # Plans leave topology out; the replay knows it, but for later passes and older releases.
+    if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
+        found.discard(TOPOLOGY.id)
+    missing = ", ".join(sorted(found))
+    return Comparison(comparison.id, "uncovered", missing) if missing else comparison
 
 
 def _compared(
@@ -242,23 +228,23 @@ def _compared(
     """Decide, and where several outcomes were recorded also in other orders."""
     answer: Callable[[State, Decider], Answer]
     orders: Iterable[State]
-    if line.get("mode") == _CYCLE:
+    is_cycle = line.get("mode") == "cycle"
+    if is_cycle:
         answer, orders = partial(_answer_of_cycle, expected), _other_orders(state)
     else:
         answer = _answer_to(line, where, single="nominated" not in expected)
         orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
 
-    def decided(run: tuple[State, Decider]) -> Comparison:
-        return _decided(name, expected, run[0], lambda one: answer(one, run[1]))
+    def decided(state: State, decider: Decider) -> Comparison:
+        return _decided(name, expected, partial(answer, state, decider))
 
-    comparison = decided((state, decide))
+    comparison = decided(state, decide)
     # One run of a cycle shows one of the orders which the scheduler leaves to chance.
-    several = bool(expected.get("outcomes")) or line.get("mode") == _CYCLE
-    if comparison.outcome == "different" and several:
+    if comparison.outcome == "different" and (is_cycle or expected.get("outcomes")):
         by_chance: list[tuple[State, Decider]]
         by_chance = [(state, partial(decide, seed=n)) for n in range(TRIES)]
         others = chain(by_chance, ((reordered, decide) for reordered in orders))
-        if agrees_in_some_order(others, lambda run: decided(run).outcome == "equal"):
+        if any(decided(*run).outcome == "equal" for run in islice(others, MAX_ORDERS)):
             return Comparison(name, "equal")
     return comparison
 
@@ -324,11 +310,6 @@ def _answer_to(
 
     ``single`` says that only the decision was recorded, as for a workload that is nominated; else
     also whether it is, and what becomes of it in the whole cycle.
-
-    Raises
-    ------
-    InputError
-        If the line names no pending workload, or the given flavors have no known form.
     """
     pending = part_of(line, "pending", str, where)
     given = line.get("assignment")
@@ -338,22 +319,22 @@ def _answer_to(
         extra = flavor_resources(fixed) if fixed else ()
         snapshot = take_snapshot(state, extra=extra, placing=True)
         if not single:
-            return nomination_answer(state, snapshot, pending, decider)
+            return _nomination(state, snapshot, pending, decider)
         preemptor = find_preemptor(state, snapshot, pending)
         if fixed is None:
-            found = decision_answer(decider(snapshot, preemptor), snapshot)
+            found = _decision(decider(snapshot, preemptor), snapshot)
             if not snapshot.is_active(preemptor.queue):
                 found["inadmissible"] = "the ClusterQueue is not in the snapshot"
             return found
         known = read_assignment(fixed, preemptor, f"{line['id']}: assignment")
-        return decision_answer(decide(snapshot, preemptor, known), snapshot)
+        return _decision(decide(snapshot, preemptor, known), snapshot)
 
     return answer
 
 
 def _answer_of_cycle(expected: Answer, state: State, decider: Decider) -> Answer:
     """Run the cycle; of heads that were turned down some lines record less than of others."""
-    found = cycle_answer(run_cycle(state, decider=decider, placing=True))
+    found = _cycle(run_cycle(state, decider=decider, placing=True))
     told = {key for one in expected.get("inadmissible") or () for key in one} or {"workload"}
     found["inadmissible"] = [
         {key: value for key, value in one.items() if key in told} for one in found["inadmissible"]
@@ -361,13 +342,11 @@ def _answer_of_cycle(expected: Answer, state: State, decider: Decider) -> Answer
     return found
 
 
-def _decided(
-    name: str, expected: Answer, state: State, answer: Callable[[State], Answer]
-) -> Comparison:
+def _decided(name: str, expected: Answer, answer: Callable[[], Answer]) -> Comparison:
     """Decide once, and compare; a crash is an answer, too."""
     crash = expected.get("panic") is not None
     try:
-        found = answer(state)
+        found = answer()
     except Crash as error:
         found = {"panic": True}
         if not crash:
@@ -385,16 +364,6 @@ def _decided(
         return Comparison(name, "equal")
     prefix = f"none of {len(several)} recorded outcomes; the first: " if several else ""
     return Comparison(name, "different", prefix + difference)
-
-
-def _why_not_comparable(state: State) -> str:
-    """Say why a release may answer otherwise than is known; nothing where it should not."""
-    for workload in state.workloads.pending():
-        made = ambiguous_resources(workload, state.configuration)
-        if made:
-            name = ", ".join(sorted(made))
-            return f"not comparable: this release counts {name} of {workload.key} at random"
-    return ""
 
 
 def _other_cohort_orders(state: State) -> Iterator[State]:

@@ -71,10 +71,19 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     snapshot = take_snapshot(before, placing=bool(before.nodes))
     known = KueueCoverage(before)
     preemptors = {one.uid: one.key for one in before.workloads.entries if one.uid}
-    rows = [
-        _compared(before, snapshot, known, preemptors.get(uid), uid, tuple(sorted(victims)))
-        for uid, victims in _evicted(before, after).items()
-    ]
+    evicted: dict[str, set[str]] = {}  # by the UIDs of those whom they made room for
+    for key, text in _said(before, after):
+        if uid := preemptor_uid(text):
+            evicted.setdefault(uid, set()).add(key)  # the condition and the event say the same
+    rows = []
+    for uid, victims in evicted.items():
+        whom, gone = preemptors.get(uid, uid), tuple(sorted(victims))
+        row = Observed(preemptor=whom, outcome="skipped", evicted=gone, replayed=())
+        if uid in preemptors:
+            rows.append(_compared(before, snapshot, known, row))
+        else:
+            came_after = {"detail": "the preemptor came after the dump before"}
+            rows.append(row.model_copy(update=came_after))
     counts = Counter(row.outcome for row in rows)
     return LiveReplay(
         before=before.source,
@@ -84,17 +93,6 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
         different=counts["different"],
         skipped=counts["skipped"],
     )
-
-
-def _evicted(before: State, after: State) -> dict[str, list[str]]:
-    """Return the victims since the first dump by the UIDs of those whom they made room for."""
-    found: dict[str, list[str]] = {}
-    for key, text in _said(before, after):
-        if uid := preemptor_uid(text):
-            victims = found.setdefault(uid, [])
-            if key not in victims:  # the condition and the event say the same
-                victims.append(key)
-    return found
 
 
 def _said(before: State, after: State) -> Iterator[tuple[str, str]]:
@@ -120,35 +118,21 @@ def _said(before: State, after: State) -> Iterator[tuple[str, str]]:
             yield f"{namespace}/{event.about.name}", event.message
 
 
-def _compared(  # noqa: PLR0913, PLR0917 - what one row is made of
-    before: State,
-    snapshot: Snapshot,
-    known: KueueCoverage,
-    key: str | None,
-    uid: str,
-    evicted: tuple[str, ...],
-) -> Observed:
-    row = Observed(preemptor=key or uid, outcome="skipped", evicted=evicted, replayed=())
-    if key is None:
-        return row.model_copy(update={"detail": "the preemptor came after the dump before"})
+def _compared(before: State, snapshot: Snapshot, known: KueueCoverage, row: Observed) -> Observed:
     try:
-        preemptor = find_preemptor(before, snapshot, key)
+        preemptor = find_preemptor(before, snapshot, row.preemptor)
     except PlannerError as error:
         return row.model_copy(update={"detail": str(error)})
-    targets = decide(snapshot, preemptor).search.targets
+    targets = (one.workload for one in decide(snapshot, preemptor).search.targets)
     # Whom it is evicting already Kueue only waits for.
-    going = (one.workload.key for one in targets if not one.workload.evicted)
-    replayed = tuple(sorted(going))
+    replayed = tuple(sorted(one.key for one in targets if not one.evicted))
     differences = []
-    if only_kueue := sorted({*evicted} - {*replayed}):
+    if only_kueue := sorted({*row.evicted} - {*replayed}):
         differences.append(f"Kueue evicted {', '.join(only_kueue)}, the replay does not")
-    if only_here := sorted({*replayed} - {*evicted}):
+    if only_here := sorted({*replayed} - {*row.evicted}):
         differences.append(f"the replay evicts {', '.join(only_here)}, Kueue did not")
-    return Observed(
-        preemptor=key,
-        outcome="different" if differences else "equal",
-        evicted=evicted,
-        replayed=replayed,
-        detail="; ".join(differences),
-        coverage=known.unmodelled(key) if differences else (),
-    )
+    found: dict[str, object] = {"outcome": "equal", "replayed": replayed}
+    if differences:
+        found |= {"outcome": "different", "detail": "; ".join(differences)}
+        found["coverage"] = known.unmodelled(row.preemptor)
+    return row.model_copy(update=found)

@@ -48,23 +48,19 @@ def running(state: State) -> Iterator[Running]:
 
 def submitted_again(state: State) -> tuple[State, list[Hypothetical]]:
     """Submit every distinct workload that holds quota once more."""
+
+    def shape(one: Workload) -> object:
+        pods = tuple(each.model_dump_json(exclude=_NO_SHAPE) for each in one.spec.pod_sets)
+        priority = effective_priority(one, state.configuration)
+        return one.metadata.namespace, one.spec.queue_name, priority, pods
+
     running = (workload for workload in state.workloads if workload.holds_quota)
     used = {*state.workloads.keys}
     made: list[Workload] = []
     again = []
-    for like, alike in frequent_first((_workload_shape(state, one), one) for one in running):
+    for like, alike in frequent_first((shape(one), one) for one in running):
         key = unused(like.key, used)
-        used.add(key)
         namespace, _, name = key.partition("/")
         made.append(fresh(state, like, namespace, like.spec.queue_name, name))
         again.append(Hypothetical(key, like.key, "running", like.key, alike))
     return with_workloads(state, made), again
-
-
-def _workload_shape(state: State, workload: Workload) -> object:
-    return (
-        workload.metadata.namespace,
-        workload.spec.queue_name,
-        effective_priority(workload, state.configuration),
-        tuple(pods.model_dump_json(exclude=_NO_SHAPE) for pods in workload.spec.pod_sets),
-    )

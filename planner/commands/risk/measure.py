@@ -16,7 +16,7 @@ need one node (DaemonSets) and placeholders are no shapes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from msgspec import Struct
@@ -114,7 +114,6 @@ class Risk(Record):
 Shapes = Literal["pending", "running", "all"]
 """Which preemptors: what is pending, what runs submitted once more, or both."""
 SHAPES: Final[tuple[Shapes, ...]] = get_args(Shapes)
-
 AGAIN: Final = "-again"
 Thing = TypeVar("Thing")
 
@@ -160,40 +159,26 @@ class RiskPart(Protocol):
 RISK: Final = Part[RiskPart]("risk")
 
 
-def preemptors(state: AnyState, shapes: Shapes) -> tuple[AnyState, list[Hypothetical]]:
-    """Return the state with every preemptor pending in it, and the preemptors in their order.
-
-    What only waits holds nothing: the new ones do not change each other's answers.
-    """
-    waiting = [Hypothetical(key) for key in pending_workloads(state)]
-    if shapes == "pending":
-        return state, waiting
-    changed, again = RISK.of(state).submitted_again(state)
-    return changed, again if shapes == "running" else waiting + again
-
-
 def frequent_first(things: Iterable[tuple[object, Thing]]) -> list[tuple[Thing, int]]:
     """Return the first thing of each shape and how many have it, the most frequent first."""
-    counts: Counter[object] = Counter()
-    first: dict[object, Thing] = {}
+    alike: dict[object, list[Thing]] = {}
     for shape, thing in things:
-        counts[shape] += 1
-        first.setdefault(shape, thing)
-    ranked = sorted(first, key=counts.__getitem__, reverse=True)  # stable: else as in the dump
-    return [(first[shape], counts[shape]) for shape in ranked]
+        alike.setdefault(shape, []).append(thing)
+    ranked = sorted(alike.values(), key=len, reverse=True)  # stable: else as in the dump
+    return [(some[0], len(some)) for some in ranked]
 
 
-def unused(name: str, used: Collection[str]) -> str:
-    """Return a name like another that nothing has."""
+def unused(name: str, used: set[str]) -> str:
+    """Return a name like another that nothing has, which is used now."""
     name += AGAIN
     while name in used:
         name += AGAIN
+    used.add(name)
     return name
 
 
 Progress = Callable[[int, int, str], None]
 """Told before each preemptor: how many are done, how many there are, and which is next."""
-
 _SHARE_DIGITS: Final = 6
 
 
@@ -248,7 +233,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     if time_limit is not None and not time_limit >= 0:
         raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
     deadline = Deadline.after(time_limit)
-    known, wanted = _wanted(state, pending, shapes)
+    known, wanted = preemptors(state, shapes, pending)
     asked = wanted if limit is None else wanted[:limit]
     planning = part.planner(known, rules)
     attempts: list[Attempt] = []
@@ -281,13 +266,24 @@ def risk(  # noqa: PLR0913 - what a user may say
     )
 
 
-def _wanted(
-    state: AnyState, pending: Sequence[str] | None, shapes: Shapes
+def preemptors(
+    state: AnyState, shapes: Shapes, pending: Sequence[str] | None = None
 ) -> tuple[AnyState, list[Hypothetical]]:
-    if pending is not None:
-        known, wanted = state, [Hypothetical(key) for key in dict.fromkeys(pending)]
-    else:
-        known, wanted = preemptors(state, shapes)
+    """Return the state with every preemptor pending in it, and the preemptors in their order.
+
+    They are those of ``pending``, where some are named. What only waits holds nothing: the new ones
+    do not change each other's answers.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    waiting = pending_workloads(state) if pending is None else pending
+    known, wanted = state, [Hypothetical(key) for key in dict.fromkeys(waiting)]
+    if pending is None and shapes != "pending":
+        known, again = RISK.of(state).submitted_again(state)
+        wanted = again if shapes == "running" else wanted + again
     if not wanted:
         words = {"pending": "is pending", "running": "runs", "all": "is pending or runs"}
         found = f"nothing {words[shapes]}: there is no preemptor to try"
@@ -298,9 +294,8 @@ def _wanted(
 def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
     greedy = plan.greedy
     if greedy is None:
-        raise InternalError(
-            f"the plan for {asked.key} has no plan of the scheduler's own beside it"
-        )
+        found = f"the plan for {asked.key} has no plan of the scheduler's own beside it"
+        raise InternalError(found)
     return Attempt(
         preemptor=asked.key,
         name=asked.name or plan.preemptor_name,
@@ -323,10 +318,7 @@ def _running(running: Iterable[Running], attempts: Sequence[Attempt]) -> list[Ex
     total = max(1, len(attempts))
     rows = [
         Exposed(
-            key=one.key,
-            name=one.name,
-            queue=one.queue,
-            priority=one.priority,
+            **one._asdict(),
             greedy=greedy[one.key],
             optimum=optimum[one.key],
             greedy_share=round(greedy[one.key] / total, _SHARE_DIGITS),

@@ -10,7 +10,7 @@ from planner.quota.yunikorn.cluster import prepare
 from planner.solver.start import Given
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import start
-from planner.state.yunikorn import Application, Ask, Partition, YuniKornState
+from planner.state.yunikorn import Allocation, Application, Ask, Partition, YuniKornState
 
 
 def planner(state: YuniKornState, rules: str | None) -> Callable[[str], YuniKornPlanning]:
@@ -20,11 +20,16 @@ def planner(state: YuniKornState, rules: str | None) -> Callable[[str], YuniKorn
 
 def running(state: YuniKornState) -> Iterator[Running]:
     """Yield every allocation, in the order of the dump."""
+    for _, application, held in _allocations(state):
+        key, queue = held.allocation_key, application.queue_name
+        yield Running(key, held.pod or key, queue, held.priority)
+
+
+def _allocations(state: YuniKornState) -> Iterator[tuple[Partition, Application, Allocation]]:
     for partition in state.partitions:
         for application in partition.applications:
             for held in application.allocations:
-                key, queue = held.allocation_key, application.queue_name
-                yield Running(key, held.pod or key, queue, held.priority)
+                yield partition, application, held
 
 
 def submitted_again(state: YuniKornState) -> tuple[YuniKornState, list[Hypothetical]]:
@@ -36,30 +41,25 @@ def submitted_again(state: YuniKornState) -> tuple[YuniKornState, list[Hypotheti
         for claim in (*application.requests, *application.allocations)
     }
     shapes = []
-    for partition in state.partitions:
-        for application in partition.applications:
-            for one in application.allocations:
-                if not (one.required_node or one.placeholder):
-                    queue, amounts = application.queue_name.lower(), sorted(one.resource.items())
-                    own = one.priority, tuple(amounts), one.x.allow_preempt_other
-                    shapes.append(((partition.name, queue, own), (partition, application, one)))
+    for partition, application, one in _allocations(state):
+        if not (one.required_node or one.placeholder):
+            queue, amounts = application.queue_name.lower(), sorted(one.resource.items())
+            own = one.priority, tuple(amounts), one.x.allow_preempt_other
+            shapes.append(((partition.name, queue, own), (partition, application, one)))
     asks: dict[tuple[str, str], list[Ask]] = {}
     again = []
     trees = {one.name: prepare(state, one.name).tree for one in state.partitions}
     for (partition, application, like), alike in frequent_first(shapes):
         key = unused(like.allocation_key, used)
-        used.add(key)
         delay = trees[partition.name].leaf_of(application).properties.delay
-        owner = (partition.name, application.application_id)
-        asks.setdefault(owner, []).append(
-            Ask(
-                allocation_key=key,
-                resource=like.resource,
-                priority=like.priority,
-                request_time=state.now - delay,
-                x=like.x,
-            )
+        ask = Ask(
+            allocation_key=key,
+            resource=like.resource,
+            priority=like.priority,
+            request_time=state.now - delay,
+            x=like.x,
         )
+        asks.setdefault((partition.name, application.application_id), []).append(ask)
         name = like.pod or like.allocation_key
         again.append(Hypothetical(key, name, "running", like.allocation_key, alike))
     return _with_asks(state, asks), again
@@ -67,17 +67,14 @@ def submitted_again(state: YuniKornState) -> tuple[YuniKornState, list[Hypotheti
 
 def _with_asks(state: YuniKornState, asks: dict[tuple[str, str], list[Ask]]) -> YuniKornState:
 
-    def application(partition: Partition, one: Application) -> Application:
-        more = asks.get((partition.name, one.application_id), [])
-        return one.model_copy(update={"requests": (*one.requests, *more)}) if more else one
+    def with_more(partition: Partition) -> Partition:
+        some = list(partition.applications)
+        for place, one in enumerate(some):
+            if more := asks.get((partition.name, one.application_id)):
+                some[place] = one.model_copy(update={"requests": (*one.requests, *more)})
+        return partition.model_copy(update={"applications": tuple(some)})
 
-    partitions = tuple(
-        each.model_copy(
-            update={"applications": tuple(application(each, one) for one in each.applications)}
-        )
-        for each in state.partitions
-    )
-    keys = [ask.allocation_key for more in asks.values() for ask in more]
-    named = "\n".join((state.digest, *keys))
-    digest = hashlib.sha256(named.encode()).hexdigest()
+    partitions = tuple(map(with_more, state.partitions))
+    keys = (ask.allocation_key for more in asks.values() for ask in more)
+    digest = hashlib.sha256("\n".join((state.digest, *keys)).encode()).hexdigest()
     return state.model_copy(update={"digest": digest, "partitions": partitions})

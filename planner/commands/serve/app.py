@@ -48,12 +48,10 @@ async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) 
 
     ``words`` is all but the limits, which are those of the bounds; ``plans`` share the time.
     """
+    seconds = bounds.seconds * FOR_THE_PLAN / plans
+    limits = (f"--time-limit={seconds}", f"--max-size={bounds.max_bytes}")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", PROGRAM, *words),
-        *(
-            f"--time-limit={bounds.seconds * FOR_THE_PLAN / plans}",
-            f"--max-size={bounds.max_bytes}",
-        ),
+        *(sys.executable, "-m", PROGRAM, *words, *limits),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -77,7 +75,6 @@ async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-
 POLICY: Final = "Content-Security-Policy"
 HEALTH: Final = "/healthz"
 DESCRIPTION: Final = "/openapi.json"
@@ -130,9 +127,7 @@ class Service:
     def __init__(
         self, bounds: Bounds, description: Callable[[], Any], files: Files = NO_FILES
     ) -> None:
-        self._bounds = bounds
-        self._description = description
-        self._files = files
+        self._bounds, self._description, self._files = bounds, description, files
         self._slots = asyncio.Semaphore(bounds.at_once)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -171,9 +166,8 @@ class Service:
         try:
             async with self._slots, asyncio.timeout(bounds.seconds):
                 dump = await _body(scope, receive, bounds.max_bytes)
-                ended = await _while_waited_for(
-                    answer(words, dump, bounds, endpoint.plans), receive
-                )
+                answering = answer(words, dump, bounds, endpoint.plans)
+                ended = await _while_waited_for(answering, receive)
         except TimeoutError:
             raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
         if ended.code in _ANSWERS:
@@ -228,8 +222,12 @@ async def _body(scope: Message, receive: Receive, max_bytes: int) -> bytes:
 
 async def _while_waited_for(answering: Coroutine[Any, Any, Ended], receive: Receive) -> Ended:
     """Return an answer, unless the client goes away before: then it is not worked on any more."""
-    work = asyncio.create_task(answering)
-    going = asyncio.create_task(_gone(receive))
+
+    async def gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    work, going = asyncio.create_task(answering), asyncio.create_task(gone())
     try:
         await asyncio.wait({work, going}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
@@ -239,9 +237,3 @@ async def _while_waited_for(answering: Coroutine[Any, Any, Ended], receive: Rece
         for task in (work, going):
             task.cancel()
         await asyncio.wait({work, going})
-
-
-async def _gone(receive: Receive) -> None:
-    """Return when the client is not there any more."""
-    while (await receive())["type"] != "http.disconnect":
-        pass

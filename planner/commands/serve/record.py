@@ -22,16 +22,10 @@ Edit = Annotated[str, Field(pattern=_TEXT, max_length=1200)]
 class Bounds(NamedTuple):
     """What one request may take, and how many are answered at once.
 
-    Attributes
-    ----------
-    max_bytes
-        Bytes of a dump, as it is sent and also unpacked.
-    seconds
-        From the first byte of the request to its answer.
-    memory
-        Bytes of address space of the process that answers, where the system can limit it.
-    at_once
-        How many are answered at once; to more it is said that they should come again.
+    ``max_bytes`` are those of a dump, as it is sent and also unpacked; ``seconds`` go from the
+    first byte of the request to its answer; ``memory`` is bytes of address space of the process
+    that answers, where the system can limit it. To more than ``at_once`` it is said that they
+    should come again.
     """
 
     max_bytes: int
@@ -77,22 +71,11 @@ class AskedWhatIf(AskedWho):
 
 
 class Endpoint(NamedTuple):
-    """One thing that is answered.
+    """One thing that is answered, and in a summary what it is.
 
-    Attributes
-    ----------
-    summary
-        What it is.
-    words
-        The words of the command line that answer it, without options of a request.
-    kind
-        The type of the content.
-    asked
-        What may stand in the query.
-    schema
-        The published schema of the answer; empty if it is no JSON.
-    plans
-        How many plans share the time of a request.
+    ``words`` are those of the command line that answer it, without options of a request. ``kind``
+    is the type of the content, ``asked`` what may stand in the query, ``schema`` the published
+    schema of the answer, empty if it is no JSON. ``plans`` share the time of a request.
     """
 
     summary: str
@@ -154,7 +137,6 @@ ENDPOINTS: Final = {
 
 
 Json = dict[str, Any]
-
 EXIT_CODE: Final = "Planner-Exit-Code"
 """The header that says how good an answer is, as the exit code of the command line does."""
 STATUSES: Final = {
@@ -206,10 +188,10 @@ def _operation(endpoint: Endpoint) -> Json:
                 "description": endpoint.summary,
                 "headers": {EXIT_CODE: code},
                 "content": {endpoint.kind.partition(";")[0]: shown},
-            }
-        }
-        | {
-            str(status): {"description": words, "content": {JSON: {"schema": said}}}
-            for status, words in STATUSES.items()
+            },
+            **{
+                str(status): {"description": words, "content": {JSON: {"schema": said}}}
+                for status, words in STATUSES.items()
+            },
         },
     }

@@ -20,56 +20,31 @@ class Metric(NamedTuple):
     text: str
     labels: tuple[str, ...] = ("queue",)
 
-    @property
-    def grows(self) -> bool:
-        """Whether it only grows."""
-        return self.name.endswith("_total")
 
-
-PREEMPTIONS: Final = Metric(
-    "preemption_planner_preemptions_total",
-    "Preemptors that somebody was evicted for, by whether the replay names the same victims.",
-    ("queue", "outcome"),
-)
-EVICTIONS: Final = Metric(
-    "preemption_planner_evictions_total", "Workloads that were evicted for a preemptor."
-)
-NEEDLESS: Final = Metric(
-    "preemption_planner_needless_victims_total",
-    "Workloads that were evicted though some of the other victims would have done.",
-)
-LOST: Final = Metric(
-    "preemption_planner_lost_gpu_hours_total",
-    "Work that evictions lost, restarts included, in accelerator-hours.",
-)
-EXCESS: Final = Metric(
-    "preemption_planner_excess_gpu_hours_total",
-    "Lost work that the proved optimum would have saved, in accelerator-hours.",
-)
-DECISIONS: Final = Metric(
-    "preemption_planner_decisions_total", "Decisions that were judged before they were made."
-)
-CONDITIONAL: Final = Metric(
-    "preemption_planner_conditional_answers_total",
-    "Answers that hold only if what the planner does not model decides nothing.",
-)
-SECONDS: Final = Metric(
-    "preemption_planner_judging_seconds_total", "Processor time that judging took."
-)
-CONNECTED: Final = Metric(
-    "preemption_planner_connected", "1 while what is told is what the cluster is.", ()
-)
 METRICS: Final = (
-    PREEMPTIONS,
-    EVICTIONS,
-    NEEDLESS,
-    LOST,
-    EXCESS,
-    DECISIONS,
-    CONDITIONAL,
-    SECONDS,
-    CONNECTED,
+    Metric(
+        "preemption_planner_preemptions_total",
+        "Preemptors that somebody was evicted for, by whether the replay names the same victims.",
+        ("queue", "outcome"),
+    ),
+    *(
+        Metric(f"preemption_planner_{name}_total", text)
+        for name, text in {
+            "evictions": "Workloads that were evicted for a preemptor.",
+            "needless_victims": "Workloads that were evicted though some of the other victims "
+            "would have done.",
+            "lost_gpu_hours": "Work that evictions lost, restarts included, in accelerator-hours.",
+            "excess_gpu_hours": "Lost work that the proved optimum would have saved, in "
+            "accelerator-hours.",
+            "decisions": "Decisions that were judged before they were made.",
+            "conditional_answers": "Answers that hold only if what the planner does not model "
+            "decides nothing.",
+            "judging_seconds": "Processor time that judging took.",
+        }.items()
+    ),
+    Metric("preemption_planner_connected", "1 while what is told is what the cluster is.", ()),
 )
+PREEMPTIONS, EVICTIONS, NEEDLESS, LOST, EXCESS, DECISIONS, CONDITIONAL, SECONDS, CONNECTED = METRICS
 
 
 class Figures:
@@ -107,8 +82,10 @@ class Figures:
 
         values = dict(self.values)  # somebody else counts meanwhile
         for metric in METRICS:
-            family = core.CounterMetricFamily if metric.grows else core.GaugeMetricFamily
-            found = family(metric.name.removesuffix("_total"), metric.text, labels=metric.labels)
+            name = metric.name.removesuffix("_total")
+            grows = name != metric.name
+            family = core.CounterMetricFamily if grows else core.GaugeMetricFamily
+            found = family(name, metric.text, labels=metric.labels)
             for (one, labels), value in values.items():
                 if one is metric:
                     found.add_metric(labels, value)

@@ -17,9 +17,17 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, Final
 
-from planner.commands.apply.kueue.cluster import LOCAL_QUEUES, OPEN, Call, Cluster, hold, lift
+from planner.commands.apply.kueue.cluster import (
+    LOCAL_QUEUES,
+    OPEN,
+    Call,
+    Cluster,
+    Surprise,
+    hold,
+    lift,
+)
 from planner.commands.apply.kueue.fresh import digest_of
-from planner.commands.apply.kueue.ways import BOOSTED, Surprise, Treatment, mark_of, unboost
+from planner.commands.apply.kueue.ways import BOOSTED, Treatment, mark_of, unboost
 from planner.commands.apply.record import Applied, ApplyStatus, Step
 from planner.errors import InputError
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
@@ -51,20 +59,14 @@ class Patience:
 class Carrying:
     """One run: what was done so far.
 
-    Parameters
-    ----------
-    plan
-        The plan, whose cluster is still as it has it.
-    treatment
-        What is done to workloads.
-    cluster
-        Where.
-    evictions
-        What was being evicted before, each with since when: what comes later is told from it.
-    patience
-        How long is waited.
-    tell
-        Is called with each step before it is done.
+    The ``cluster`` is still as the ``plan`` has it, and ``treatment`` is what is done to workloads.
+    ``evictions`` is what was being evicted before, each with since when: what comes later is told
+    from it. ``tell`` is called with each step before it is done.
+
+    Raises
+    ------
+    Surprise, InputError
+        By all but `run`, if the cluster is not as it has to be, or kubectl fails.
     """
 
     plan: Plan
@@ -78,29 +80,14 @@ class Carrying:
     held: bool = False
 
     def goes_on(self) -> bool:
-        """Say whether an earlier run of the plan holds the LocalQueue still.
-
-        Raises
-        ------
-        Surprise, InputError
-            If that cannot be told.
-        """
+        """Say whether an earlier run of the plan holds the LocalQueue still."""
         return mark_of(self._queue(), HELD).get("plan") == digest_of(self.plan)
 
     def calls(self) -> list[Call]:
-        """Return all calls as they would be made now: those of each step, to the last.
-
-        Raises
-        ------
-        Surprise
-            If the cluster is not as it has to be.
-        InputError
-            If kubectl fails.
-        """
+        """Return all calls as they would be made now: those of each step, to the last."""
         self.cluster.look_at(self.treatment.keys)
         changes = (self.treatment.change(self.cluster, key) for key in self.treatment.keys)
-        each = (self._hold_call(), *changes)
-        return [*(call for call in each if call is not None), lift(self._queue_key, HELD)]
+        return [*filter(None, (self._hold_call(), *changes)), lift(self._queue_key, HELD)]
 
     def run(self) -> Applied:
         """Carry it out, and say what came of it; where it ends early, also how to go on."""
@@ -114,12 +101,9 @@ class Carrying:
             self._lift()
             self.tell(f"wait for {self.plan.preemptor}, at most {self.patience.wait_s:g} s")
             admitted = self._wait()
-            late = (
-                one.key
-                for one in self.cluster.workloads()
-                if one.is_true("Evicted") and one.eviction not in self.evictions
-            )
-            others = tuple(sorted({*late} - {*self.plan.keys}))
+            evicted = (one for one in self.cluster.workloads() if one.is_true("Evicted"))
+            late = {one.key for one in evicted if one.eviction not in self.evictions}
+            others = tuple(sorted(late.difference(self.plan.keys)))
             self._restore()
         except (Surprise, InputError) as reason:
             return self._given_up("stopped", str(reason))
@@ -130,25 +114,16 @@ class Carrying:
         if others:
             said.append(f"Kueue evicted others, too: {', '.join(others)}")
         status: ApplyStatus = "applied" if admitted and not others else "otherwise"
-        more = {"also_evicted": others, "admitted": admitted}
-        return self.answer(status, "; ".join(said), **more)
+        return self.answer(status, "; ".join(said), also_evicted=others, admitted=admitted)
 
     def undo(self) -> Applied:
-        """Take back what an earlier run of the plan left behind: its boosts, and its hold.
-
-        Raises
-        ------
-        Surprise, InputError
-            If something is in the way.
-        """
-        ours = digest_of(self.plan)
-        workloads = list(self.cluster.workloads())
+        """Take back what an earlier run of the plan left behind: its boosts, and its hold."""
+        ours, workloads = digest_of(self.plan), self.cluster.workloads()
         boosted = [one.key for one in workloads if mark_of(one, BOOSTED).get("plan") == ours]
         for key in boosted:
             self._do(partial(unboost, self.cluster, key, ours))
         self._lift()
-        done = len(self.steps)
-        said = "what was left behind is taken back" if done else "nothing was left behind"
+        said = "what was left behind is taken back" if self.steps else "nothing was left behind"
         answer = self.answer("undone", said)
         return answer.model_copy(update={"way": "boosts"}) if boosted else answer
 
@@ -209,17 +184,12 @@ class Carrying:
 
     @cached_property
     def _queue_key(self) -> str:
-        preemptor = self.cluster.find(WORKLOADS, self.plan.preemptor)
-        if preemptor is None:
-            raise Surprise(f"{self.plan.preemptor} is gone")
+        preemptor = self.cluster.need(WORKLOADS, self.plan.preemptor)
         namespace = self.plan.preemptor.partition("/")[0]
         return f"{namespace}/{preemptor.at('spec', 'queueName')}"
 
     def _queue(self) -> LiveObject:
-        found = self.cluster.find(LOCAL_QUEUES, self._queue_key)
-        if found is None:
-            raise Surprise(f"LocalQueue {self._queue_key} is gone")
-        return found
+        return self.cluster.need(LOCAL_QUEUES, self._queue_key, "LocalQueue ")
 
     def _hold_call(self) -> Call | None:
         queue = self._queue()
@@ -227,39 +197,29 @@ class Carrying:
         if mark.get("plan") == digest_of(self.plan):
             return None
         if mark:
-            raise Surprise(
-                f"LocalQueue {queue.key} is held for another plan, for {mark.get('preemptor')}: "
-                "planner apply --undo of that plan lifts it"
-            )
+            held = f"held for another plan, for {mark.get('preemptor')}"
+            undo = "planner apply --undo of that plan lifts it"
+            raise Surprise(f"LocalQueue {queue.key} is {held}: {undo}")
         policy = queue.at("spec", "stopPolicy") or OPEN
         if policy != OPEN:
-            raise Surprise(
-                f"LocalQueue {queue.key} is stopped by somebody: its stopPolicy is {policy}"
-            )
+            stopped = f"stopped by somebody: its stopPolicy is {policy}"
+            raise Surprise(f"LocalQueue {queue.key} is {stopped}")
         note = {"plan": digest_of(self.plan), "preemptor": self.plan.preemptor}
         return hold(queue, HELD, json.dumps(note))
 
     def _lift(self) -> None:
         """Let the LocalQueue go on, if the hold of this plan is still there."""
-
-        def call() -> Call | None:
-            return lift(self._queue_key, HELD) if self.goes_on() else None
-
-        self._do(call)
+        self._do(lambda: lift(self._queue_key, HELD) if self.goes_on() else None)
         self.held = False
 
     def _wait(self) -> bool:
         """Wait until the preemptor holds quota; say whether it does."""
         end = self.patience.seconds() + self.patience.wait_s
-        while True:
-            found = self.cluster.find(WORKLOADS, self.plan.preemptor)
-            if found is None:
-                raise Surprise(f"{self.plan.preemptor} is gone")
-            if found.holds_quota:
-                return True
+        while not self.cluster.need(WORKLOADS, self.plan.preemptor).holds_quota:
             if self.patience.seconds() >= end:
                 return False
             self.patience.sleep(self.patience.poll_s)
+        return True
 
     def _restore(self) -> None:
         """Take back what is there only until the preemptor is in."""

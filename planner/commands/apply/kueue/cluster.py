@@ -26,6 +26,10 @@ CLUSTER_ROLE: Final = (
 """The command that makes the least ClusterRole for this, beside that of a snapshot."""
 
 
+class Surprise(Exception):  # noqa: N818 - it is what happened
+    """The cluster is not as it has to be for the next step."""
+
+
 class Call(Struct, frozen=True):
     """A call of kubectl that changes an object: what it is for, and its words."""
 
@@ -36,10 +40,8 @@ class Call(Struct, frozen=True):
 class Cluster:
     """A live cluster, object by object.
 
-    Parameters
-    ----------
-    connect
-        Makes a kubectl, with its limits of time and bytes, for one call.
+    ``connect`` makes a kubectl, with its limits of time and bytes, for one call. Whatever asks it
+    raises InputError if it fails.
     """
 
     def __init__(self, connect: Callable[[], Kubectl]) -> None:
@@ -55,27 +57,14 @@ class Cluster:
         """Read several workloads in one call: `find` returns each of them once, and then asks.
 
         A change of an older version is refused by the server, and tried anew.
-
-        Raises
-        ------
-        InputError
-            If kubectl fails.
         """
         if len(keys) > 1:
-            namespaces = {key.partition("/")[0] for key in keys}
-            of_one = next(iter(namespaces)) if len(namespaces) == 1 else None
-            wanted = frozenset(keys)
-            listed = self.workloads(of_one)
+            wanted, namespaces = {*keys}, {key.partition("/")[0] for key in keys}
+            listed = self.workloads(namespaces.pop() if len(namespaces) == 1 else None)
             self._at_hand = {one.key: one for one in listed if one.key in wanted}
 
     def find(self, resource: str, key: str) -> LiveObject | None:
-        """Return an object as it is now, or ``None`` if the cluster does not have it.
-
-        Raises
-        ------
-        InputError
-            If kubectl fails.
-        """
+        """Return an object as it is now, or ``None`` if the cluster does not have it."""
         if resource == WORKLOADS and key in self._at_hand:
             return self._at_hand.pop(key)
         namespace, _, name = key.partition("/")
@@ -85,14 +74,21 @@ class Cluster:
             return None
         return LiveObject(_object(answer, words))
 
-    def workloads(self, namespace: str | None = None) -> Iterator[LiveObject]:
-        """List all workloads as they are now, or those of a namespace.
+    def need(self, resource: str, key: str, kind: str = "") -> LiveObject:
+        """Return an object as `find` does; ``kind`` stands before its name in the message.
 
         Raises
         ------
-        InputError
-            If kubectl fails.
+        Surprise
+            If the cluster does not have it.
         """
+        found = self.find(resource, key)
+        if found is None:
+            raise Surprise(f"{kind}{key} is gone")
+        return found
+
+    def workloads(self, namespace: str | None = None) -> Iterator[LiveObject]:
+        """List all workloads as they are now, or those of a namespace."""
         where = f"--namespace={namespace}" if namespace else "--all-namespaces"
         words = ("get", WORKLOADS, where, "--output=json")
         items = _object(self._connect().call(*words), words).get("items")
@@ -109,7 +105,7 @@ class Cluster:
         if answer.code == 0:
             return ""
         if is_forbidden(answer):
-            raise _failure(answer, call.words, f"an administrator grants it: {CLUSTER_ROLE}")
+            raise _failure(answer, call.words)
         return last_words(answer.stderr) or f"exit code {answer.code}"
 
 
@@ -120,7 +116,7 @@ def hold(queue: LiveObject, mark: str, value: str) -> Call:
     """
     metadata = {"resourceVersion": queue.version, "annotations": {mark: value}}
     change = {"metadata": metadata, "spec": {"stopPolicy": "Hold"}}
-    return Call(f"hold LocalQueue {queue.key}", _merge(LOCAL_QUEUES, queue.key, change))
+    return Call(f"hold LocalQueue {queue.key}", _patch(LOCAL_QUEUES, queue.key, _MERGE, change))
 
 
 def lift(key: str, mark: str) -> Call:
@@ -130,7 +126,7 @@ def lift(key: str, mark: str) -> Call:
     something meanwhile.
     """
     change = {"metadata": {"annotations": {mark: None}}, "spec": {"stopPolicy": OPEN}}
-    return Call(f"lift the hold of LocalQueue {key}", _merge(LOCAL_QUEUES, key, change))
+    return Call(f"lift the hold of LocalQueue {key}", _patch(LOCAL_QUEUES, key, _MERGE, change))
 
 
 def evict(workload: LiveObject, message: str, now: datetime) -> Call:
@@ -149,37 +145,34 @@ def evict(workload: LiveObject, message: str, now: datetime) -> Call:
         "lastTransitionTime": f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
     }
     kinds = [one.get("type") for one in workload.conditions]
-    replaced = kinds.index("Evicted") if "Evicted" in kinds else None
+    known = "Evicted" in kinds
+    place = f"/status/conditions/{kinds.index('Evicted') if known else '-'}"
     operations = [
         {"op": "test", "path": "/metadata/resourceVersion", "value": workload.version},
-        {
-            "op": "add" if replaced is None else "replace",
-            "path": f"/status/conditions/{'-' if replaced is None else replaced}",
-            "value": condition,
-        },
+        {"op": "replace" if known else "add", "path": place, "value": condition},
     ]
-    namespace, _, name = workload.key.partition("/")
-    patch = json.dumps(operations, separators=(",", ":"))
-    words = ("patch", WORKLOADS, name, f"--namespace={namespace}", "--subresource=status")
-    return Call(f"evict {workload.key}", (*words, "--type=json", f"--patch={patch}"))
+    options = ("--subresource=status", "--type=json")
+    return Call(f"evict {workload.key}", _patch(WORKLOADS, workload.key, options, operations))
 
 
 def annotate(workload: LiveObject, values: Mapping[str, str | None], title: str) -> Call:
     """Set annotations of a workload as it was read; those that are ``None`` are taken away."""
     metadata = {"resourceVersion": workload.version, "annotations": dict(values)}
-    return Call(title, _merge(WORKLOADS, workload.key, {"metadata": metadata}))
+    return Call(title, _patch(WORKLOADS, workload.key, _MERGE, {"metadata": metadata}))
 
 
-def _merge(resource: str, key: str, change: Mapping[str, Any]) -> tuple[str, ...]:
+_MERGE: Final = ("--type=merge",)
+
+
+def _patch(resource: str, key: str, options: Sequence[str], change: object) -> tuple[str, ...]:
     namespace, _, name = key.partition("/")
     patch = json.dumps(change, separators=(",", ":"))
-    return ("patch", resource, name, f"--namespace={namespace}", "--type=merge", f"--patch={patch}")
+    return ("patch", resource, name, f"--namespace={namespace}", *options, f"--patch={patch}")
 
 
 def _object(answer: Answer, words: Sequence[str]) -> dict[str, Any]:
     if answer.code != 0:
-        hint = f"an administrator grants it: {CLUSTER_ROLE}" if is_forbidden(answer) else ""
-        raise _failure(answer, words, hint)
+        raise _failure(answer, words)
     where = shlex.join((PROGRAM, *words[:3]))
     values = list(parse_json(answer.output, where))
     if len(values) != 1 or not isinstance(values[0], dict):
@@ -187,6 +180,7 @@ def _object(answer: Answer, words: Sequence[str]) -> dict[str, Any]:
     return values[0]
 
 
-def _failure(answer: Answer, words: Sequence[str], hint: str) -> InputError:
+def _failure(answer: Answer, words: Sequence[str]) -> InputError:
+    hint = f"an administrator grants it: {CLUSTER_ROLE}" if is_forbidden(answer) else ""
     said = last_words(answer.stderr) or f"ended with exit code {answer.code}"
     return InputError(shlex.join((PROGRAM, *words[:3])), f"failed: {said}", hint=hint)

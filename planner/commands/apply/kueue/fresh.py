@@ -11,7 +11,7 @@ from planner.commands.apply.record import Way
 from planner.commands.check.plan import check
 from planner.errors import InputError
 from planner.objective.profiles import Profile
-from planner.plan.kueue import Plan, Victim
+from planner.plan.kueue import Plan
 from planner.state.kueue import State
 
 MAX_CHANGES: Final = 8
@@ -75,45 +75,32 @@ def changes(
     is judged anew, as ``planner check`` does: whoever came, went or changed since counts if it
     changes a law's verdict, a value, a rank, Kueue's own choice, or a proof.
 
-    Parameters
-    ----------
-    state
-        The cluster as it is now, read with the clock and the release of the plan.
-    plan
-        The plan.
-    objective, costs
-        What the plan was made under, as for ``planner.check``.
+    ``state`` is the cluster as it is now, read with the clock and the release of the plan, which
+    was made under ``objective`` and ``costs``, as for ``planner.check``.
     """
-    of_victims = (_of_victim(state, victim) for victim in plan.victims)
-    found = [text for text in (_of_preemptor(state, plan), *of_victims) if text]
-    return found[:MAX_CHANGES] or list(_of_the_rest(state, plan, objective, costs))[:MAX_CHANGES]
+    found = list(_of_workloads(state, plan)) or list(_of_the_rest(state, plan, objective, costs))
+    return found[:MAX_CHANGES]
 
 
-def _of_preemptor(state: State, plan: Plan) -> str:
+def _of_workloads(state: State, plan: Plan) -> Iterator[str]:
     workload = state.workloads.find(plan.preemptor)
     if workload is None:
-        return f"{plan.preemptor} is gone"
-    if workload.holds_quota:
-        return f"{plan.preemptor} holds quota already"
-    if not workload.is_pending:
-        return f"{plan.preemptor} does not wait any more"
-    return ""
-
-
-def _of_victim(state: State, victim: Victim) -> str:
-    workload = state.workloads.find(victim.workload)
-    if workload is None:
-        return f"{victim.workload} is gone"
-    if not workload.holds_quota:
-        return f"{victim.workload} holds no quota any more"
-    if workload.admitted_by != victim.cluster_queue:
-        return (
-            f"{victim.workload} runs in ClusterQueue {workload.admitted_by}, not in "
-            f"{victim.cluster_queue}"
-        )
-    if workload.is_true("Evicted") and not victim.evicted:
-        return f"{victim.workload} is being evicted already"
-    return ""
+        yield f"{plan.preemptor} is gone"
+    elif workload.holds_quota:
+        yield f"{plan.preemptor} holds quota already"
+    elif not workload.is_pending:
+        yield f"{plan.preemptor} does not wait any more"
+    for victim in plan.victims:
+        key, queue = victim.workload, victim.cluster_queue
+        workload = state.workloads.find(key)
+        if workload is None:
+            yield f"{key} is gone"
+        elif not workload.holds_quota:
+            yield f"{key} holds no quota any more"
+        elif workload.admitted_by != queue:
+            yield f"{key} runs in ClusterQueue {workload.admitted_by}, not in {queue}"
+        elif workload.is_true("Evicted") and not victim.evicted:
+            yield f"{key} is being evicted already"
 
 
 def _of_the_rest(

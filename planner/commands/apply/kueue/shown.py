@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from planner.commands.apply.kueue.carry import Carrying
-from planner.commands.apply.kueue.cluster import Cluster
+from planner.commands.apply.kueue.cluster import Cluster, Surprise
 from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does, remarks
-from planner.commands.apply.kueue.ways import Evictions, Surprise
+from planner.commands.apply.kueue.ways import Evictions
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.plan.kueue import Plan
 from planner.plan.record import Command, Commands
@@ -20,8 +20,7 @@ class Dumped(Cluster):
     """The objects of a state, whose commands are shown, and none of them run."""
 
     def __init__(self, state: State, options: Sequence[str]) -> None:
-        self._state = state
-        self._options = options
+        self._state, self._options = state, options
 
     @property
     def options(self) -> Sequence[str]:
@@ -43,40 +42,30 @@ class Dumped(Cluster):
         if resource == WORKLOADS:
             found = self._state.workloads.find(key)
         else:
-            named = (one.metadata for one in self._state.local_queues)
-            keys = [f"{one.namespace}/{one.name}" for one in named]
-            found = self._state.local_queues[keys.index(key)] if key in keys else None
+            named = ((one.metadata, one) for one in self._state.local_queues)
+            like = (one for it, one in named if f"{it.namespace}/{it.name}" == key)
+            found = next(like, None)
         if found is None:
             return None
         if not found.metadata.resource_version:
-            raise Surprise(
-                f"{key} has no resourceVersion in the dump, so that no command could tell whether "
-                "it has changed since: planner snapshot keeps it"
-            )
+            why = "no command could tell whether it has changed since: planner snapshot keeps it"
+            raise Surprise(f"{key} has no resourceVersion in the dump, so that {why}")
         return LiveObject(found.model_dump(mode="json", by_alias=True))
 
 
 def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
-    """Return a plan with the commands that carry it out, or why there are none.
+    """Return a plan for a state with the commands that carry it out, or why there are none.
 
-    Parameters
-    ----------
-    state
-        What it was planned for.
-    plan
-        The plan.
-    options
-        The options of kubectl that say which cluster it is.
+    ``options`` are those of kubectl that say which cluster it is.
     """
     reason = cannot_be_applied(plan, "eviction") or (SAME if is_what_kueue_does(plan) else "")
     found = Commands(reason=reason)
     if not reason:
         run = Carrying(plan, Evictions(plan, lambda: plan.now), Dumped(state, options))
         try:
-            calls = run.calls()
+            each = ((one.title, run.cluster.command(one)) for one in run.calls())
+            steps = tuple(Command(title=title, command=command) for title, command in each)
+            found = Commands(steps=steps, notes=tuple(remarks(plan, "eviction")))
         except Surprise as surprise:
             found = Commands(reason=str(surprise))
-        else:
-            steps = [Command(title=one.title, command=run.cluster.command(one)) for one in calls]
-            found = Commands(steps=tuple(steps), notes=tuple(remarks(plan, "eviction")))
     return plan.model_copy(update={"commands": found})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from planner.commands.apply.kueue.cluster import Call, Cluster, annotate, evict
+from planner.commands.apply.kueue.cluster import Call, Cluster, Surprise, annotate, evict
 from planner.commands.apply.record import Way
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
@@ -18,19 +18,14 @@ BOOSTED: Final = "preemption-planner.io/boosted-for"
 """The annotation of a workload whose boost is for a plan: which, and what the boost was before."""
 
 
-class Surprise(Exception):  # noqa: N818 - it is what happened
-    """The cluster is not as it has to be for the next step."""
+class Treatment:
+    """One way to have a plan carried out: what is done to each of some workloads.
 
-
-class Treatment(Protocol):
-    """One way to have a plan carried out: what is done to each of some workloads."""
+    ``keys`` are those that are changed, as namespace/name, in order.
+    """
 
     way: Way
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Those that are changed, as namespace/name, in order."""
-        ...
+    keys: tuple[str, ...]
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that changes a workload, or ``None`` if it is as it should be already.
@@ -40,35 +35,33 @@ class Treatment(Protocol):
         Surprise
             If it is no longer what it was when the plan was made.
         """
+        raise NotImplementedError
 
     def restore(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that takes the change back once the preemptor is in, if one does."""
+        del cluster, key
+        return None
 
 
-class Evictions:
+class Evictions(Treatment):
     """Every victim is said to be evicted, for the preemptor's sake, while nobody else may preempt.
 
-    Kueue takes such workloads first and counts what they free; the controller of its kind stops
-    the job and queues it again (docs/design/applying.md §3).
+    Those that are being evicted anyway are left alone. Kueue takes such workloads first and counts
+    what they free; the controller of its kind stops the job and queues it again, and Kueue itself
+    takes the condition back when it admits the victim again (docs/design/applying.md §3).
     """
 
     way: Way = "eviction"
 
     def __init__(self, plan: Plan, clock: Callable[[], datetime]) -> None:
         self._queues = {one.workload: one.cluster_queue for one in plan.victims if not one.evicted}
+        self.keys = tuple(self._queues)
         self._message = f"Evicted to make room for {plan.preemptor}, as planned"
         self._clock = clock
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The victims, but those that are being evicted anyway."""
-        return tuple(self._queues)
-
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that says that it is evicted."""
-        found = cluster.find(WORKLOADS, key)
-        if found is None:
-            raise Surprise(f"{key} is gone")
+        found = cluster.need(WORKLOADS, key)
         if found.is_true("Evicted"):
             if found.condition("Evicted").get("message") == self._message:
                 return None  # by an earlier run, or a call whose answer was lost
@@ -79,12 +72,8 @@ class Evictions:
             raise Surprise(f"{key} does not run in ClusterQueue {self._queues[key]} any more")
         return evict(found, self._message, self._clock())
 
-    def restore(self, cluster: Cluster, key: str) -> Call | None:  # noqa: ARG002 - Kueue does
-        """Return nothing: Kueue itself takes the condition back when it admits the victim again."""
-        return None
 
-
-class BoostedPriorities:
+class BoostedPriorities(Treatment):
     """The priorities change a little, so that Kueue's own algorithm chooses the planned victims.
 
     A boost stays until it is taken away, and counts in every later preemption: an annotation beside
@@ -95,24 +84,17 @@ class BoostedPriorities:
 
     def __init__(self, boosts: Iterable[WorkloadBoost], digest: str) -> None:
         self._boosts = {one.workload: str(one.boost) for one in boosts}
+        self.keys = tuple(self._boosts)
         self._digest = digest
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The workloads whose priority changes."""
-        return tuple(self._boosts)
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that sets the boost, and notes what it was before."""
-        found = cluster.find(WORKLOADS, key)
-        if found is None:
-            raise Surprise(f"{key} is gone")
+        found = cluster.need(WORKLOADS, key)
         if BOOSTED in found.annotations:
             if mark_of(found, BOOSTED).get("plan") == self._digest:
                 return None
-            raise Surprise(
-                f"{key} is boosted for another plan: planner apply --undo takes that back"
-            )
+            undo = "planner apply --undo takes that back"
+            raise Surprise(f"{key} is boosted for another plan: {undo}")
         boost = self._boosts[key]
         note = json.dumps({"plan": self._digest, "before": found.annotations.get(BOOST_ANNOTATION)})
         values: Mapping[str, str | None] = {BOOST_ANNOTATION: boost, BOOSTED: note}
@@ -130,8 +112,7 @@ def unboost(cluster: Cluster, key: str, digest: str) -> Call | None:
     if found is None or note.get("plan") != digest:
         return None
     before = note.get("before")
-    text = before if isinstance(before, str) else None
-    values = {BOOST_ANNOTATION: text, BOOSTED: None}
+    values = {BOOST_ANNOTATION: before if isinstance(before, str) else None, BOOSTED: None}
     return annotate(found, values, f"take the boost of {key} back")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -86,29 +86,13 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
     cohorts of equal shares Kueue chooses at random (docs/semantics/kueue.md §6.4); the replay takes
     one of them.
 
-    Parameters
-    ----------
-    state
-        The state that was planned for, with the feature gate PriorityBoost on.
-    plan
-        The plan, made for that state.
-    gate_on
-        Whether the gate was on before.
-    deadline
-        When the search ends. What was found by then is the answer.
+    The plan is of the state, which has the feature gate PriorityBoost on; ``gate_on`` says whether
+    it was on before. What is found by the deadline is the answer.
     """
 
-    def answer(status: BoostStatus, explanation: str, **more: object) -> Boosts:
-        return Boosts.model_validate(
-            {
-                "preemptor": plan.preemptor,
-                "status": status,
-                "explanation": explanation,
-                "gate_on": gate_on,
-                "plan": plan,
-                **more,
-            }
-        )
+    def answer(status: BoostStatus, explanation: str, **more: Any) -> Boosts:  # noqa: ANN401
+        said = {"status": status, "explanation": explanation, **more}
+        return Boosts(preemptor=plan.preemptor, gate_on=gate_on, plan=plan, **said)
 
     if plan.claim in {"infeasible", "unknown"}:
         status: BoostStatus = "impossible" if plan.status == "infeasible" else "unknown"
@@ -135,17 +119,17 @@ def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
         if not found.proved:
             others = "; with some boosts Kueue would choose other flavors than the plan's"
             return "unknown", UNKNOWN + ("" if search.complete else others)
-        count = search.orders
+        count, pool = search.orders, _counted(len(search.pool), "candidate")
         orders = "the only order" if count == 1 else f"each of the {count} orders"
         return "impossible", (
             f"no boosts can make Kueue evict exactly the planned victims: it evicts others in "
-            f"{orders} in which it could look at its {_counted(len(search.pool), 'candidate')}; "
-            "boosts that make a workload exempt from preemption, or open to it, are not considered"
+            f"{orders} in which it could look at its {pool}; boosts that make a workload exempt "
+            "from preemption, or open to it, are not considered"
         )
     if not found.choice:
         return "smallest", "Kueue evicts exactly the planned victims as it is"
-    touched = _counted(len(found.choice), "workload")
-    text = f"boosts of {touched} make Kueue evict exactly the planned victims"
+    boosts = f"boosts of {_counted(len(found.choice), 'workload')}"
+    text = f"{boosts} make Kueue evict exactly the planned victims"
     if found.proved:
         return "smallest", f"{text}; proved smallest"
     return "found", f"{text}; whether smaller ones do, too, is not proved"

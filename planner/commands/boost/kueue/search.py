@@ -40,15 +40,16 @@ LARGEST_BOOST = 2**31 - 1
 """The annotation is a 32-bit integer."""
 
 
+_FAIR_OTHER, _FAIR_OWN = "fair, other queue", "fair, own queue"
 _LISTS: Mapping[str, int] = {
     "HierarchicalReclaim": 0,
     "ReclaimWithoutBorrowing": 1,
     "ReclaimWhileBorrowing": 1,
     "WithinCQ": 2,
+    _FAIR_OTHER: 0,
+    _FAIR_OWN: 1,
 }
 """The place of each variant's list in the whole order."""
-
-_FAIR_OTHER, _FAIR_OWN = "fair, other queue", "fair, own queue"
 
 
 class Candidate(Struct, frozen=True):
@@ -84,34 +85,28 @@ class Candidate(Struct, frozen=True):
 
     def permits(self, priority: int) -> bool:
         """Say whether the priority is within the bounds."""
-        return (self.least is None or priority >= self.least) and (
-            self.most is None or priority <= self.most
-        )
+        enough = self.least is None or priority >= self.least
+        return enough and (self.most is None or priority <= self.most)
 
     def place(self, priority: int) -> tuple[tuple[bool, int], float, int, float, str]:
         """Return the key by which Kueue orders the candidates, for some priority of this one."""
-        workload = self.workload
-        past = -(workload.past or 0.0)
-        return (self.list_number, past, priority, -workload.reserved_s, workload.uid)
+        held = self.workload
+        return self.list_number, -(held.past or 0.0), priority, -held.reserved_s, held.uid
 
 
 def candidates_of(
     snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, victims: frozenset[str]
 ) -> Sequence[Candidate]:
     """Return the candidates of the search for an assignment, in Kueue's order of today."""
-    context = Context(
-        snapshot,
-        snapshot.usage.copy(),
-        preemptor,
-        total_request(assignment, preemptor, snapshot),
-        contested(assignment, snapshot),
-    )
+    request = total_request(assignment, preemptor, snapshot)
+    wanted = contested(assignment, snapshot)
+    context = Context(snapshot, snapshot.usage.copy(), preemptor, request, wanted)
     if snapshot.configuration.fair_sharing_on:
         found = _fair(context)
     else:
         candidates = collect_candidates(context)
         found = map(candidates.of, candidates.ordered)
-    pool = [_candidate(context, *one, victims=victims) for one in found]
+    pool = (_candidate(context, *one, victims=victims) for one in found)
     return sorted(pool, key=lambda one: one.place(one.priority))
 
 
@@ -124,15 +119,13 @@ def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
     for node in below:
         below.extend(child for child in tree.children[node] if tree.nodes[child].active)
         own = node == context.queue
-        if not tree.nodes[node].is_queue:
-            continue
-        if not own and context.usage.within_nominal(node, context.contested):
+        is_queue = tree.nodes[node].is_queue
+        if not is_queue or (not own and context.usage.within_nominal(node, context.contested)):
             continue
         rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort
         for workload in context.snapshot.admitted[node]:
-            if not context.contested.isdisjoint(workload.names) and satisfies_policy(
-                context.preemptor, workload, rule
-            ):
+            concerned = not context.contested.isdisjoint(workload.names)
+            if concerned and satisfies_policy(context.preemptor, workload, rule):
                 yield workload, _FAIR_OWN if own else _FAIR_OTHER, NO_PARENT
 
 
@@ -140,36 +133,29 @@ def _candidate(
     context: Context, workload: Admitted, variant: str, lca: int, *, victims: frozenset[str]
 ) -> Candidate:
     least, most = _bounds(context, workload, variant)
-    place = int(variant == _FAIR_OWN) if variant not in _LISTS else _LISTS[variant]
-    is_victim = workload.key in victims
-    usage = tuple(sorted(workload.usage.items()))
+    is_victim, usage = workload.key in victims, tuple(sorted(workload.usage.items()))
     # With bounds on both sides not every order of equals can be had: each is a kind of its own.
     alone = workload.key if least is not None and most is not None else ""
     kind = (workload.queue, usage, variant, lca, workload.evicted, least, most, is_victim, alone)
-    return Candidate(workload, (not workload.evicted, place), least, most, is_victim, kind)
+    place = not workload.evicted, _LISTS[variant]
+    return Candidate(workload, place, least, most, is_victim, kind)
 
 
 def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
     """Return between which priorities no rule says anything else of a candidate (§5.2, §5.3)."""
     preemptor, policy = context.preemptor, context.policy
-    own = workload.queue == context.queue
+    own, below = workload.queue == context.queue, preemptor.priority - 1
     rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort
-    least: int | None = None
-    most: int | None = None
-    if rule != "Any":
-        newer = preemptor.queued_before(workload.queued_at)
-        newer = newer and rule == "LowerOrNewerEqualPriority"
-        most = preemptor.priority if newer else preemptor.priority - 1
+    newer = rule == "LowerOrNewerEqualPriority" and preemptor.queued_before(workload.queued_at)
+    permitted = preemptor.priority if newer else below
+    most = None if rule == "Any" else permitted
     borrow = policy.borrow_within_cohort
     threshold = borrow.max_priority_threshold
-    highest = preemptor.priority - 1
-    if threshold is not None:
-        highest = min(highest, threshold)
+    highest = below if threshold is None else min(below, threshold)
     if variant == "ReclaimWhileBorrowing":
-        most = highest if most is None else min(most, highest)
-    elif variant == "ReclaimWithoutBorrowing" and borrow.policy != "Never":
-        least = highest + 1
-    return least, most
+        return None, highest if most is None else min(most, highest)
+    without = variant == "ReclaimWithoutBorrowing" and borrow.policy != "Never"
+    return highest + 1 if without else None, most
 
 
 def count_orders(pool: Sequence[Candidate]) -> int:
@@ -183,10 +169,7 @@ def count_orders(pool: Sequence[Candidate]) -> int:
 def every_order(pool: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
     """Yield every order of the pool that keeps the lists apart, one of each by kinds.
 
-    Parameters
-    ----------
-    pool
-        The candidates in Kueue's order of today.
+    The candidates of the pool are in Kueue's order of today.
     """
     for parts in product(*map(_arranged, _lists(pool))):
         yield tuple(chain.from_iterable(parts))
@@ -237,7 +220,6 @@ def priorities_for(order: Sequence[Candidate]) -> dict[str, int] | None:
 MAX_ORDERS = 20_000
 MAX_POOL = 200
 """More orders than these, or orders of more candidates, are not gone through one by one."""
-
 Choice = Mapping[str, int]
 """Effective priorities of the workloads that are touched."""
 
@@ -257,8 +239,7 @@ class Search:
     """The search for the boosts of one trial, until a deadline."""
 
     def __init__(self, trial: Trial, deadline: Deadline) -> None:
-        self.trial = trial
-        self.deadline = deadline
+        self.trial, self.deadline = trial, deadline
         self.pool: Sequence[Candidate] = candidates_of(
             trial.snapshot, trial.preemptor, trial.assignment, trial.victims
         )
@@ -297,11 +278,15 @@ class Search:
             return Found({}, proved=True)
         witness = self._witness()
         few = len(self.pool) <= MAX_POOL and count_orders(self.pool) <= MAX_ORDERS
-        if witness is None and few:
-            witness, finished = self._any_order()
-            if witness is None:
-                return Found(None, proved=finished and self.complete)
-        return Found(witness, proved=False)
+        if witness is not None or not few:
+            return Found(witness, proved=False)
+        for order in every_order(self.pool):
+            if self.deadline.passed:
+                return Found(None, proved=False)
+            priorities = priorities_for(order)
+            if priorities is not None and self.works(choice := self._changed(priorities)):
+                return Found(choice, proved=False)
+        return Found(None, proved=self.complete)
 
     def works(self, choice: Choice) -> bool:
         """Say whether Kueue takes exactly the planned victims at some priorities."""
@@ -331,13 +316,10 @@ class Search:
         """Return a choice that works, of those that are likely to."""
         # Likely ones first: a choice that works bounds all further search from above.
         lowest = min(self.today.values(), default=0) - 1
+        victims = [one for one in self.pool if one.is_victim]
         # All victims before all others of their lists.
         lowered = self._changed(
-            {
-                one.key: lowest if one.least is None else one.least
-                for one in self.pool
-                if one.is_victim
-            }
+            {one.key: lowest if one.least is None else one.least for one in victims}
         )
         raised = self._raised({})
         for choice in (lowered, raised, self._raised(lowered)):
@@ -354,11 +336,9 @@ class Search:
         spared = {one.key: one for one in self.pool if not one.is_victim}
         while not self.deadline.passed:
             wrong = (self.trial.targets(choice) & spared.keys()) - choice.keys()
+            last = [spared[key] for key in sorted(wrong)]
             news = self._changed(
-                {
-                    key: highest if (most := spared[key].most) is None else most
-                    for key in sorted(wrong)
-                }
+                {one.key: highest if one.most is None else one.most for one in last}
             )
             if not news:
                 break
@@ -368,16 +348,6 @@ class Search:
     def _changed(self, choice: Choice) -> dict[str, int]:
         """Leave out what is as it is today."""
         return {key: value for key, value in choice.items() if value != self.today[key]}
-
-    def _any_order(self) -> tuple[Choice | None, bool]:
-        """Go through all orders; return a choice that works, and whether all were seen."""
-        for order in every_order(self.pool):
-            if self.deadline.passed:
-                return None, False
-            priorities = priorities_for(order)
-            if priorities is not None and self.works(choice := self._changed(priorities)):
-                return choice, True
-        return None, True
 
     def _shrunk(self, choice: Choice) -> Choice:
         """Touch fewer workloads, and those by less, as long as it works."""
@@ -422,11 +392,9 @@ class Search:
 
         Only as far as the best leaves room, values are looked for.
         """
-        limit = None if best is None else self.size(best)
-        room: float = inf
-        if limit is not None and len(some) == limit[0]:
-            # The others change by at least 1 each.
-            room = limit[1] - len(some)
+        limit = (inf, inf) if best is None else self.size(best)
+        # The others change by at least 1 each.
+        room = limit[1] - len(some) if len(some) == limit[0] else inf
 
         def column(one: Candidate) -> list[int]:
             reached = self._values(one, len(some))
@@ -435,20 +403,16 @@ class Search:
         columns = [column(one) for one in some]
         for values in _cheapest_first(columns, [one.priority for one in some]):
             choice = {one.key: value for one, value in zip(some, values, strict=True)}
-            if limit is not None and self.size(choice) >= limit:
+            if self.size(choice) >= limit:
                 return
             yield choice
 
     @cached_property
-    def _levels(self) -> Sequence[int]:
-        """The priorities of today and all bounds of priorities, the lowest first."""
+    def _levels(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The priorities of today and all bounds of them, the lowest first; with signs turned."""
         bounds = (bound for one in self.pool for bound in (one.least, one.most))
-        return sorted({*self.today.values(), *(bound for bound in bounds if bound is not None)})
-
-    @cached_property
-    def _mirrored(self) -> Sequence[int]:
-        """The levels with their signs turned, the lowest first again."""
-        return [-level for level in reversed(self._levels)]
+        levels = sorted({*self.today.values(), *(bound for bound in bounds if bound is not None)})
+        return levels, [-level for level in reversed(levels)]
 
     def _values(self, one: Candidate, steps: int) -> Iterator[int]:
         """Yield the priorities to try for a candidate, the closest to today's first."""
@@ -456,12 +420,11 @@ class Search:
         # level.
         own, today = one.own, one.priority
         least, most = own - LARGEST_BOOST, own + LARGEST_BOOST
-        if one.least is not None:
-            least = max(least, one.least)
-        if one.most is not None:
-            most = min(most, one.most)
-        below = _upwards(self._mirrored, steps, 1 - today, -least)
-        above = _upwards(self._levels, steps, today + 1, most)
+        least = least if one.least is None else max(least, one.least)
+        most = most if one.most is None else min(most, one.most)
+        levels, mirrored = self._levels
+        below = _upwards(mirrored, steps, 1 - today, -least)
+        above = _upwards(levels, steps, today + 1, most)
         return merge((-v for v in below), above, key=lambda v: (abs(v - today), v))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -15,30 +16,18 @@ from planner.state.kueue import State, Workload
 from planner.state.kueue_workload import BOOST_ANNOTATION
 
 
+@dataclass(eq=False)
 class Trial:
     """Kueue's decision for one preemptor under other priorities of what runs.
 
-    Parameters
-    ----------
-    snapshot, preemptor
-        What Kueue sees, and for whom it decides.
-    assignment
-        The flavors of the plan.
-    victims
-        The planned victims as ``namespace/name``.
+    ``assignment`` has the flavors of the plan, ``victims`` are the planned ones, as
+    ``namespace/name``.
     """
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        assignment: Assignment,
-        victims: frozenset[str],
-    ) -> None:
-        self.snapshot = snapshot
-        self.preemptor = preemptor
-        self.assignment = assignment
-        self.victims = victims
+    snapshot: Snapshot
+    preemptor: Preemptor
+    assignment: Assignment
+    victims: frozenset[str]
 
     def targets(self, priorities: Mapping[str, int]) -> frozenset[str]:
         """Return whom Kueue takes for the plan's flavors, at some effective priorities.
@@ -79,15 +68,12 @@ class StateTrial(Trial):
     def __init__(
         self, state: State, pending: str, assignment: Assignment, victims: frozenset[str]
     ) -> None:
-        snapshot = take_snapshot(state)
-        preemptor = find_preemptor(state, snapshot, pending)
-        super().__init__(snapshot, preemptor, assignment, victims)
-        self.state = state
-        self.pending = pending
+        self.state, self.pending = state, pending
+        super().__init__(*self._boosted({}), assignment, victims)
 
     def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
         """Read the annotated state as if it had just come from the cluster."""
-        state = annotated(self.state, boosts)
+        state = annotated(self.state, boosts) if boosts else self.state
         snapshot = take_snapshot(state)
         return snapshot, find_preemptor(state, snapshot, self.pending)
 

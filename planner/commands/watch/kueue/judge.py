@@ -7,8 +7,8 @@ of these only whose own victims are others than when they were judged last.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -32,51 +32,29 @@ LOST: Final = ("D4", "D5")
 """The terms of lost work and of restarts."""
 
 
-class _Known(NamedTuple):
-    """Whom Kueue would evict when it was judged last, and when that was."""
-
-    victims: tuple[str, ...]
-    at_s: float
-
-
 class Judge:
     """What is known of the decisions to come.
 
-    Parameters
-    ----------
-    question
-        The objective, and the seconds for each optimum.
-    seconds
-        A clock that never jumps.
+    ``question`` has the objective, and the seconds for each optimum; ``seconds`` is a clock that
+    never jumps.
     """
 
     def __init__(self, question: Question, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._question = question
-        self._seconds = seconds
-        self._known: dict[str, _Known] = {}
+        self._question, self._seconds = question, seconds
+        # Whom Kueue would evict when it was judged last, and when that was.
+        self._known: dict[str, tuple[tuple[str, ...], float]] = {}
         self._due: dict[str, str] = {}
 
-    @property
-    def due(self) -> Collection[str]:
-        """Whose decisions are to be judged."""
-        return self._due.keys()
-
     def look(self, state: State, touched: Collection[str] | None) -> None:
-        """Find for whom Kueue will preempt, in the trees of some ClusterQueues or in all.
+        """Find for whom Kueue will preempt now.
 
-        Parameters
-        ----------
-        state
-            The state now.
-        touched
-            The ClusterQueues in which something changed; ``None`` if that may be any.
+        ``touched`` are the ClusterQueues in which something changed: only their trees are looked
+        at. It is ``None`` if that may be any.
         """
         snapshot = take_snapshot(state, placing=bool(state.nodes))
         queues = waiting_queues(state, snapshot)
         first = {head.key: node for node, head in heads(queues, snapshot)}
-        for key in [*self._known]:
-            if key not in first:
-                del self._known[key]
+        self._known = {key: known for key, known in self._known.items() if key in first}
         self._due = {key: queue for key, queue in self._due.items() if key in first}
         node_of, path = snapshot.node_of, snapshot.tree.path
         dirty = {path(node_of[name])[-1] for name in touched or () if name in node_of}
@@ -85,11 +63,11 @@ class Judge:
             if touched is not None and path(node)[-1] not in dirty:
                 continue
             victims = _own_victims(state, snapshot, key)
-            known = self._known.get(key)
+            known, at_s = self._known.get(key, ((), now))
             if not victims:
                 self._known.pop(key, None)
                 self._due.pop(key, None)
-            elif known is None or known.victims != victims or now - known.at_s > AGAIN_S:
+            elif known != victims or now - at_s > AGAIN_S:
                 self._due[key] = snapshot.queue_name(node)
 
     def next(self, state: State) -> Decision | Note | None:
@@ -99,20 +77,19 @@ class Judge:
         key = next(iter(self._due))
         queue = self._due.pop(key)
         found = measure(state, key, self._question)
-        victims = () if isinstance(found, str) else found.victims
-        self._known[key] = _Known(victims, self._seconds())
         if isinstance(found, str):
+            self._known[key] = (), self._seconds()
             return Note(at=state.now, text=f"{key}: {found}")
+        self._known[key] = found.victims, self._seconds()
         return Decision(at=state.now, preemptor=key, queue=queue, measured=found)
 
 
 def measure(state: State, key: str, question: Question) -> Measured | str:
     """Judge what Kueue would do for a pending workload; say why not, if it cannot be judged."""
     begun = time.process_time()
+    instance = Instance(state.source, state, (key,))
     try:
-        found = audit_instance(
-            Instance(state.source, state, (key,)), replace(question, pending=key)
-        )
+        found = audit_instance(instance, replace(question, pending=key))
     except PlannerError as error:
         return f"cannot be judged: {error}"
     if found.failures:
@@ -121,22 +98,18 @@ def measure(state: State, key: str, question: Question) -> Measured | str:
     by_name = {one.objective: one for one in case.judgements}
     best, smallest = by_name[question.objectives[0].name], by_name[SIZE.name]
     has_plan = best.status in {"optimal", "feasible"}
-    settled = case.irredundant is not None
+    lost, least = (sum(each.terms.get(term, 0) for term in LOST) for each in (case, best))
     return Measured(
         victims=case.victims,
-        needless=case.needless if settled else None,
+        needless=None if case.irredundant is None else case.needless,
         fewest=len(smallest.victims) if smallest.status == "optimal" else None,
         status=best.status,
         optimum=best.victims if has_plan else (),
-        lost_s=_lost(case.terms),
-        least_lost_s=_lost(best.terms) if has_plan else None,
+        lost_s=lost,
+        least_lost_s=least if has_plan else None,
         conditional=titles(case.coverage),
         seconds=time.process_time() - begun,
     )
-
-
-def _lost(terms: Mapping[str, int]) -> int:
-    return sum(terms.get(term, 0) for term in LOST)
 
 
 def titles(coverage: Iterable[Uncovered]) -> tuple[str, ...]:
@@ -169,11 +142,10 @@ def compared(
         found = before.workloads.find(row.preemptor)
         if uid not in {None, row.preemptor, None if found is None else found.uid}:
             continue
-        measured: Measured | str | None = None
-        if row.outcome == "equal":
-            measured = measure(before, row.preemptor, question)
-        place = None if found is None else (found.metadata.namespace, found.spec.queue_name)
-        local = None if place is None else queues.get(place)
+        equal, local = row.outcome == "equal", None
+        measured = measure(before, row.preemptor, question) if equal else None
+        if found is not None:
+            local = queues.get((found.metadata.namespace, found.spec.queue_name))
         yield Preemption(
             at=after.now,
             preemptor=row.preemptor,

@@ -50,16 +50,10 @@ class Episode:
 
 
 class Keeper:
-    """The state, from a dump on.
+    """The state, from a dump on of everything that was read of the cluster.
 
-    Parameters
-    ----------
-    dump
-        Everything that was read of the cluster.
-    how
-        With which release and requests states are read, as for ``planner.read``.
-    seconds
-        A clock that never jumps. That of the machine is only asked when a dump is taken.
+    ``how`` is with which release and requests states are read, as for ``planner.read``; ``seconds``
+    is a clock that never jumps. That of the machine is only asked when a dump is taken.
     """
 
     def __init__(self, dump: Dump, how: Mapping[str, Any], seconds: Callable[[], float]) -> None:
@@ -93,22 +87,19 @@ class Keeper:
 
     def take(self, told: Told) -> bool:
         """Take one change; say whether everything is to be read anew because of it."""
-        live, item = LiveObject(told.value), told.value
+        live, item, deleted = LiveObject(told.value), told.value, told.kind == "DELETED"
         named = isinstance(live.at("metadata", "name"), str)
         if not named or item.get("kind") not in {"Workload", *_SETTINGS}:
             return False  # such as the list of all, which the dump has
-        key = live.key
+        key, version = live.key, live.revision
         if told.resource != WORKLOADS:
-            place = str(item.get("kind")), key
-            settings = "" if told.kind == "DELETED" else LiveObject(trim(item)).settings
-            return self._configured.get(place, "") != settings
-        version = live.revision
+            settings = "" if deleted else LiveObject(trim(item)).settings
+            return self._configured.get((item["kind"], key), "") != settings
         if version and version <= self._versions.get(key, 0):
             return False  # the dump has it, or a later one
-        if told.kind == "DELETED":
-            if key in self._versions:
+        if deleted:
+            if self._versions.pop(key, None) is not None:
                 self._new[key] = None
-                del self._versions[key]
                 self._preempted.pop(key, None)
             return False
         self._versions[key] = version
@@ -121,16 +112,13 @@ class Keeper:
         key, said = live.key, live.preempted
         if said is None:
             self._preempted.pop(key, None)
-            return
-        if self._preempted.get(key) == said:
-            return
-        self._preempted[key] = said
-        uid = said[0]
-        if uid not in self.episodes:
-            self.settle()
-            going_on = (one.before[0] for one in self.episodes.values())
-            self.episodes[uid] = Episode((self.state, *going_on), 0.0)
-        self.episodes[uid].last_s = self._seconds()
+        elif self._preempted.get(key) != said:
+            self._preempted[key], uid = said, said[0]
+            if uid not in self.episodes:
+                self.settle()
+                going_on = (one.before[0] for one in self.episodes.values())
+                self.episodes[uid] = Episode((self.state, *going_on), 0.0)
+            self.episodes[uid].last_s = self._seconds()
 
     def settle(self) -> None:
         """Apply all changes that were taken.
@@ -154,10 +142,10 @@ class Keeper:
 
     def preempted_since(self, before: Keeper) -> dict[str, list[str]]:
         """Return who is preempted here and was not before, by the UIDs of those it is for."""
-        found: dict[str, list[str]] = {}
+        found = defaultdict[str, list[str]](list)
         for key, said in self._preempted.items():
             if before._preempted.get(key) != said:
-                found.setdefault(said[0], []).append(key)
+                found[said[0]].append(key)
         return found
 
     def over(self) -> Iterator[tuple[str, tuple[State, ...]]]:
@@ -195,7 +183,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kept: dict[str, deque[Path]] = defaultdict(deque)
+        self._kept = defaultdict[str, deque[Path]](deque)
 
     def keep(
         self, found: Preemption, before: State, after: State, others: Sequence[dict[str, Any]]
@@ -208,8 +196,7 @@ class Store:
             If they cannot be written.
         """
         name = found.preemptor.replace("/", "-")[:100]
-        moment = f"{after.now:%Y%m%dT%H%M%S}"
-        place = self._folder / f"{moment}-{found.outcome}-{name}"
+        place = self._folder / f"{after.now:%Y%m%dT%H%M%S}-{found.outcome}-{name}"
         kept = self._kept[found.outcome]
         try:
             place.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -50,22 +50,9 @@ class Pace(Struct, frozen=True):
 class Live:
     """A cluster that goes on.
 
-    Parameters
-    ----------
-    source
-        Tells what changes.
-    take
-        Reads everything.
-    how
-        With which release and requests states are read.
-    question
-        What is asked of each decision.
-    tell
-        Is told each line.
-    store
-        Where recordings go, if they are kept.
-    pace
-        How often things are done.
+    ``source`` tells what changes, and ``take`` reads everything; ``how`` is with which release and
+    requests states are read. ``question`` is asked of each decision, and ``tell`` is told each
+    line. Recordings go to ``store``, if they are kept; ``pace`` is how often things are done.
     """
 
     def __init__(  # noqa: PLR0913 - what a watch is made of
@@ -90,11 +77,6 @@ class Live:
         self._wait_s = FIRST_WAIT_S
         self._left_s = SAVED_S
         self._used_at, self._seen_at = self._pace.used(), self._pace.seconds()
-
-    @property
-    def state(self) -> State | None:
-        """The state, as far as it is known."""
-        return None if self._keeper is None else self._keeper.state
 
     def run(self, for_s: float | None = None) -> None:
         """Watch, for some seconds or until somebody ends it.
@@ -131,23 +113,22 @@ class Live:
             self._source.close()
 
     def _lost(self, resource: str, answer: Answer) -> None:
-        """Say that a stream has ended; it is started again by itself.
-
-        Raises
-        ------
-        InputError
-            If nothing has been read yet, and nothing could be.
-        """
+        """Say that a stream has ended; it is started again by itself. At the start, raise why."""
         if resource == COHORTS and is_missing(answer):
             self._begun.add(resource)  # an older Kueue has none that could change
             return
         self._is_gap = True
-        error = _refused(resource, answer)
+        where, why = f"kubectl get {resource} --watch", reason(answer)
+        error = InputError(where, f"ended: {why}")
+        if is_forbidden(answer):
+            hint = f"an administrator grants it: {watching_role()}"
+            error = InputError(where, f"is forbidden: {why}", "the right to watch", hint)
+        elif is_missing(answer):
+            error = InputError(where, "Kueue is not installed in this cluster", why)
         if self._keeper is None:
             raise error
-        if not answer.code and not answer.stderr:
-            return  # the API server ends each watch after a while
-        self._note(str(error), connected=False)
+        if answer.code or answer.stderr:  # else the API server ended it, as it does after a while
+            self._note(str(error), connected=False)
 
     def _read_if_due(self) -> None:
         """Read everything where that is due: at the start, after a break, or once in a while."""
@@ -181,16 +162,15 @@ class Live:
                 keeper.episodes.setdefault(uid, episode)
                 continue
             whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
-            self._tell(
-                Preemption(
-                    at=keeper.state.now,
-                    preemptor=uid if whom is None else whom.key,
-                    queue="" if whom is None else whom.admitted_by,
-                    outcome="skipped",
-                    evicted=tuple(sorted(victims)),
-                    detail=MISSED,
-                )
+            missed = Preemption(
+                at=keeper.state.now,
+                preemptor=uid if whom is None else whom.key,
+                queue="" if whom is None else whom.admitted_by,
+                outcome="skipped",
+                evicted=tuple(sorted(victims)),
+                detail=MISSED,
             )
+            self._tell(missed)
 
     def _try_later(self, error: InputError) -> None:
         self._retry_at = self._pace.seconds() + self._wait_s
@@ -223,18 +203,14 @@ class Live:
         latest = max(keeper.state.now, *(one.now for one in states))
         after = keeper.state.apply(Changes(), latest)
 
-        def keep_and_tell(before: State, found: Preemption) -> None:
-            if self._store is not None:
-                found = self._store.keep(found, before, after, keeper.others)
-            self._tell(found)
+        def rows_of(*some: State) -> Iterator[tuple[State, Preemption]]:
+            for one in some:
+                yield from ((one, row) for row in compared(one, after, self._question, uid))
 
-        by_state = [(one, compared(one, after, self._question, uid)) for one in states]
-        told = ((one, row) for one, rows in by_state for row in rows if row.outcome == "equal")
-        if (equal := next(told, None)) is not None:
-            keep_and_tell(*equal)
-            return
-        for row in compared(states[0], after, self._question, uid):
-            keep_and_tell(states[0], row)
+        equal = next((pair for pair in rows_of(*states) if pair[1].outcome == "equal"), None)
+        for before, row in [equal] if equal else rows_of(states[0]):
+            store = self._store
+            self._tell(store.keep(row, before, after, keeper.others) if store else row)
 
     def _has_time(self) -> bool:
         """Say whether there is processor time left: some for each second, saved for a while.
@@ -264,13 +240,3 @@ def follow(states: Iterable[State], question: Question, tell: Callable[[Line], N
         while (line := judge.next(state)) is not None:
             tell(line)
         before = state
-
-
-def _refused(resource: str, answer: Answer) -> InputError:
-    where = f"kubectl get {resource} --watch"
-    if is_forbidden(answer):
-        hint = f"an administrator grants it: {watching_role()}"
-        return InputError(where, f"is forbidden: {reason(answer)}", "the right to watch", hint)
-    if is_missing(answer):
-        return InputError(where, "Kueue is not installed in this cluster", reason(answer))
-    return InputError(where, f"ended: {reason(answer)}")
