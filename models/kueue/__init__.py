@@ -1,7 +1,8 @@
 """Kueue's rules, classical and fair sharing, as CP-SAT formulations.
 
 formulation.py   the model of one problem: victims per class of interchangeable workloads, usage
-                 after the removals, last victims of every node; then a flat list of laws
+                 after the removals, last victims of every node
+build.py         one problem as a model: variables, then a flat list of laws
 laws.py          laws that exclude single workloads, as masks; attempts; reasons; the classical laws
                  that tie victims together
 fair_sharing.py  the laws of fair sharing that do

@@ -1,4 +1,4 @@
-"""The model of one Kueue problem: its variables, what they mean, and a flat list of laws.
+"""The model of one Kueue problem: its variables, and what they mean.
 
 The decision variables say how many victims there are of each class: workloads of the same queue,
 usage, variant and cost are one integer variable.
@@ -19,14 +19,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import gcd
-from typing import ClassVar
 
 import numpy as np
 
-from planner.models.kueue import fair_sharing, laws, places
+from planner.models.kueue.places import Standing
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
-from planner.models.shared.classes import Classes, group_alike, in_force, new_takes
+from planner.models.shared.classes import Classes, group_alike, new_takes
 from planner.models.shared.measure import hit_where_taken
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
@@ -253,10 +252,13 @@ class Formulation:
     builder: Builder
     take: list[int]
     borrowing: int
-    standing: Sequence[places.Standing] = ()
-    # Nothing is chosen besides the victims that the disruption terms depend on.
-    alternatives: ClassVar[Sequence[int]] = ()
+    standing: Sequence[Standing] = ()
     _touched: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def alternatives(self) -> Sequence[int]:
+        """None: nothing is chosen besides the victims that the disruption terms depend on."""
+        return ()
 
     @classmethod
     def begun(cls, problem: Problem, columns: Columns, attempts: Collection[bool]) -> Formulation:
@@ -315,25 +317,3 @@ class Formulation:
                 self.builder.add(Linear(dict.fromkeys(taken, 1)) >= variable(literal))
                 hit_where_taken(self, self.classes_of[queue], literal)
         return self._touched[queue]
-
-
-def assemble(
-    problem: Problem, columns: Columns, attempts: Sequence[bool], without: Collection[str] = ()
-) -> Formulation:
-    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
-
-    ``attempts`` are those that law KQ-08 permits.
-    """
-    formulation = Formulation.begun(problem, columns, attempts)
-    state_laws(formulation, without)
-    return formulation
-
-
-def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
-    """State the laws in force that tie victims together, in the order of their rule set."""
-    problem = formulation.problem
-    stated = laws.STATED if problem.fair is None else fair_sharing.STATED
-    # A rule set of its own: placement is asked for on top of either set of quota rules.
-    placing = in_force(places.STATED, "topology", without)
-    for state in [*in_force(stated, problem.rules, without), *placing]:
-        state(formulation)

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
 
 from planner.laws.kueue import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
-from planner.models.kueue.formulation import Columns, Formulation, TreeUsage, state_laws
+from planner.models.kueue.build import state_laws
+from planner.models.kueue.formulation import Columns, Formulation, TreeUsage
 from planner.models.kueue.laws import eligible, fit_rows, restricted_while_borrowing
 from planner.models.shared.builder import (
     ZERO,
@@ -140,8 +141,11 @@ class JointFormulation:
     admitted: list[int] = field(default_factory=list)
     taken: dict[tuple[int, int], int] = field(default_factory=dict)
     serve: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    # Nothing that the disruption terms depend on is chosen besides the victims.
-    alternatives: ClassVar[Sequence[int]] = ()
+
+    @property
+    def alternatives(self) -> Sequence[int]:
+        """None: nothing that the disruption terms depend on is chosen besides the victims."""
+        return ()
 
     @property
     def steps(self) -> range:

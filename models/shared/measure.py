@@ -29,18 +29,22 @@ class Measured(Protocol):
     @property
     def builder(self) -> Builder:
         """The model under construction."""
+        ...
 
     @property
     def classes(self) -> Classes:
         """The classes of candidates."""
+        ...
 
     @property
     def take(self) -> Sequence[int]:
         """The variable of each class."""
+        ...
 
     @property
     def alternatives(self) -> Sequence[int]:
         """The literals of the alternatives, such as nodes, of which one holds; none if just one."""
+        ...
 
 
 def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear:

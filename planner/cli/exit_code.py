@@ -55,6 +55,7 @@ class Answered(Protocol):
     @property
     def status(self) -> str:
         """Such as ``optimal``."""
+        ...
 
 
 def exit_code(answer: Answered) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -121,13 +120,13 @@ def solve(given: Given) -> int:
     question = {**given.of("time_limit assume"), "rules": given.rules or given.laws, **files}
     state = _read(given)
     measures = option.front_measures(given.profile)
-    with_commands: Callable[..., AnyPlan] | None = None
+    commands: Callable[[Any, Any, Sequence[str]], Any] | None = None
     if given.show_commands:
         if measures is not None:
             raise click.UsageError("--show-commands is for plans, not for a front")
         from planner.commands.apply import COMMANDS
 
-        with_commands = partial(COMMANDS.of(state), options=given.cluster_options)
+        commands = COMMANDS.of(state)
     if given.joint:
         return _plan_together(given, state, files["costs"])
 
@@ -137,7 +136,7 @@ def solve(given: Given) -> int:
                 return api.front(state, key, *measures, **question)
             wanted = given.of("certify flavors placement stability stable")
             plan = api.solve(state, key, given.profile, **wanted, **question)
-            return plan if with_commands is None else with_commands(state, plan)
+            return plan if commands is None else commands(state, plan, given.cluster_options)
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
     if not given.each:

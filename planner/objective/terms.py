@@ -52,15 +52,18 @@ class Cascades(Protocol):
     @property
     def cuts(self) -> Sequence[Cut]:
         """Everything learned, in the order in which it was."""
+        ...
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of some victims, given by positions, would preempt again.
 
         Each that would is in a cut from then on.
         """
+        ...
 
     def is_steady(self, position: int) -> bool:
         """Say whether a workload could preempt nobody again, whoever goes with it."""
+        ...
 
 
 PER_MILLE: Final = 1000

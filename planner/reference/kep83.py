@@ -157,7 +157,7 @@ class Kep83Flavors:
         # is better than an earlier one that asks for victims.
         for preempting in (False, True):
             for flavor in flavors:
-                modes = {
+                modes: dict[str, Mode] = {
                     name: self._mode(flavor, name, amount, preempting=preempting)
                     for name, amount in wanted.items()
                 }

@@ -29,10 +29,12 @@ class Answered(Protocol):
     @property
     def status(self) -> Status:
         """Such as ``conditional``."""
+        ...
 
     @property
     def claim(self) -> Status:
         """Such as ``optimal``."""
+        ...
 
 
 def answer_cell(answer: Answered, answers: Mapping[str, tuple[str, Tone]] = ANSWERS) -> Cell:

@@ -80,9 +80,11 @@ class Lines(Protocol):
 
     def lines(self, plan: AnyPlan) -> Iterable[str]:
         """Yield the lines of a plan."""
+        ...
 
     def asking(self, plan: AnyPlan) -> Iterable[str]:
         """Yield the lines on where the preemptor is."""
+        ...
 
 
 PAGE: Final[Part[Callable[[AnyPlan], Particulars]]] = Part("page")
@@ -394,7 +396,9 @@ def _claims(
         ("page", "Solver", solver and f"{solver}, {seconds}", ""),
     ]
     yield "page", "Status", answer_cell(plan)
-    yield from ((only, label, Cell(text, tone=tone)) for only, label, text, tone in rows if text)
+    for only, label, text, tone in rows:
+        if text:
+            yield only, label, Cell(text, tone=tone)
     if digest:
         yield "page", "Input", name(certificate.digest)
 

@@ -170,6 +170,7 @@ class Renderer(Protocol[Whole_contra]):
 
     def __call__(self, answer: Whole_contra, style: str, *, width: int, color: bool) -> str:
         """Return it as ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+        ...
 
 
 OWN: Final = Part[Renderer[Any]]("renderer")

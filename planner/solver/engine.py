@@ -265,7 +265,9 @@ def complete(
         domain = proto.variables[variable].domain
         domain.clear()
         domain.extend([count, count])
-    said = set()
+    said = set[Outcome]()
+    outcome: Outcome = "unknown"
+    solution: Sequence[int] = ()
     for presolve in (False, True):
         parameters = _careful(Deadline(), presolve=presolve)
         # However long it takes: of a small model mostly at once.

@@ -131,8 +131,8 @@ class FlavorAssigner:
                 done.append(PodSetFlavors(name=request.name, count=request.count, flavors=flavors))
                 # Before the modes: with PreemptionOverBorrowing a group may count as fitting while
                 # one of its resources has to preempt. Kueue says Fit then (§4.1, point 6).
-                found = (choice.possibility.mode for choice in choices.values())
-                modes.append("Fit" if result.fits else worst(found) if choices else "NoFit")
+                shown: Iterator[Mode] = (one.possibility.mode for one in choices.values())
+                modes.append("Fit" if result.fits else worst(shown) if choices else "NoFit")
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
                 # All requests skipped: Kueue stops, the mode is of those so far (§4.1).

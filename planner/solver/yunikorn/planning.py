@@ -265,10 +265,10 @@ _RULE_SETS: Final[Mapping[Laws, RuleSet]] = {
 def side_of(rules: object) -> Laws:
     """Return the laws that are asked for, as designed if nothing is said."""
     asked = "design" if rules is None else rules
-    side = next((known for known in _RULE_SETS if known == asked), None)
-    if side is None:
-        raise SchemaError("rules", f'"{asked}" cannot be used', ", ".join(_RULE_SETS))
-    return side
+    for side in _RULE_SETS:
+        if side == asked:
+            return side
+    raise SchemaError("rules", f'"{asked}" cannot be used', ", ".join(_RULE_SETS))
 
 
 def pending_asks(state: YuniKornState) -> tuple[str, ...]:

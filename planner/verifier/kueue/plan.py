@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from planner.errors import UnsupportedError
@@ -24,11 +23,13 @@ from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import judge
 
-_CHECKS: Final[Mapping[str, Register[Any]]] = {
-    Case.rules: classical.CHECKS,
-    FairCase.rules: fair_sharing.CHECKS,
-    Kep83Case.rules: kep83.CHECKS,
-}
+_CHECKS: Final = dict[str, Register[Any]](
+    {
+        Case.rules: classical.CHECKS,
+        FairCase.rules: fair_sharing.CHECKS,
+        Kep83Case.rules: kep83.CHECKS,
+    }
+)
 
 
 def verify_plan(
