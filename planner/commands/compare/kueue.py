@@ -21,9 +21,9 @@ Source: KEP-83; docs/semantics/kueue.md §5 and §6, and §6.7 for the lists tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.commands.compare.algorithm import OPTIMUM, Algorithm
@@ -39,13 +39,21 @@ _AT_WILL: Final = f"any/{OPTIMUM}"
 _FAIR: Final = "kueue-fair"
 
 
-def _sharing(fair_sharing: FairSharing | None, state: State) -> State:
-    """Put a setting in the place of the state's own; ``None`` is classical preemption."""
-    configuration = state.configuration.model_copy(update={"fair_sharing": fair_sharing})
-    return state.model_copy(update={"configuration": configuration})
+class Sharing(Struct, frozen=True):
+    """Puts a setting in the place of a state's own; ``None`` is classical preemption.
+
+    It shows itself alike in every process: results on file name what they were found by.
+    """
+
+    fair_sharing: FairSharing | None = None
+
+    def __call__(self, state: State) -> State:
+        """Return the state with this setting."""
+        configuration = state.configuration.model_copy(update={"fair_sharing": self.fair_sharing})
+        return state.model_copy(update={"configuration": configuration})
 
 
-_CLASSICAL: Final = partial(_sharing, None)
+_CLASSICAL: Final = Sharing()
 _NAMED: Final = (
     ("", BOTH_STRATEGIES),
     (":final", BOTH_STRATEGIES[:1]),
@@ -61,7 +69,7 @@ _BY_STRATEGIES: Final = {
     strategies: Algorithm(
         f"{_FAIR}{name}",
         "kueue",
-        edit=partial(_sharing, FairSharing.model_validate({"preemptionStrategies": strategies})),
+        edit=Sharing(FairSharing.model_validate({"preemptionStrategies": strategies})),
     )
     for name, strategies in _NAMED
 }

@@ -1,5 +1,7 @@
 """The names of algorithms, and what each makes of a state."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from planner.commands.compare.measure import algorithm_names, find_algorithm
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import PROFILES
 from planner.state.kueue_configuration import BOTH_STRATEGIES
+from tests.cli.running import environment
 from tests.cluster import configuration, fair_sharing
 from tests.commands.compare.clusters import two_borrowers
 
@@ -16,6 +19,24 @@ from tests.commands.compare.clusters import two_borrowers
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_name_is_found(name: str) -> None:
     assert find_algorithm(name).name == name
+
+
+def test_every_process_shows_algorithms_alike() -> None:
+    """Results on file name them so, and are taken up again by another process."""
+    names = [*algorithm_names(), "kep83:wait=5/optimum:min-count", "any/optimum:min-count"]
+    code = (
+        "import sys\n"
+        "from planner.commands.compare.measure import find_algorithm\n"
+        "print(*(repr(find_algorithm(name)) for name in sys.argv[1:]), sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *names],
+        env=environment({"PYTHONHASHSEED": "7"}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [repr(find_algorithm(name)) for name in names]
 
 
 def test_there_is_an_optimum_for_every_profile() -> None:
