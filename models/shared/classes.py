@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from operator import mul
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -31,7 +31,7 @@ def in_force(register: Register[F], rules: str, without: Collection[str] = ()) -
     ]
 
 
-class Classes(Struct, frozen=True):
+class Classes(Struct, frozen=True, dict=True):
     """K classes of interchangeable candidates.
 
     ``members[k]`` are positions among the problem's workloads, in the scheduler's order;
@@ -78,11 +78,24 @@ class Classes(Struct, frozen=True):
 
     def counts(self, positions: Iterable[int]) -> list[int] | None:
         """Return the class counts of a victim set, or ``None`` if one is in no class."""
-        chosen, counts = set(positions), [0] * len(self)
-        for k, members in enumerate(self.members):
-            if not chosen.isdisjoint(members):
-                counts[k] = len(chosen.intersection(members))
+        chosen = set(positions)
+        counts = self.among(chosen)
         return counts if sum(counts) == len(chosen) else None
+
+    def among(self, positions: Collection[int]) -> list[int]:
+        """Return how many of some positions, each given once, are in each class."""
+        known = [position for position in positions if position < self._class_of.size]
+        of = self._class_of[np.array(known, dtype=np.int64)]
+        counts: list[int] = np.bincount(of[of >= 0], minlength=len(self)).tolist()
+        return counts
+
+    @cached_property
+    def _class_of(self) -> IntArray:
+        """The class of each position; -1 for one that is in none."""
+        members = np.fromiter(chain.from_iterable(self.members), dtype=np.int64)
+        found = np.full(int(members.max(initial=-1)) + 1, -1, dtype=np.int64)
+        found[members] = np.repeat(np.arange(len(self)), self.sizes)
+        return found
 
 
 class Parts(NamedTuple):

@@ -360,12 +360,16 @@ class Search:
     def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
         """Forbid one combination of class counts, and all that are refused for the same reason."""
         groups = self.rules.alike(self.classes, counts)
-        # Where nothing is known of other sets each class is a group of its own: only this set is
-        # like it.
-        numbers = range(1, 1 + len(counts)) if groups is None else groups
+        if groups is None:
+            # Where nothing is known of other sets each class is a group of its own: only this set
+            # is like it. Who is neither in the model nor in the set says nothing.
+            named = {*take, *(k for k, count in enumerate(counts) if count)}
+            numbers = {k: 1 + k for k in sorted(named)}
+        else:
+            numbers = dict(enumerate(groups))
         indices: dict[int, list[int]] = {}
         wanted: dict[int, int] = {}
-        for k, number in enumerate(numbers):
+        for k, number in numbers.items():
             if number:
                 wanted[number] = wanted.get(number, 0) + counts[k]
                 indices.setdefault(number, []).extend([take[k]] if k in take else [])

@@ -191,9 +191,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     evicting = f"evicting {victims_in_words(len(positions))} makes room"
     # There may be room at will where Kueue itself finds none.
     room = evicting if positions else "nobody has to go: there is room"
-    # How many each class gives: its members are alike.
-    going = {*positions}
-    counts = [len(going.intersection(members)) for members in search.classes.members]
+    counts = search.classes.among(positions)
     plan = planning.subject.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
