@@ -57,8 +57,10 @@ _CALLED_TODAY: Final[dict[ReclaimPolicy, CohortPolicy]] = {
 class Kep83(Schema):
     """The options of KEP-83's rules, at the defaults of its text.
 
-    A policy that is ``None`` is what the preemptor's ClusterQueue says; an empty order is the
-    default; ``wait`` is in seconds.
+    ``cohort`` and ``queue`` are the policies for victims of other queues and of the own one;
+    ``None`` is what the preemptor's ClusterQueue says. ``order`` are the criteria that order the
+    candidates; an empty one is the default. ``wait`` is for how many seconds a workload waits
+    before it may preempt.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
