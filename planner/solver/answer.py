@@ -219,7 +219,7 @@ class Planned(AnyPlanning, Protocol[PlanT]):
 
     @cached_property
     def _position(self) -> dict[str, int]:
-        return {key: position for position, key in enumerate(self.keys)}
+        return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem by the scheduler's candidate order."""
