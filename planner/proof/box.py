@@ -193,7 +193,7 @@ Numbers = NDArray[Any]
 _HALF: Final = 2**31
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, dict=True):
     """``sum(amounts * x[classes]) + sum(extra) >= least``.
 
     ``extra`` are coefficients of further quantities, such as what a queue passes up, by name:
@@ -218,7 +218,7 @@ class Row(Struct, frozen=True):
             return self
         return Row(self.classes, self.amounts // unit, -(-self.least // unit))
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """The largest of its amounts, at least 1."""
         return max(1, _largest(self.amounts))
