@@ -64,6 +64,9 @@ NARROWER: Final = 0.7
 CLOSED: Final = 1.0
 """What a part counts of which a program has to miss much: it is as good as closed."""
 
+_OFF: Final = 1e-6
+"""What costs in doubles may be off by, of themselves."""
+
 NOTHING: Final = 1e-12
 """What a part counts in which nothing is gained."""
 
@@ -310,6 +313,10 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
         return None, None
     costs = np.zeros(box.least.size)
     costs[measure.classes] = -measure.amounts.astype(float)
+    # What goes in any case costs that much, and so do further quantities at their ends.
+    certain = float((costs * box.least).sum())
+    certain -= sum(c * look.ranges[name][c > 0] for name, c in measure.extra.items())
+    most = -float(measure.least)
     dearest, doubtful = -1.0, None
     for number in look.binding:
         name = look.names[number]
@@ -327,12 +334,18 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
         covered = (amounts[order] * free).cumsum()
         end = min(int(covered.searchsorted(missing)), order.size - 1)
         last = int(classes[order[end]])
-        unit = int(row.amounts[(row.classes == last).argmax()])
-        common = gcd(int(costs[last]), unit)
-        pair = {name: int(costs[last]) // common, BETTER: unit // common}
-        if pair[name] > 0 and look.contradict(pair):
-            return ByRows(rows=pair), None
-        price = float((costs[classes[order[: end + 1]]] * free[: end + 1]).sum())
+        prices = (costs[classes[order[: end + 1]]] * free[: end + 1]).cumsum()
+        price = float(prices[end])
+        # The pair says that all costs at least what the fractional cover does: if that is within
+        # the measure, whatever doubles may be off by, there is nothing to add up.
+        over = float(covered[end]) - missing
+        least = certain + price - over * float(costs[last] / amounts[order[end]])
+        if least > most - _OFF * (abs(least) + abs(most) + 1.0):
+            unit = int(row.amounts[(row.classes == last).argmax()])
+            common = gcd(int(costs[last]), unit)
+            pair = {name: int(costs[last]) // common, BETTER: unit // common}
+            if pair[name] > 0 and look.contradict(pair):
+                return ByRows(rows=pair), None
         if price > dearest:
             dearest, doubtful = price, last
     return None, doubtful
