@@ -9,7 +9,7 @@ import pytest
 
 import planner
 from planner.plan.kueue import Plan
-from tests.cluster import Object, queue, running, state_of
+from tests.cluster import Object, configuration, queue, running, state_of
 from tests.reference.cycles import strict, waits
 
 FIRST = "ns/first"
@@ -70,3 +70,21 @@ def test_whoever_moves_first_blocks_nobody() -> None:
     plan = solve([*parts[:3], fits, parts[4]])
     assert plan.greedy is not None
     assert plan.greedy.in_the_way == ()
+
+
+def test_a_cycle_that_waits_for_pods_is_not_over() -> None:
+    """The scheduler stands still before the first, which fits, and then comes to the other."""
+    parts = [
+        configuration(waitForPodsReady={"blockAdmission": True}),
+        queue("a", 4, "pool"),
+        running("unready", "a", 1),
+        waits("first", "a", 1, 20),
+        queue("b", 4, "pool", within="LowerPriority", borrowing=0),
+        running("low", "b", 4),
+        waits("p", "b", 2, 10),
+    ]
+    plan = solve(parts)
+    assert plan.greedy is not None
+    assert plan.greedy.in_the_way == ()
+    assert not any("nobody for" in note for note in plan.notes)
+    assert "KL-19" not in {finding.code for finding in planner.lint(state_of(*parts)).findings}

@@ -251,9 +251,10 @@ def never_reached(
     """Return who waits in a cohort tree and is never reached, each with who keeps Kueue from it.
 
     Cycles are run until anybody is admitted or preempts, who changes everything, or all is as it
-    was before a cycle. In the first case, and where time is up before (``is_late``), nobody is
-    known. ``queues`` are those of one tree, which are changed. ``wanted`` is the one workload that
-    is asked about, if only one is: once it is reached there is nothing to return.
+    was before a cycle. In the first case, where a cycle waits for pods to be ready, and where time
+    is up before (``is_late``), nobody is known. ``queues`` are those of one tree, which are
+    changed. ``wanted`` is the one workload that is asked about, if only one is: once it is reached
+    there is nothing to return.
     """
     reached: set[str] = set()
     seen: set[object] = set()
@@ -262,7 +263,8 @@ def never_reached(
             return []
         at_head = dict(heads(queues, snapshot))
         ran = schedule(state, snapshot, queues, cycle=number)
-        if any(entry.outcome in _MOVES for entry in ran.entries):
+        # Blocked, a cycle is not over: when pods are ready it goes on, and reaches the others.
+        if ran.blocked or any(entry.outcome in _MOVES for entry in ran.entries):
             return []
         entries = (*ran.entries, *ran.inadmissible)
         # Whoever is skipped lost the room or the targets to one before it: that is not reached.
