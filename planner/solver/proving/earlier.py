@@ -7,7 +7,7 @@ only where they do not is a tree grown anew. To follow takes a fifth of the time
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
 from planner.plan.proof import ByLaws, ByRows, CaseSplit, CountSplit, Narrowing, Step
@@ -39,7 +39,7 @@ class EarlierTree(NamedTuple):
         ``None`` if that is only a leaf, or has cases of which another box may have more or fewer.
         """
         start = next(i for i, step in enumerate(steps) if not isinstance(step, Narrowing))
-        told = [_renamed(step, bound) for step in steps[start:]]
+        told = [_for_later(step, bound) for step in steps[start:]]
         parts = [_parts(step) for step in told]
         if parts == [0] or None in parts:
             return None
@@ -77,14 +77,19 @@ class EarlierTree(NamedTuple):
         return step, list(zip(parts, (first, self.beyond[first]), strict=False))
 
 
-def _renamed(step: Step, bound: str) -> Step:
-    """Return a step with the measure in question as a bound of its own."""
+def renamed(multipliers: Mapping[str, int], bound: str) -> dict[str, int]:
+    """Return multipliers of rows where the measure in question has a bound of that name."""
+    named = dict(multipliers)
+    if BETTER in named:
+        named[bound] = named.pop(BETTER)
+    return named
+
+
+def _for_later(step: Step, bound: str) -> Step:
+    """Return a step as later questions can take it."""
     if isinstance(step, ByRows):
-        return ByRows(rows={bound if name == BETTER else name: m for name, m in step.rows.items()})
-    if isinstance(step, Narrowing):
-        weighed = {bound if name == BETTER else name: m for name, m in step.narrow.items()}
-        return Narrowing(narrow=weighed)
-    return step
+        return ByRows(rows=renamed(step.rows, bound))
+    return Narrowing(narrow=renamed(step.narrow, bound)) if isinstance(step, Narrowing) else step
 
 
 def _parts(step: Step) -> int | None:

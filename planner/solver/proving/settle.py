@@ -34,7 +34,7 @@ from planner.proof.question import Question, bound_by_rows
 from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult
-from planner.solver.proving.earlier import EarlierTree
+from planner.solver.proving.earlier import EarlierTree, renamed
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search
 from planner.stage import begin
@@ -128,10 +128,10 @@ class Certifier:
         if done.victims is None:
             return
         for multipliers in grown.narrowed_by:
-            named = dict(multipliers)
-            if BETTER in named and self.measure is not None:
+            named = multipliers
+            if self.measure is not None and BETTER in named:
                 value = self.claims.value(self.measure, done.victims)
-                named[at_most(self.measure, value)] = named.pop(BETTER)
+                named = renamed(named, at_most(self.measure, value))
             if named not in self.known:
                 self.known.append(named)
 
