@@ -139,17 +139,6 @@ class Planning(Planned[Plan]):
             return None
         return "any" if topologies.at_will else "kueue"
 
-    def _who_may_go(self) -> tuple[BoolArray, BoolArray]:
-        """Return whom no law excludes, and whom the greedy algorithm would list: each (W,).
-
-        Under fair sharing Kueue lists more.
-        """
-        lawful = laws.eligible(self.problem)
-        fair = self.problem.fair is not None
-        # It looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and
-        # §6.4).
-        return lawful, laws.eligible(self.problem, without={FS_BORROWING.id}) if fair else lawful
-
     @cached_property
     def _codes(self) -> list[str]:
         """The reason code that the rules give each workload as a victim: (W,)."""
