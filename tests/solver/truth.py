@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 
 import planner
+from planner.laws.kueue import FS_BORROWING
 from planner.models.kueue.laws import eligible
 from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.kueue import term_table
@@ -119,7 +120,11 @@ class Truth:
     def _own(self) -> tuple[Problem, TermTable]:
         """The problem with the terms that every profile has."""
         problem, snapshot, *_ = self.setting()
-        return problem, term_table(problem, snapshot, eligible(problem))
+        # Ranks and places are those among Kueue's candidates: under fair sharing it looks at their
+        # cohorts only at their turn (docs/semantics/kueue.md §6.2 and §6.4).
+        later = {FS_BORROWING.id} if problem.fair is not None else set[str]()
+        listed = eligible(problem, without=later)
+        return problem, term_table(problem, snapshot, listed)
 
 
 class Measured:
