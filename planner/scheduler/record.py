@@ -77,7 +77,11 @@ _REGISTERED: Final[dict[str, Scheduler]] = {}
 
 
 def register(scheduler: Scheduler) -> None:
-    """Make a scheduler known; one of the same id takes its place."""
+    """Make a scheduler known; one of the same id takes its place.
+
+    This comes before the first answer: classes of output that hold plans of any scheduler keep
+    what they were first built for.
+    """
     _REGISTERED[scheduler.id] = scheduler
 
 

@@ -49,6 +49,6 @@ class OtherPlan(planner.AnyPlan):
 def test_fields_hold_plans_of_all_that_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "_REGISTERED", {one.id: one for one in schedulers()})
     register(KUEUE._replace(id="other", parts={"plan": f"{__name__}:OtherPlan"}))
-    schema = TypeAdapter(planner.AnyPlan).json_schema()
-    names = [one["$ref"].rpartition("/")[2] for one in schema["anyOf"]]
+    schema = TypeAdapter(list[planner.AnyPlan]).json_schema()
+    names = [one["$ref"].rpartition("/")[2] for one in schema["items"]["anyOf"]]
     assert names == ["Plan", "YuniKornPlan", "OtherPlan"]
