@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,47 +23,31 @@ class Kind(NamedTuple):
     namespaced: bool = False
 
 
-class Facts(Protocol):
-    """What a scheduler wants to know of an object instead of its value."""
-
-    @property
-    def text(self) -> Any:  # noqa: ANN401 - bytes, or a part of them
-        """The JSON text of the object."""
-        ...
-
-
 class Item(NamedTuple):
-    """A JSON object that claims to be a Kubernetes object, and where it stands.
-
-    There may be ``facts`` instead of the value.
-    """
+    """A JSON object that claims to be a Kubernetes object, and where it stands."""
 
     root: str
     path: Path
     value: dict[str, object]
-    facts: Facts | None = None
 
     @property
     def where(self) -> str:
         """Its place, for messages."""
         return place(self.root, self.path)
 
-    def whole(self) -> Item:
-        """Return the same with its value."""
-        if self.facts is None:
-            return self
-        value = read_item(self.facts.text)
-        return Item(self.root, self.path, value) if isinstance(value, dict) else self
+
+Taken = Callable[[msgspec.Raw, str, Path], bool]
+"""Takes an object that was left as text, of a document and at a path, if its text is enough."""
 
 
 def items_of(
     document: Document,
     path: Path = (),
-    facts_of: Callable[[msgspec.Raw], Facts | None] = lambda _: None,
+    taken: Taken = lambda *_: False,
 ) -> Iterator[Item]:
     """Yield the objects of a document in order; lists, also nested ones, are opened.
 
-    ``facts_of`` tells the facts of an object that was left as text, if they are enough.
+    Those that were left as text and are ``taken`` so are passed over.
 
     Raises
     ------
@@ -77,9 +61,7 @@ def items_of(
         for at, listed in todo[-1]:
             value = listed
             if isinstance(value, msgspec.Raw):
-                facts = facts_of(value)
-                if facts is not None:
-                    yield Item(root, at, {}, facts)
+                if taken(value, root, at):
                     continue
                 value = read_item(value)
             if isinstance(value, list | tuple):

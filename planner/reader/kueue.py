@@ -12,8 +12,8 @@ from pydantic.alias_generators import to_snake
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.reader.items import items_of
-from planner.reader.kueue_collect import Collection
-from planner.reader.kueue_facts import quick_facts, read_workload
+from planner.reader.kueue_collect import SOME, Collection
+from planner.reader.kueue_facts import read_workload
 from planner.reader.kueue_release import settle, signs_of
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.settings import Said, Settings, given_moment, moment_of, named, remark, taken_at
@@ -38,10 +38,6 @@ _OF_KUEUE: Final = ("Configuration", "Deployment")
 """Kinds that say how Kueue runs: no field of the state is called after them."""
 _TIMELESS: Final = frozenset({*_OF_KUEUE, "Event", *_OF_THE_CLUSTER})
 """Kinds that say how Kueue or the cluster runs, or ran, and nothing of when a decision is made."""
-
-
-_SOME: Final = 1000
-"""Objects that are read in a moment."""
 
 
 def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> State:
@@ -71,9 +67,9 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
                 "one state",
                 "planner replay reads files of many instances",
             )
-        for number, item in enumerate(items_of(body, path, quick_facts)):
+        for number, item in enumerate(items_of(body, path, collection.take)):
             collection.add(item)
-            if number % _SOME == 0:
+            if number % SOME == 0:
                 going_on()
     collection.finish()
     _check_any(collection, source)

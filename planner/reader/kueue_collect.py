@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
+import msgspec
 from pydantic import ValidationError
 
 from planner.errors import ParseError, SchemaError
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item, Kind
+from planner.reader.kueue_facts import quick_facts
 from planner.reader.kueue_kinds import CONFIG, KINDS, WORKLOAD
 from planner.reader.kueue_release import Labelled
 from planner.reader.show import Path, place, plain, shown
-from planner.state.base import Schema, slim
+from planner.stage import going_on
+from planner.state.base import slim
 from planner.state.kueue import API_GROUP, Node, Pod, Workload
-from planner.state.kueue_workloads import Facts
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
@@ -25,6 +27,8 @@ _INSTALLED: Final = frozenset(
 )
 """Other kinds of which a chart of Kueue labels its objects."""
 
+SOME: Final = 1000
+"""Objects that are read in a moment."""
 _NAMES: Final = frozenset(name for _, name in KINDS)
 _KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == API_GROUP)
 
@@ -45,17 +49,12 @@ class Collection:
         self.notes: Counter[str] = Counter()
         self.labelled: list[Labelled] = []
         self._keep_items = keep_items
-        self._places: dict[tuple[str, str, str], tuple[str, Path]] = {}
+        self._places: dict[str, dict[str, tuple[str, Path]]] = {name: {} for name in _NAMES}
         self._first_error: tuple[Kind, Item, ValidationError] | None = None
         self._errors = 0
 
     def add(self, item: Item) -> None:
         """Check an object and keep it if its kind matters; otherwise count it."""
-        if isinstance(item.facts, Facts):
-            namespace = item.facts.namespace
-            name = item.facts.key[len(namespace) + 1 :]
-            self._keep_checked(WORKLOAD, item, namespace, name, item.facts)
-            return
         name, api_version = str(item.value["kind"]), item.value.get("apiVersion")
         if not isinstance(api_version, str) or not api_version:
             self._add_without_version(name, item)
@@ -77,6 +76,24 @@ class Collection:
             self.ignored[plain(f"{name}.{group}" if group else name)] += 1
             if name in _KUEUE_NAMES:
                 self.notes[f"{name} of {shown(api_version)} is not Kueue's and was ignored"] += 1
+
+    def take(self, text: msgspec.Raw, root: str, path: Path) -> bool:
+        """Keep a workload of which facts tell all, of a document and at a path.
+
+        It says whether it is one.
+        """
+        facts = quick_facts(text)
+        if facts is None:
+            return False
+        known, workloads = self._places[WORKLOAD.name], self.objects[WORKLOAD.name]
+        if facts.key in known:
+            subject = f"{WORKLOAD.name} {plain(facts.key)}"
+            self._refuse_second(WORKLOAD, facts.key, subject, place(root, path))
+        known[facts.key] = root, path
+        workloads.append(facts)
+        if len(workloads) % SOME == 0:
+            going_on()
+        return True
 
     def finish(self) -> None:
         """Raise the first error there was, saying how many there were.
@@ -119,28 +136,21 @@ class Collection:
                 checked = checked.model_copy(update={"metadata": changed})
         if isinstance(checked, (Workload, Node, Pod)):
             slim(checked)
-        self._keep_checked(kind, item, namespace, name, checked)
-
-    def _keep_checked(
-        self, kind: Kind, item: Item, namespace: str, name: str, checked: Schema | Facts
-    ) -> None:
         # By kind alone: the same object may be dumped in two versions of its API.
-        key = (kind.name, namespace, name)
-        if key in self._places:
-            second = item.whole()
-            if kind.name == "Configuration":
-                found = "a second Configuration stands here"
-            else:
-                found = f"{_subject(kind.name, second)} stands twice"
-            raise SchemaError(
-                second.where,
-                f"{found}; the first is at {place(*self._places[key])}",
-                hint="keep one",
-            )
-        self._places[key] = (item.root, item.path)
+        key, known = f"{namespace}/{name}", self._places[kind.name]
+        if key in known:
+            self._refuse_second(kind, key, _subject(kind.name, item), item.where)
+        known[key] = item.root, item.path
         self.objects[kind.name].append(checked)
         if self._keep_items:
             self.items.append((kind, item))
+
+    def _refuse_second(self, kind: Kind, key: str, subject: str, where: str) -> NoReturn:
+        found = f"{subject} stands twice"
+        if kind.name == "Configuration":
+            found = "a second Configuration stands here"
+        first = place(*self._places[kind.name][key])
+        raise SchemaError(where, f"{found}; the first is at {first}", hint="keep one")
 
     def _add_config_map(self, item: Item) -> None:
         """Keep Kueue's Configuration, if the ConfigMap holds one as a text."""

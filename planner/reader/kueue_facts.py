@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from sys import intern
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import msgspec
+from pydantic import BaseModel
 from pydantic_core import from_json
 
 from planner.quantity import MAX_INT64, MIN_INT64, units_of
@@ -20,12 +21,22 @@ from planner.reader.structs import struct_of
 from planner.state import Remarks
 from planner.state.base import slim
 from planner.state.kueue import Workload
-from planner.state.kueue_workload import BOOST_ANNOTATION, MAIN_POD_SET, remarks_of
+from planner.state.kueue_workload import (
+    BOOST_ANNOTATION,
+    MAIN_POD_SET,
+    Admission,
+    PodSetAssignment,
+    WorkloadStatus,
+    remarks_of,
+)
 from planner.state.kueue_workloads import Facts, Held, Layout
 
 _LONGEST: Final = 2**16
 """In a shorter object no mapping has more entries than the models take."""
-_UNUSUAL: Final = frozenset({"Evicted", "Preempted"})
+_SHORT: Final = 2**10
+"""Bytes of a text of which it is kept what was read of it."""
+_NULL: Final = msgspec.Raw(b"null")
+_CUT: Final = frozenset({MIN_INT64, MAX_INT64})
 
 
 def quick_facts(item: msgspec.Raw) -> Facts | None:
@@ -44,28 +55,38 @@ def quick_facts(item: msgspec.Raw) -> Facts | None:
 
 @cache
 def _decoder() -> msgspec.json.Decoder[Any]:
-    text = struct_of(Workload)
-    fields = [("kind", Literal[WORKLOAD.name]), ("apiVersion", Literal[API_OF_WORKLOADS])]
-    whole = msgspec.defstruct("Read", fields, bases=(text,), kw_only=True)
-    return msgspec.json.Decoder(whole)
+    """Return what parses a workload, but for what its podsets hold: that is left as text."""
+    held = ("pod_set_assignments", msgspec.Raw, _NULL)
+    admission = _changed(Admission, [held], {held[0]: "podSetAssignments"})
+    status = _changed(WorkloadStatus, [("admission", admission | None, None)])
+    kinds = [("kind", Literal[WORKLOAD.name]), ("apiVersion", Literal[API_OF_WORKLOADS])]
+    return msgspec.json.Decoder(_changed(Workload, [*kinds, ("status", status | None, None)]))
 
 
-class _Run(NamedTuple):
-    """What the conditions say of its run."""
-
-    reserved: bool
-    reserved_at: datetime | None
-    ready_at: datetime | None
-    finished: bool
-    newest: datetime | None
+def _changed(
+    model: type[BaseModel], fields: Sequence[Any], names: Mapping[str, str] | None = None
+) -> Any:  # noqa: ANN401 - a generated type
+    bases = (struct_of(model),)
+    name = f"{model.__name__}Facts"
+    return msgspec.defstruct(name, fields, bases=bases, kw_only=True, rename=names, gc=False)
 
 
-def _run(conditions: Sequence[Any]) -> _Run | None:
-    """Read the conditions; ``None`` if it was evicted, or one stands twice."""
-    found: dict[str, datetime | None] = {}
+_Times = dict[str, datetime | None]
+"""Conditions that are true, and since when."""
+
+
+def _run(conditions: Sequence[Any]) -> tuple[_Times, datetime | None] | None:
+    """Return which conditions are true and the newest time in any.
+
+    It is ``None`` if it was evicted, or a condition stands twice: of two the first counts.
+    """
+    true: _Times = {}
+    other: set[str] = set()
     newest: datetime | None = None
     for one in conditions:
-        moment = one.last_transition_time
+        kind, moment = one.type, one.last_transition_time
+        if kind in true or kind in other:
+            return None
         if moment is not None:
             # Of such times msgspec and the model may make something else: the model decides.
             if moment.tzinfo is not UTC or moment.microsecond:
@@ -73,12 +94,10 @@ def _run(conditions: Sequence[Any]) -> _Run | None:
             if newest is None or moment > newest:
                 newest = moment
         if one.status == "True":
-            found[one.type] = moment
-    # Of two of one type the first counts, which is not kept here.
-    if len({one.type for one in conditions}) < len(conditions) or not _UNUSUAL.isdisjoint(found):
-        return None
-    reserved_at, ready_at = found.get("QuotaReserved"), found.get("PodsReady")
-    return _Run("QuotaReserved" in found, reserved_at, ready_at, "Finished" in found, newest)
+            true[kind] = moment
+        else:
+            other.add(kind)
+    return None if "Evicted" in true or "Preempted" in true else (true, newest)
 
 
 def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a generated type
@@ -94,22 +113,22 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         return None
     if metadata.owners and any(one.kind == "Workload" for one in metadata.owners):
         return None
+    true, newest = run
     admission = status.admission if status else None
-    active = spec.active is not False
+    reserved, reserved_at = "QuotaReserved" in true, true.get("QuotaReserved")
+    goes_on = spec.active is not False and "Finished" not in true
     pod_sets, annotations = spec.pod_sets or (), metadata.annotations
     stats = status.scheduling_stats if status else None
     key = f"{namespace}/{metadata.name}"
-    holds = run.reserved and admission is not None
-    assigned: Sequence[Any] = (admission.pod_set_assignments or ()) if admission else ()
-    if len(assigned) == 1:
-        held = _held(assigned[0])
-    else:
-        held = tuple([each for one in assigned for each in _held(one)])
-    # What is cut off at 64 bits counts as much as the release says.
-    cut = any(MAX_INT64 in amounts or MIN_INT64 in amounts for _, _, amounts in held)
-    if cut or (status and status.reclaimable_pods):
+    holds = reserved and admission is not None
+    held: tuple[Held, ...] | None = ()
+    if admission:
+        assigned = bytes(admission.pod_set_assignments)
+        # Where pods have places the text of each is another one, and not worth being kept.
+        held = (_held if len(assigned) <= _SHORT else _held.__wrapped__)(assigned)
+    if held is None or (status and status.reclaimable_pods):
         return None
-    return Facts(
+    told = (
         key,
         intern(namespace),
         metadata.uid or "",
@@ -118,17 +137,19 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         annotations.get(BOOST_ANNOTATION) if annotations else None,
         created,
         intern(admission.cluster_queue) if admission else "",
-        holds and active and not run.finished,
-        active and not holds and not run.finished,
-        run.reserved,
-        run.reserved_at,
-        run.ready_at or run.reserved_at,
+        holds and goes_on,
+        goes_on and not holds,
+        reserved,
+        reserved_at,
+        true.get("PodsReady") or reserved_at,
         _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
         _counts(pod_sets),
         held,
         item,
-        created if run.newest is None else max(created or run.newest, run.newest),
+        created if newest is None or (created and created > newest) else newest,
     )
+    # By position, as a tuple: a call of its class takes three times as long.
+    return tuple.__new__(Facts, told)
 
 
 def _counts(pod_sets: Sequence[Any]) -> tuple[tuple[str, int], ...]:
@@ -159,12 +180,41 @@ def _remarks(
     )
 
 
-def _held(assigned: Any) -> tuple[Held, ...]:  # noqa: ANN401 - a generated type
-    """Return what a podset holds, alone in a tuple; equal ones are one object."""
-    usage, flavors = assigned.resource_usage or {}, assigned.flavors or {}
-    return _shape(
-        assigned.name or MAIN_POD_SET, assigned.count, tuple(flavors.items()), tuple(usage.items())
+@lru_cache(maxsize=4096)
+def _held(text: bytes) -> tuple[Held, ...] | None:
+    """Return what podsets hold, by the text of their assignments; most are written alike.
+
+    It is ``None`` where a model would refuse it, and where an amount is cut off at 64 bits: that
+    counts as much as the release says.
+    """
+    try:
+        assigned: Sequence[Any] = _assignments().decode(text) or ()
+    except msgspec.ValidationError:
+        return None
+    held = tuple(
+        [
+            _shape(
+                one.name or MAIN_POD_SET,
+                one.count,
+                tuple((one.flavors or {}).items()),
+                tuple((one.resource_usage or {}).items()),
+            )
+            for one in assigned
+        ]
     )
+    return None if any(not _CUT.isdisjoint(one.amounts) for one in held) else _same(held)
+
+
+@cache
+def _assignments() -> msgspec.json.Decoder[Any]:
+    kind = tuple[struct_of(PodSetAssignment), ...]  # type: ignore[misc] # made as it runs
+    return msgspec.json.Decoder(kind | None)
+
+
+@lru_cache(maxsize=4096)
+def _same(held: tuple[Held, ...]) -> tuple[Held, ...]:
+    """Return one object for all that are equal."""
+    return held
 
 
 @lru_cache(maxsize=4096)
@@ -173,10 +223,10 @@ def _shape(
     count: int | None,
     flavors: tuple[tuple[str, str], ...],
     usage: tuple[tuple[str, str | int], ...],
-) -> tuple[Held, ...]:
+) -> Held:
     layout = _layout(name, flavors, tuple([resource for resource, _ in usage]))
     amounts = tuple([units_of(str(amount), resource) for resource, amount in usage])
-    return (Held(layout, count, amounts),)
+    return Held(layout, count, amounts)
 
 
 @lru_cache(maxsize=4096)
