@@ -26,6 +26,7 @@ _UNITS: Final = {
 }
 _PART: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _LONGEST: Final = 100
+_DAY: Final = 86_400
 
 
 def to_nanoseconds(moment: datetime) -> int:
@@ -41,7 +42,8 @@ def from_nanoseconds(clock: int) -> datetime:
 
 def seconds_since(start: datetime | None, now: datetime) -> int:
     """Return the whole seconds from a time to another; none before it, or if it is not known."""
-    return max(0, int((now - start).total_seconds())) if start else 0
+    passed = now - start if start else None
+    return passed.days * _DAY + passed.seconds if passed and passed.days >= 0 else 0
 
 
 def parse_duration(text: str) -> int | None:
