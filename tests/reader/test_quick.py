@@ -136,6 +136,12 @@ def test_what_runs_and_what_waits_is_told_in_facts() -> None:
     assert facts_in(state) == 2
 
 
+def assigned(workload: Any) -> list[Any]:
+    """Return what its podsets hold."""
+    found: list[Any] = workload["status"]["admission"]["podSetAssignments"]
+    return found
+
+
 def unusual() -> Iterator[Any]:
     """Yield changes after which facts would not tell enough."""
     evicted = {"type": "Evicted", "status": "True", "lastTransitionTime": at(1), "reason": "x"}
@@ -148,6 +154,7 @@ def unusual() -> Iterator[Any]:
     yield lambda one: (one["spec"].pop("priority"), one["spec"].update(priorityClassName="high"))
     yield lambda one: one["metadata"].update(creationTimestamp="2026-03-08T22:06:00+01:00")
     yield lambda one: one["spec"].update(queue_name="by our own name")
+    yield lambda one: assigned(one)[0].update(resourceUsage={"gpu": str(2**63 - 1)})
 
 
 @pytest.mark.parametrize("change", [*unusual()])
@@ -170,8 +177,11 @@ def test_what_is_unusual_is_an_object(change: Any) -> None:
         lambda one: one["metadata"].update(annotations={"kueue.x-k8s.io/priority-boost": "7"}),
         lambda one: one["metadata"].update(annotations={"other": "x"}, labels=None),
         lambda one: one["metadata"].update(ownerReferences=[{"kind": "Job", "controller": True}]),
-        lambda one: one["status"]["admission"]["podSetAssignments"][0].pop("count", None),
-        lambda one: one["status"]["admission"]["podSetAssignments"][0].update(count=5),
+        lambda one: assigned(one)[0].pop("count", None),
+        lambda one: assigned(one)[0].update(count=5),
+        lambda one: assigned(one).append({"name": "second", "resourceUsage": {"gpu": "1"}}),
+        lambda one: assigned(one).extend({"name": f"pods-{i}"} for i in range(100)),
+        lambda one: one["status"]["admission"].update(podSetAssignments=None),
         lambda one: one["status"]["admission"].update(clusterQueue="nowhere"),
         lambda one: one.update(unread={"a": [1, {"b": "\u00e9"}]}),
     ],
@@ -189,6 +199,11 @@ HOSTILE = (
     b'{"kind":"List","items":[{"kind":"Workload","z":"\xff"}]}',
     b'{"kind":"List","items":[{"kind":"Workload","z":"\xc3("}]}',
     b'{"kind":"List","items":[{"kind":"Workload","z":"\\ud800"}]}',
+    (
+        b'{"kind":"List","items":[{"kind":"Workload","apiVersion":"kueue.x-k8s.io/v1beta2",'
+        b'"metadata":{"name":"a","namespace":"b"},"spec":{},"status":{"admission":'
+        b'{"clusterQueue":"q","podSetAssignments":[{"name":"\\ud800"}]}}}]}'
+    ),
     b'{"kind":"List","items":[{"kind":"Workload","z":1e400}]}',
     b'{"kind":"List","items":[{"kind":"Workload","z":NaN}]}',
     b'{"kind":"List","items":[1]}',
@@ -236,11 +251,25 @@ def test_hostile_texts_are_told_of_alike(data: bytes) -> None:
 )
 def test_what_only_the_whole_shows_is_told_of_alike(part: Any, *, right: bool) -> None:
     (workload,) = running("r", "a", 2)
-    (assigned,) = workload["status"]["admission"]["podSetAssignments"]
-    assigned["topologyAssignment"] = {"levels": ["rack"], "slices": [part]}
+    assigned(workload)[0]["topologyAssignment"] = {"levels": ["rack"], "slices": [part]}
     state = agree(listed(queue("a", 2), workload))
     assert (state is not None) == right
     assert not right or facts_in(state) == 1
+
+
+@pytest.mark.parametrize("pods", [1, 100])
+def test_what_is_held_alike_is_one_object(pods: int) -> None:
+    """Whether its text was short enough to be kept, or not."""
+    two = [*running("r", "a", 2), *running("s", "a", 2)]
+    for one in two:
+        assigned(one).extend({"name": f"pods-{i}"} for i in range(pods))
+    state = agree(listed(queue("a", 4), two))
+    assert state is not None
+    first, second = state.workloads.entries
+    assert isinstance(first, Facts)
+    assert isinstance(second, Facts)
+    assert first.held is second.held
+    assert len(first.held) == 1 + pods
 
 
 def test_a_validator_that_nobody_told_of_is_found() -> None:
