@@ -207,7 +207,7 @@ def _held(text: bytes) -> tuple[Held, ...] | None:
 
 @cache
 def _assignments() -> msgspec.json.Decoder[Any]:
-    kind = tuple[struct_of(PodSetAssignment), ...]  # type: ignore[misc] # made as it runs
+    kind: Any = tuple[struct_of(PodSetAssignment), ...]  # type: ignore[misc] # made as it runs
     return msgspec.json.Decoder(kind | None)
 
 
