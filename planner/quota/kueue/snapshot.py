@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.errors import LookupFailed
+from planner.garbage import without_garbage_collection
 from planner.quota.kueue.activity import Activity, notes_on
 from planner.quota.kueue.amount import Arithmetic, arithmetic_of
 from planner.quota.kueue.devices import Devices
@@ -255,6 +256,7 @@ _LAST: Final = _Last()
 _LAST_PLACING: Final = _Last()
 
 
+@without_garbage_collection()
 def build_snapshot(
     state: State, clock: datetime, extra: Iterable[FlavorResource] = (), *, placing: bool = False
 ) -> Snapshot:
