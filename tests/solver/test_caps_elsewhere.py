@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import pytest
+
 import planner
 from planner.objective.profiles import Profile
 from planner.state.kueue import State
@@ -51,6 +53,8 @@ def by_priority(truth: YuniKornTruth, victims: Victims) -> tuple[int, ...]:
 
 
 def test_yunikorn_keeps_to_the_cap_and_is_the_best_that_does() -> None:
+    if not SMALL:
+        pytest.skip("no recorded answers: set PLANNER_CONFORMANCE to their folder")
     compared = bound = 0
     for truth in (one for name in SMALL for one in truths(name, "design")):
         plan = planner.solve(truth.state, truth.ask, CAPPED, rules="design")

@@ -24,7 +24,7 @@ from tests.cluster import (
     running,
     state_of,
 )
-from tests.conftest import ROOT, TEST_ALL, recorded_root
+from tests.conftest import ROOT, TEST_ALL
 from tests.solver.ping_pong import Dump, cascade_replay
 
 FILES = (
@@ -37,9 +37,8 @@ EVERY = 2 if TEST_ALL else 15
 def test_equal_to_editing_the_dump() -> None:
     """For Kueue's own plans in recorded instances, where others would be preempted in turn."""
     compared = unstable = 0
-    every = EVERY if recorded_root() else 1  # the project's own copies are few
     for name in FILES:
-        for line in recorded.lines(name, every):
+        for line in recorded.lines(name, EVERY):
             if "pending" not in line:
                 continue
             planning = start(

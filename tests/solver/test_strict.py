@@ -9,7 +9,6 @@ from planner.errors import InputError
 from planner.solver.kueue import strict
 from planner.verifier.kueue_strict.laws import Strict, judge_strictly
 from tests import recorded
-from tests.conftest import recorded_root
 from tests.oracle.cluster import Cluster, UnsupportedError
 from tests.oracle.question import ask
 from tests.oracle.strict import strict_sets
@@ -24,7 +23,7 @@ from tests.verifier.cases import (
 )
 
 FILES = ("small-fair-flat", "small-fair-hier", "small-classical-hier")
-EVERY = 32 if recorded_root() else 4
+EVERY = 32
 
 STATE = cluster(
     cohort("org", gpus=4),

@@ -21,7 +21,6 @@ from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.flavors import permitted_flavors
 from planner.verifier.kueue_topology.leaves import obstacle_between
 from tests import recorded
-from tests.conftest import recorded_root
 from tests.flavored import GPU, flavor, group, pending, podset, queue, running, state_of
 
 Choices = dict[str, dict[str, tuple[str, str]]]
@@ -171,8 +170,8 @@ def laws(state: State, plan: Plan) -> list[str]:
 @pytest.mark.parametrize("name", ["flavors", "edge", "small-flavors"])
 def test_what_kueue_assigned_is_permitted(name: str) -> None:
     """The law is not too strict: it accepts every complete assignment of the real scheduler."""
-    compared, step = 0, 6 if recorded_root() else 1
-    for line in recorded.lines(name, step):
+    compared = 0
+    for line in recorded.lines(name, 6):
         assignment = recorded.assignment_of(line)
         if line.get("assignment") or assignment.mode == "NoFit":
             continue

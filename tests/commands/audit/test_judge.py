@@ -20,7 +20,7 @@ from planner.solver.start import pending_workloads
 from tests import recorded
 from tests.cli.running import BIG, SMALL, another_pending, cluster, listed
 from tests.cluster import NOW, cohort, pending, queue, running
-from tests.conftest import ROOT, recorded_root
+from tests.conftest import ROOT
 from tests.solver.yunikorn_truth import YuniKornTruth
 from tests.yunikorn.recorded import lines as yunikorn_lines
 
@@ -34,7 +34,7 @@ FILES = (
     "small-fair-hier",
     "small-flavors",
 )
-EVERY = 8 if recorded_root() else 1
+EVERY = 8
 
 
 def legal_sets(exhaustive: dict[str, Any]) -> list[Victims]:

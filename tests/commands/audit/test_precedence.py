@@ -12,7 +12,6 @@ from planner.commands.audit.record import Audit, Precedence
 from planner.objective.profiles import PROFILES
 from planner.report.audit import render
 from tests import recorded
-from tests.conftest import recorded_root
 from tests.oracle.cluster import Cluster, UnsupportedError
 from tests.oracle.question import ask
 from tests.oracle.strict import strict_sets
@@ -26,7 +25,7 @@ from tests.verifier.cases import (
     waiting,
 )
 
-EVERY = 16 if recorded_root() else 2
+EVERY = 16
 COUNT = Question((PROFILES["min-count"],))
 
 
