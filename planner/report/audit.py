@@ -23,7 +23,6 @@ from planner.commands.audit.record import (
 from planner.plan import Shown
 from planner.report import document as doc
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
-from planner.report.measures import told
 from planner.report.style import Said, csv_of, each, fields, line, rendered
 from planner.report.text import SECONDS_PER_HOUR, decimal, plural
 from planner.report.words import WORK_UNIT, Work, lost_by, shown_in_words, work_in
@@ -264,18 +263,14 @@ def _objectives(audit: Audit) -> Iterator[doc.Block]:
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
         work = _work(audit)
-
-        def amount(gap: Gap, value: float) -> str:
-            return told(gap.unit, value, work)[1]
-
         measures: list[Column[Gap]] = [
             Column("Objective", lambda gap: gap.objective),
             Column("Measure", lambda gap: gap.title, folds=True),
-            Column("Unit", lambda gap: told(gap.unit, 0, work)[0], folds=True),
+            Column("Unit", lambda gap: work.unit(gap.unit), folds=True),
             Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
             *counts({"more": "Worse", "less": "Better"}),
-            Column("Mean gap", lambda gap: amount(gap, gap.total / gap.compared), number=True),
-            Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
+            Column("Mean gap", lambda o: work.amount(o.unit, o.total / o.compared), number=True),
+            Column("Worst gap", lambda o: work.amount(o.unit, o.worst), number=True),
         ]
         notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
         yield table("How much more than the optimum, measure by measure", measures, gaps, notes)

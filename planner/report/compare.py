@@ -51,13 +51,6 @@ _RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
 """Which measures of a case give way first where there is little room."""
 
 
-def render(comparison: Comparison, style: str, *, width: int, color: bool) -> str:
-    """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``."""
-    if style == "csv":
-        return csv_text(comparison)
-    return renderer(_lines, document)(comparison, style, width=width, color=color)
-
-
 def csv_text(comparison: Comparison) -> str:
     """Return a line for every row; names are never formulas of a spreadsheet.
 
@@ -211,3 +204,6 @@ def _row_line(row: Row) -> str:
     detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
     facts["name"] = row.names.get(row.pending)
     return line("row", row.state, row.pending, row.algorithm, detail, **facts, seconds=row.seconds)
+
+
+render = renderer(_lines, document, csv_text)

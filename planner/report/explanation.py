@@ -18,7 +18,7 @@ from planner.commands.explain.record import (
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import RARELY_SHOWN, not_twice, told
+from planner.report.measures import RARELY_SHOWN, not_twice
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
 from planner.report.words import work_in
@@ -114,11 +114,7 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> d
     work = work_in(one.resource for each in answer.standings for one in each.usage)
 
     def of(field: str) -> Callable[[TermDifference], str]:
-        return lambda term: told(term.unit, getattr(term, field), work)[1]
-
-    def difference(term: TermDifference) -> str:
-        more = term.other - term.plan
-        return f"{'+' if more >= 0 else ''}{told(term.unit, more, work)[1]}"
+        return lambda term: work.amount(term.unit, getattr(term, field))
 
     columns: list[Column[TermDifference]] = [
         Column("Level", lambda o: NOTHING if o.level is None else str(o.level), number=True),
@@ -126,8 +122,8 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> d
         Column("Disruption", lambda term: term.title, folds=True),
         Column("Plan", of("plan"), number=True),
         Column("Other", of("other"), number=True),
-        Column("Difference", difference, number=True),
-        Column("Unit", lambda term: told(term.unit, 0, work)[0]),
+        Column("Difference", lambda o: work.difference(o.unit, o.other - o.plan), number=True),
+        Column("Unit", lambda term: work.unit(term.unit)),
     ]
     return table("The plan and the other", columns, shown)
 

@@ -13,7 +13,6 @@ from planner.plan.front import Front, FrontPoint, GreedyPoint
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import LEAST, Cell, Column, Fact, Section, name, named, table
-from planner.report.measures import told
 from planner.report.plan import LINES, NO_GREEDY, PAGE, outside_lines, scheduler_at
 from planner.report.style import Said, each, free, line, rendered
 from planner.report.text import cells, moment, short
@@ -105,9 +104,9 @@ def _measure_column(front: Front, side: int) -> Column[_Row]:
     work = work_of(*(point.plan for point in (*front.points, front.greedy)))
 
     def cell(row: _Row) -> str:
-        return told(unit, row.point.values[side], work)[1]
+        return work.amount(unit, row.point.values[side])
 
-    in_unit = told(unit, 0, work)[0].replace(work.hours, work.short)
+    in_unit = work.unit(unit).replace(work.hours, work.short)
     title = [measure.term, *wrap(what, TITLE_WIDTH), in_unit]
     return Column("\n".join(title), cell, number=True)
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from planner.report.document import NONE, Block, Cell, Column, Fold, Only, Paragraph, Table, table
-from planner.report.text import decimal
-from planner.report.words import COUNTING, SIZE_UNIT, WORK_UNIT, TermRow, Work
+from planner.report.words import COUNTING, WORK_UNIT, TermRow, Work
 
 Row = TypeVar("Row")
 
@@ -61,11 +60,12 @@ def terms_table(
     def amount(row: TermRow, value: int | None) -> Cell:
         if value is None:
             return NONE
-        unit, said = told(row.unit, value, work)
-        return Cell(f"{value:,}", said if unit != row.unit else "") if exact else Cell(said)
+        said = work.amount(row.unit, value)
+        converted = work.unit(row.unit) != row.unit
+        return Cell(f"{value:,}", said if converted else "") if exact else Cell(said)
 
     def unit(row: TermRow) -> Cell:
-        said, _ = told(row.unit, 0, work)
+        said = work.unit(row.unit)
         return Cell(row.unit, said if said != row.unit else "") if exact else Cell(said)
 
     columns: list[Column[TermRow]] = [
@@ -80,12 +80,3 @@ def terms_table(
         columns.append(Column("Bound", lambda row: amount(row, row.bound), number=True))
     columns.append(Column("Unit", unit))
     return table(caption, columns, rows)
-
-
-def told(unit: str, value: float, work: Work) -> tuple[str, str]:
-    """Return a unit that people think in, and an amount in it, which may be negative."""
-    if unit == WORK_UNIT:
-        return work.hours, work.lost(value)
-    if unit == SIZE_UNIT:
-        return work.devices, work.size(value)
-    return unit, f"{value:,}" if isinstance(value, int) else decimal(value)

@@ -7,10 +7,10 @@ texts for people stand in double quotes, or at the end of lines that hold nothin
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from csv import writer
 from typing import Any, Final, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -122,8 +122,7 @@ def csv_of(rows: Iterable[Iterable[object]]) -> str:
         return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows(map(harmless, row) for row in rows)
+    writer(file, lineterminator="\n").writerows(map(harmless, row) for row in rows)
     return file.getvalue()
 
 
@@ -178,11 +177,15 @@ OWN: Final = Part[Renderer[Any]]("renderer")
 
 
 def renderer(
-    lines: Callable[[Whole], Iterable[str]], document: Callable[[Whole], Document]
+    lines: Callable[[Whole], Iterable[str]],
+    document: Callable[[Whole], Document],
+    csv: Callable[[Whole], str] | None = None,
 ) -> Renderer[Whole]:
-    """Return what writes one kind of result in every style."""
+    """Return what writes one kind of result in every style; some are to be had as CSV, too."""
 
     def render(answer: Whole, style: str, *, width: int, color: bool) -> str:
+        if csv is not None and style == "csv":
+            return csv(answer)
         return rendered([answer], style, lines, document, whole=answer, width=width, color=color)
 
     return render

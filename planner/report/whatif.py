@@ -11,7 +11,7 @@ from planner.plan.base import name_some
 from planner.report import document as doc
 from planner.report.covered import answer_cell
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import RARELY_SHOWN, not_twice, told
+from planner.report.measures import RARELY_SHOWN, not_twice
 from planner.report.plan import PAGE, queue_line
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.report.text import plural
@@ -197,7 +197,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
             number = row[1][position]
-            return NOTHING if number is None else told(unit(row), number, work)[1]
+            return NOTHING if number is None else work.amount(unit(row), number)
 
         return Column(_title(sides[position]), cell, number=True)
 
@@ -205,7 +205,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
         Column("Term", lambda row: row[0]),
         Column("Disruption", lambda row: texts_of(plan.scheduler, row[0])[0], folds=True),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: told(unit(row), 0, work)[0]),
+        Column("Unit", lambda row: work.unit(unit(row))),
     ]
     return table("What is lost", columns, rows)
 

@@ -45,9 +45,21 @@ class Work(NamedTuple):
         """Return an amount of work in hours."""
         return hours(accelerator_seconds * self.each)
 
-    def size(self, units: float) -> str:
-        """Return a size in 1/32000 accelerator in devices."""
-        return decimal(units * self.each / ACCELERATOR)
+    def unit(self, unit: str) -> str:
+        """Return the unit that stands for one of a term: hours of work, or devices."""
+        return {WORK_UNIT: self.hours, SIZE_UNIT: self.devices}.get(unit, unit)
+
+    def amount(self, unit: str, value: float) -> str:
+        """Return an amount, which may be negative, in the unit that stands for its own."""
+        if unit == WORK_UNIT:
+            return self.lost(value)
+        if unit == SIZE_UNIT:
+            return decimal(value * self.each / ACCELERATOR)
+        return f"{value:,}" if isinstance(value, int) else decimal(value)
+
+    def difference(self, unit: str, value: float) -> str:
+        """Return an amount like `amount`, with its sign."""
+        return f"{'+' if value >= 0 else ''}{self.amount(unit, value)}"
 
 
 ACCELERATORS: Final = Work(

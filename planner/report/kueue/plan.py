@@ -26,7 +26,7 @@ from planner.plan.record import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
 from planner.report import document as doc
 from planner.report.document import MAX_NAMES, NONE, REPEATED, Cell, Column, name, table
-from planner.report.measures import RARELY_SHOWN, told
+from planner.report.measures import RARELY_SHOWN
 from planner.report.plan import (
     Particulars,
     amount_column,
@@ -179,21 +179,17 @@ def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[doc.Block]:
 
 
 def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> doc.Table:
-    def amount(row: TermRow, value: int) -> str:
-        return told(row.unit, value, work)[1]
-
     def more(row: TermRow) -> Cell:
         more = (row.greedy or 0) - row.value
-        sign = "+" if more >= 0 else ""
-        return Cell(f"{sign}{amount(row, more)}", tone="good" if more > 0 else "warn")
+        return Cell(work.difference(row.unit, more), tone="good" if more > 0 else "warn")
 
     columns: list[Column[TermRow]] = [
         Column("Term", lambda row: row.id),
         Column("Disruption", lambda row: row.title, folds=True),
-        Column("This plan", lambda row: amount(row, row.value), number=True),
-        Column("Kueue's flavors", lambda row: amount(row, row.greedy or 0), number=True),
+        Column("This plan", lambda row: work.amount(row.unit, row.value), number=True),
+        Column("Kueue's flavors", lambda row: work.amount(row.unit, row.greedy or 0), number=True),
         Column("Costs more", more, number=True, only="screen"),
-        Column("Unit", lambda row: told(row.unit, 0, work)[0]),
+        Column("Unit", lambda row: work.unit(row.unit)),
     ]
     return table(caption, columns, rows)
 
