@@ -46,9 +46,7 @@ a joint plan or a front ends in 2.
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
     *option.own("release"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

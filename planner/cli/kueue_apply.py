@@ -67,9 +67,7 @@ planned; 7 that it stopped half-way.
     ),
     option.costs,
     *kueue_snapshot.cluster_options,
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -35,9 +35,7 @@ may, 5 that none were found.
     option.now,
     release_option,
     requests_option,
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

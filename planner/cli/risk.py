@@ -46,9 +46,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
     *option.own("laws"),
     option.now,
     *option.own("release", "requests"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

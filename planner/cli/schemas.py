@@ -59,16 +59,10 @@ def schema_text(name: str) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=True) + "\n"
 
 
-def _schema(model: type[BaseModel], mode: JsonSchemaMode = "serialization") -> dict[str, Any]:
-    return _with_infinity(model.model_json_schema(by_alias=True, mode=mode))
-
-
-def _of_any(kinds: Any) -> dict[str, Any]:  # noqa: ANN401 - a union of records
-    adapter: TypeAdapter[Any] = TypeAdapter(kinds)
-    return _with_infinity(adapter.json_schema(by_alias=True, mode="serialization"))
-
-
-def _with_infinity(schema: dict[str, Any]) -> dict[str, Any]:
+def _schema(records: Any, mode: JsonSchemaMode = "serialization") -> dict[str, Any]:  # noqa: ANN401
+    """Return the schema of a record, or of a union of some."""
+    adapter: TypeAdapter[Any] = TypeAdapter(records)
+    schema = adapter.json_schema(by_alias=True, mode=mode)
     for name, part in schema.get("$defs", {}).get("NodeShare", {}).get("properties", {}).items():
         if name in _SHARES:
             part["anyOf"] = [{"type": part.pop("type")}, {"const": "Infinity"}]
@@ -150,14 +144,14 @@ _COSTS: Final = {
 }
 
 
-def _output(of: str, model: type[BaseModel]) -> Published:
-    return Published(f"the output of {of} --format json", lambda: _schema(model))
+def _output(of: str, record: type[BaseModel]) -> Published:
+    return Published(f"the output of {of} --format json", lambda: _schema(record))
 
 
 SCHEMAS: Final[Mapping[str, Published]] = {
     "input": Published("what STATE holds: the kinds and fields that are read", _input),
     "costs": Published("the file of solve --costs", lambda: {**_COSTS}),
-    "plan": Published("the output of solve --format json", lambda: _of_any(AnyPlan)),
+    "plan": _output("solve", AnyPlan),
     "plans": _output("solve --all", Plans),
     "front": _output("solve --objective pareto:A,B", Front),
     "fronts": _output("solve --all --objective pareto:A,B", Fronts),
@@ -173,7 +167,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "risk": _output("risk", Risk),
     "explanation": Published(
         "the output of explain --format json",
-        lambda: _of_any(Union[tuple(EXPLANATION.of_all())]),  # noqa: UP007 - as many as there are
+        lambda: _schema(Union[tuple(EXPLANATION.of_all())]),  # noqa: UP007 - as many as there are
     ),
     "lint": _output("lint", Lint),
     "replay": _output("replay", ReplayReport),

@@ -99,9 +99,7 @@ plan was not proved best in time; 0 else.
     *option.own("laws"),
     option.now,
     *option.own("release", "requests"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

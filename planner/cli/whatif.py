@@ -49,9 +49,7 @@ The exit code is that of the plan after the edits.
     *option.own("laws"),
     option.now,
     *option.own("release", "requests"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -12,7 +13,7 @@ from planner.report import document as doc
 from planner.report.covered import answer_cell
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.measures import RARELY_SHOWN, not_twice
-from planner.report.plan import PAGE, queue_line
+from planner.report.plan import PAGE
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.report.text import plural
 from planner.report.words import rules_name, scheduler_name, texts_of, victim_names, work_of
@@ -20,6 +21,7 @@ from planner.scheduler import scheduler_of
 
 MAX_PLACES: Final = 8
 NOT_THERE: Final = "it is not there"
+_INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class _Side(NamedTuple):
@@ -213,7 +215,9 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
 def _lines(answer: WhatIf) -> Iterator[str]:
     after, sides = answer.after, _sides(answer)
     yield line("preemptor", answer.preemptor)
-    yield queue_line(after)
+    # Under what the scheduler calls a queue: cluster_queue of Kueue.
+    queue = _INNER_CAPITAL.sub("_", scheduler_of(after).words.queue).lower()
+    yield line(queue, after.preemptor_queue)
     yield line("objective", after.objective)
     yield from each("added", answer.added)
     yield from each("edit", map(Said, answer.edits))

@@ -15,6 +15,7 @@ from planner.plan import (
     Proof,
     Shown,
     SolverFreeBound,
+    Verdict,
 )
 from planner.plan.proof import steps_of
 from planner.plan.record import resources_of
@@ -190,9 +191,8 @@ def victim_names(plan: AnyPlan) -> dict[str, str]:
     return {victim.key: victim.name for victim in plan.victims}
 
 
-def laws_held(plan: AnyPlan) -> tuple[int, int]:
+def laws_held(verdicts: Sequence[Verdict]) -> tuple[int, int]:
     """Return how many laws the verifier found to hold, and how many it checked."""
-    verdicts = plan.certificate.verdicts if plan.certificate else ()
     return sum(verdict.holds for verdict in verdicts), len(verdicts)
 
 

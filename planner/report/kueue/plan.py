@@ -18,8 +18,6 @@ from planner.plan.kueue import (
     NodeShare,
     Plan,
     PodSetPlaces,
-    QuotaNode,
-    QuotaUse,
     Victim,
 )
 from planner.plan.record import Command, Commands
@@ -30,13 +28,11 @@ from planner.report.measures import RARELY_SHOWN
 from planner.report.plan import (
     Particulars,
     amount_column,
+    beside_lines,
     certificate_lines,
     cost_columns,
-    difference_lines,
     has_plan,
     heading_lines,
-    outside_lines,
-    term_lines,
     victims_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, free, joined, line
@@ -305,9 +301,29 @@ def _chart(plan: Plan, item: Demand) -> doc.Gauges:
         depth = 0 if node.parent is None else depths.get(node.parent, -1) + 1
         if node.kind == "Cohort":
             depths[node.name] = depth
-        place = (item.flavor, item.resource)
-        uses = (use for use in node.uses if (use.flavor, use.resource) == place)
-        gauges += [_gauge(plan, node, use, depth) for use in uses]
+        own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
+        notes = ["asks here"] if own else []
+        notes += [f"{node.hidden:,} not shown"] if node.hidden else []
+        for use in node.uses:
+            if (use.flavor, use.resource) != (item.flavor, item.resource):
+                continue
+            lendable = use.quota if use.lending_limit is None else use.lending_limit
+            endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
+            limit = None if endless else use.quota + (use.borrowing_limit or 0)
+            lends = node.parent and use.quota != UNLIMITED
+            gauge = doc.Gauge(
+                name=node.name,
+                kind=node.kind,
+                depth=depth,
+                before=use.before,
+                after=use.after if has_plan(plan) else None,
+                mark=use.quota,
+                limit=limit,
+                kept=max(0, use.quota - lendable) if lends else 0,
+                notes=tuple(notes),
+                tone="" if node.touched else "dim",
+            )
+            gauges.append(gauge)
     return doc.Gauges(
         f"{item.resource} in flavor {item.flavor}",
         tuple(gauges),
@@ -316,26 +332,6 @@ def _chart(plan: Plan, item: Demand) -> doc.Gauges:
         over="borrowed",
         kept="never lent, adds nothing above",
         show=lambda units: format_briefly(units, item.resource),
-    )
-
-
-def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> doc.Gauge:
-    own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
-    notes = ["asks here"] if own else []
-    notes += [f"{node.hidden:,} not shown"] if node.hidden else []
-    lendable = use.quota if use.lending_limit is None else use.lending_limit
-    endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
-    return doc.Gauge(
-        name=node.name,
-        kind=node.kind,
-        depth=depth,
-        before=use.before,
-        after=use.after if has_plan(plan) else None,
-        mark=use.quota,
-        limit=None if endless else use.quota + (use.borrowing_limit or 0),
-        kept=max(0, use.quota - lendable) if node.parent and use.quota != UNLIMITED else 0,
-        notes=tuple(notes),
-        tone="" if node.touched else "dim",
     )
 
 
@@ -382,11 +378,7 @@ def lines(plan: Plan) -> Iterator[str]:
         yield line(f"{plan.scheduler}_victims", plan.greedy.victims)
         yield line(f"{plan.scheduler}_borrowing", _borrowing(plan.greedy))
         yield from _victim_lines(f"{plan.scheduler}_victim", plan.greedy)
-        yield from outside_lines(f"{plan.scheduler}_outside_rules", plan.greedy)
-        yield from difference_lines(plan, plan.greedy)
-    else:
-        yield from outside_lines("outside_rules", plan)
-    yield from term_lines(term_rows(plan), plan.scheduler)
+    yield from beside_lines(plan)
     for share in plan.shares:
         amounts = fields(share, "weight before with_preemptor after")
         shown = {key: f"{amount:g}" for key, amount in amounts.items()}

@@ -26,18 +26,15 @@ from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Co
 from planner.report.plan import (
     Particulars,
     amount_column,
+    beside_lines,
     certificate_lines,
     cost_columns,
-    difference_lines,
     has_plan,
     heading_lines,
-    outside_lines,
-    term_lines,
     victims_of,
 )
 from planner.report.style import Repeated, Word, field_lines, fields, line
 from planner.report.text import age, plural, short, word
-from planner.report.words import term_rows
 from planner.state.yunikorn import format_yunikorn_quantity
 
 DEFAULT_PARTITION: Final = "default"
@@ -58,9 +55,13 @@ TONES: Final[dict[str, doc.Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "b
 
 def particulars(plan: YuniKornPlan) -> Particulars:
     """Return what is to be said of a plan in terms of its scheduler."""
+    elsewhere = plan.partition != DEFAULT_PARTITION
+    partition = f"partition {short(plan.partition)}" if elsewhere else ""
+    queue = Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
+    key = [("Key", name(plan.preemptor))] if plan.pod is not None else []
     return Particulars(
         asks="Ask",
-        asking=tuple(_asking(plan)),
+        asking=(*key, ("Application", name(plan.application)), ("Queue", queue)),
         request=(_room(plan.room),) if plan.room else (),
         victims=tuple(_victims(plan)) if plan.victims else (),
         usage=tuple(_usage(plan)) if plan.queues else (),
@@ -93,15 +94,6 @@ def last_tier(plan: YuniKornPlan) -> str:
     if level.value == level.bound:
         return f"{said}; proved: no legal plan under this objective does with fewer"
     return f"{said}; not proved that no plan does with fewer"
-
-
-def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
-    if plan.pod is not None:
-        yield "Key", name(plan.preemptor)
-    yield "Application", name(plan.application)
-    elsewhere = plan.partition != DEFAULT_PARTITION
-    partition = f"partition {short(plan.partition)}" if elsewhere else ""
-    yield "Queue", Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
 
 
 def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
@@ -275,29 +267,30 @@ def use_mark(plan: YuniKornPlan, use: QueueUse) -> str:
 
 def _chart(plan: YuniKornPlan, resource: str) -> doc.Gauges:
     uses = [use for use in plan.queues if use.resource == resource]
+    gauges = []
+    for use in uses:
+        mark = use_mark(plan, use)
+        notes = ["asks here"] if use.queue == plan.queue else []
+        notes += [mark] if mark else []
+        gauge = doc.Gauge(
+            name=use.queue,
+            kind="Queue",
+            depth=sum(use.queue.startswith(f"{other.queue}.") for other in uses),
+            before=use.before,
+            after=use.after if has_plan(plan) else None,
+            mark=use.guaranteed,
+            limit=use.max,
+            notes=tuple(notes),
+            tone="bad" if mark in {BELOW, OVER} and use.after != use.before else "",
+        )
+        gauges.append(gauge)
     return doc.Gauges(
         resource,
-        tuple(_gauge(plan, use, uses) for use in uses),
+        tuple(gauges),
         mark="guaranteed",
         limit="maximum",
         over="",
         show=partial(yunikorn_amount, resource=resource),
-    )
-
-
-def _gauge(plan: YuniKornPlan, use: QueueUse, uses: Sequence[QueueUse]) -> doc.Gauge:
-    mark = use_mark(plan, use)
-    notes = [*(["asks here"] if use.queue == plan.queue else []), *([mark] if mark else [])]
-    return doc.Gauge(
-        name=use.queue,
-        kind="Queue",
-        depth=sum(use.queue.startswith(f"{other.queue}.") for other in uses),
-        before=use.before,
-        after=use.after if has_plan(plan) else None,
-        mark=use.guaranteed,
-        limit=use.max,
-        notes=tuple(notes),
-        tone="bad" if mark in {BELOW, OVER} and use.after != use.before else "",
     )
 
 
@@ -318,11 +311,7 @@ def lines(plan: YuniKornPlan) -> Iterator[str]:
         yield line("yunikorn_victims", plan.greedy.victims)
         yield from _victim_lines("yunikorn_victim", plan.greedy)
         yield line("yunikorn_last_tier", plan.greedy.last_tier)
-        yield from outside_lines("yunikorn_outside_rules", plan.greedy)
-        yield from difference_lines(plan, plan.greedy)
-    else:
-        yield from outside_lines("outside_rules", plan)
-    yield from term_lines(term_rows(plan), plan.scheduler)
+    yield from beside_lines(plan)
     yield from certificate_lines(plan)
 
 
