@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
     from planner.commands.watch.metrics import Figures
     from planner.commands.watch.record import Line
-    from planner.state.kueue import State
 
 EPILOG: Final = f"""\b
 Examples:
@@ -116,23 +115,21 @@ def command(given: Given) -> int:
     try:
         with ended_as_by_hand():
             if given.states:
+                from planner.commands.audit.instance import open_packed, packed_states
                 from planner.commands.watch.kueue.live import follow
+                from planner.state.kueue import of_kueue
 
-                follow(_states(given), question, tell)
+                found = (
+                    open_packed(packed, given.release, given.requests).state
+                    for path in given.states
+                    for packed in packed_states(path, given.limit_of_bytes)
+                )
+                follow(map(of_kueue, found), question, tell)
             else:
                 _watch(given, question, tell)
     except KeyboardInterrupt:
         return OPTIMAL  # it is how a watch ends
     return OPTIMAL
-
-
-def _states(given: Given) -> Iterator[State]:
-    from planner.commands.audit.instance import open_packed, packed_states
-    from planner.state.kueue import of_kueue
-
-    for path in given.states:
-        for packed in packed_states(path, given.limit_of_bytes):
-            yield of_kueue(open_packed(packed, given.release, given.requests).state)
 
 
 def _watch(given: Given, question: Question, tell: Callable[[Line], None]) -> None:

@@ -63,18 +63,6 @@ MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
 
-proof_option = value.file(
-    "--proof",
-    "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
-    f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
-)
-certify_option = click.option(
-    "--certify/--no-certify",
-    default=None,
-    help="Wait for the proof trees that planner check needs, within --time-limit, or search none "
-    "and let two engines agree on every level. By default only short trees are searched.",
-)
-
 
 @define(
     option.state,
@@ -90,8 +78,17 @@ certify_option = click.option(
     option.now,
     *option.own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
     option.assume,
-    certify_option,
-    proof_option,
+    click.option(
+        "--certify/--no-certify",
+        default=None,
+        help="Wait for the proof trees that planner check needs, within --time-limit, or search "
+        "none and let two engines agree on every level. By default only short trees are searched.",
+    ),
+    value.file(
+        "--proof",
+        "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
+        f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
+    ),
     *option.own("show_commands", "release", "requests"),
     option.max_size,
     value.flag("-v", "Say which fields and kinds were ignored.", "--verbose"),

@@ -84,11 +84,15 @@ def document(comparison: Comparison) -> doc.Document:
     """Return everything there is to say: the rows, distributions, and who is better how often."""
     summary = comparison.summary
     work, first = work_of(comparison), comparison.algorithms[0]
+    standings = summary.standings
+    used = {n: title for n, title in COUNTS.items() if any(getattr(one, n) for one in standings)}
+    algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
+    fared = table("How each fared", [algorithm, *counts(used)], standings)
     fought = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
     duels = (_duel_table(summary.duels, work),) if fought else ()
     sections = (
         Section("Cases", (_row_table(comparison.rows, work),)),
-        Section("Algorithms", (_standing_table(summary.standings),) if comparison.rows else ()),
+        Section("Algorithms", (fared,) if comparison.rows else ()),
         Section("Distributions", (_distribution_table(summary.distributions, work),)),
         Section(f"Against {first}", duels, heads=True),
         Section("Failures", (failure_table("answered", comparison.failures),)),
@@ -133,13 +137,6 @@ def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
         *map(column, MEASURES),
     ]
     return table("What each algorithm answers", made, cases, most=ROWS)
-
-
-def _standing_table(standings: Sequence[Standing]) -> doc.Table:
-    used = {n: title for n, title in COUNTS.items() if any(getattr(one, n) for one in standings)}
-    algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
-    made = [algorithm, *counts(used)]
-    return table("How each fared", made, standings)
 
 
 def _distribution_table(rows: Sequence[Distribution], work: Work) -> doc.Table:

@@ -86,29 +86,25 @@ def _table(front: Front, rows: Sequence[_Row]) -> doc.Table:
         plan = row.point.plan
         return Cell(named(plan.keys, victim_names(plan)), tone=row.tone)
 
+    work = work_of(*(point.plan for point in (*front.points, front.greedy)))
+
+    def measured(side: int) -> Column[_Row]:
+        measure = front.measures[side]
+        what, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
+        in_unit = work.unit(unit).replace(work.hours, work.short)
+        title = "\n".join([measure.term, *wrap(what, TITLE_WIDTH), in_unit])
+        return Column(title, lambda o: work.amount(unit, o.point.values[side]), number=True)
+
     called = [one.name for row in rows for one in row.point.plan.victims]
     longest = max((cells(f"{short(name)},") for name in called), default=LEAST)
     columns: list[Column[_Row]] = [
         Column("Point", lambda row: Cell(row.label, tone=row.tone), number=True),
-        *(_measure_column(front, side) for side in range(2)),
+        *map(measured, range(2)),
         Column("Victims", lambda row: f"{len(row.point.plan.victims):,}", number=True, rank=1),
         # A name that is broken in the middle cannot be pasted.
         Column("Whom", whom, folds=True, least=longest),
     ]
     return table("Plans of which none is better than another in both measures", columns, rows)
-
-
-def _measure_column(front: Front, side: int) -> Column[_Row]:
-    measure = front.measures[side]
-    what, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
-    work = work_of(*(point.plan for point in (*front.points, front.greedy)))
-
-    def cell(row: _Row) -> str:
-        return work.amount(unit, row.point.values[side])
-
-    in_unit = work.unit(unit).replace(work.hours, work.short)
-    title = [measure.term, *wrap(what, TITLE_WIDTH), in_unit]
-    return Column("\n".join(title), cell, number=True)
 
 
 def _beside(front: Front) -> str:

@@ -131,7 +131,10 @@ def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
         )
         reached = (scale[1:] for scale in _SCALES if answer.duration_s >= scale[0])
         unit, name = next(reached, (1, "seconds"))
-        found = _spans_of(answer)
+        events: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
+        for event in answer.timeline:
+            events[event.workload].append(event)
+        found = {o.workload: [*spans(answer, o, events[o.workload])] for o in answer.workloads}
         figure.suptitle(f"{scheduler_of(answer).words.name}, victims by {answer.decider}")
         _draw_counts(panels[0], answer, found, unit)
         _draw_evictions(panels[1], answer, unit)
@@ -162,21 +165,15 @@ def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[S
     """Yield what a workload did over time; ``events`` are its own."""
     own = list(events)
     start_s = 0
-    phase: Phase | None
-    if not own:  # it waited or ran all the time, if it was there
-        always: dict[str, Phase] = {"pending": "waiting", "running": "running"}
-        phase = always.get(fate.standing)
-    else:
-        phase = _BEFORE.get(own[0].kind, "running")
-    for event in own:
-        if phase is not None and event.at_s > start_s:
-            yield Span(start_s, event.at_s, phase)
-        start_s = event.at_s
-        phase = _AFTER[event.kind]
-    if phase is not None and answer.duration_s > start_s:
-        yield Span(start_s, answer.duration_s, phase)
+    phase = _BEFORE.get(own[0].kind, "running") if own else _ALWAYS.get(fate.standing)
+    for at_s, after in (*((one.at_s, _AFTER[one.kind]) for one in own), (answer.duration_s, None)):
+        if phase is not None and at_s > start_s:
+            yield Span(start_s, at_s, phase)
+        start_s, phase = at_s, after
 
 
+_ALWAYS: Final[Mapping[str, Phase]] = {"pending": "waiting", "running": "running"}
+"""Without any events it did that all the time, if it was there."""
 _BEFORE: Final[Mapping[str, Phase | None]] = {
     "arrived": None,
     "admitted": "waiting",
@@ -189,13 +186,6 @@ _AFTER: Final[Mapping[str, Phase | None]] = {
     "preempted": "leaving",
     "finished": None,
 }
-
-
-def _spans_of(answer: Simulation) -> dict[str, list[Span]]:
-    events: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
-    for event in answer.timeline:
-        events[event.workload].append(event)
-    return {one.workload: [*spans(answer, one, events[one.workload])] for one in answer.workloads}
 
 
 def _draw_counts(

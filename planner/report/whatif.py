@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from planner.commands.whatif.edit import Editable, Move, Settable, Settings, Waiting, WhatIf
 from planner.plan import AnyPlan
@@ -30,15 +30,6 @@ class _Side(NamedTuple):
     owner: str
     when: str
     plan: AnyPlan
-
-
-class _Evicted(NamedTuple):
-    """A victim of some plan; ``sides`` says for every side whether it is one there."""
-
-    name: str
-    queue: str
-    priority: int
-    sides: tuple[bool, ...]
 
 
 _Term = tuple[str, tuple[int | None, ...]]
@@ -67,15 +58,6 @@ def document(answer: WhatIf) -> doc.Document:
         text = f"{what}: neither {whose}'s victims nor the plan's, nor what they lose."
         said += (doc.Paragraph(text),)
     sides, after = _sides(answer), answer.after
-    # Every victim of any plan: those of the planner's plans first.
-    facts: dict[str, tuple[str, str, int]] = {}
-    for side in reversed(sides):
-        found = {one.key: (one.name, one.runs_in, one.priority) for one in side.plan.victims}
-        facts = {**found, **facts}
-    ours = [side.plan for side in sides if side.owner == "plan"]
-    keys = dict.fromkeys(key for plan in (*ours, *(s.plan for s in sides)) for key in plan.keys)
-    chosen = [set(side.plan.keys) for side in sides]
-    evicted = [_Evicted(*facts[key], tuple(key in victims for victims in chosen)) for key in keys]
     levels = after.certificate.levels if after.certificate else ()
     minimised = {term for level in levels for term in level.term.split("+")}
     told_of = (
@@ -87,7 +69,7 @@ def document(answer: WhatIf) -> doc.Document:
     sections = (
         Section("Change", said),
         Section("Places", (_move_table(moves),)),
-        Section("Victims", (_victim_table(evicted, sides, after),)),
+        Section("Victims", (_victim_table(sides, after),)),
         Section(
             "Quota, before and after the plan", (doc.Only("page", PAGE.of(after)(after).usage),)
         ),
@@ -141,23 +123,25 @@ def _title(side: _Side) -> str:
     return f"{owner}\n{side.when}"
 
 
-def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
-    def of(position: int) -> Column[_Evicted]:
-        def cell(row: _Evicted) -> str:
-            return "x" if row.sides[position] else NOTHING
+def _victim_table(sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
+    """Return every victim of any plan, those of the planner's plans first."""
 
-        total = str(sum(row.sides[position] for row in rows))
-        return Column(_title(sides[position]), cell, total, number=True)
+    def of(side: _Side) -> Column[Any]:
+        keys = set(side.plan.keys)
+        total = str(len(keys))
+        cells = {True: "x", False: NOTHING}
+        return Column(_title(side), lambda one: cells[one.key in keys], total, number=True)
 
+    ours = [side for side in sides if side.owner == "plan"]
+    found = {one.key: one for side in (*ours, *sides) for one in side.plan.victims}
     called = scheduler_of(plan).words
-    count = plural(len(rows), called.noun)
-    columns: list[Column[_Evicted]] = [
-        Column("Victim", lambda row: name(row.name), count, folds=True),
-        Column(called.queue, lambda row: name(row.queue), folds=True, below="Victim"),
-        Column("Priority", lambda row: str(row.priority), number=True),
-        *map(of, range(len(sides))),
+    columns: list[Column[Any]] = [
+        Column("Victim", lambda one: name(one.name), plural(len(found), called.noun), folds=True),
+        Column(called.queue, lambda one: name(one.runs_in), folds=True, below="Victim"),
+        Column("Priority", lambda one: str(one.priority), number=True),
+        *map(of, sides),
     ]
-    return table("Who is a victim where", columns, rows)
+    return table("Who is a victim where", columns, found.values())
 
 
 def _move_table(rows: Sequence[tuple[str, Move]]) -> doc.Table:
@@ -179,13 +163,11 @@ def _move_table(rows: Sequence[tuple[str, Move]]) -> doc.Table:
 def _terms(answer: WhatIf) -> list[_Term]:
     greedy = {change.term: change for change in answer.greedy.terms}
     optimum = {change.term: change for change in answer.optimum.terms}
+    times = ["after"] if answer.before is None else ["before", "after"]
     rows = []
     for term in dict.fromkeys([*optimum, *greedy]):
-        values: list[int | None] = []
-        for change in (greedy.get(term), optimum.get(term)):
-            if answer.before is not None:
-                values.append(change.before if change else None)
-            values.append(change.after if change else None)
+        changes = (greedy.get(term), optimum.get(term))
+        values = (getattr(change, time, None) for change in changes for time in times)
         rows.append((term, tuple(values)))
     return rows
 

@@ -28,8 +28,8 @@ def explained(answer: Explanation) -> Explained:
         return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
 
     def start(one: Standing) -> str:
-        where = {"cluster_queue": one.cluster_queue, "reason": one.reason or None}
-        return line("workload", one.workload, **where)
+        reason = one.reason or None
+        return line("workload", one.workload, cluster_queue=one.cluster_queue, reason=reason)
 
     columns: list[Column[Standing]] = [
         Column("Workload", lambda one: name(one.workload), folds=True),

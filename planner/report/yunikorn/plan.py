@@ -168,13 +168,11 @@ def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:
     columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
     reasons = {(one.queue, reason_of(plan, one)): None for one in plan.victims}
     said = [f"{queue} {reason}" for queue, reason in reasons if reason != NOTHING]
-    legend = (
-        doc.Only("screen", (doc.Paragraph("\n".join(said[:MAX_NAMES]), "dim"),)) if said else None
-    )
     columns += cost_columns(plan)
     columns.append(Column("Why it may go", partial(reason_of, plan), folds=True, rank=REPEATED))
     yield from victims_of(plan, table("Whom to preempt", columns, plan.victims, notes))
-    yield from [legend] if legend else []
+    if said:
+        yield doc.Only("screen", (doc.Paragraph("\n".join(said[:MAX_NAMES]), "dim"),))
 
 
 def reason_of(plan: YuniKornPlan, victim: YuniKornVictim) -> str:
