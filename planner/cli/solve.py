@@ -58,7 +58,6 @@ With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 
 
 JOINT: Final = Part[Callable[..., Any]]("joint plans")
 """Plans for several pending workloads at once."""
-EACH_BY_ITSELF: Final = "plan for each ask by itself: planner solve --all"
 MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
@@ -205,7 +204,8 @@ def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | Non
     several = None if given.each else given.pending
     with given.naming("costs"):
         how = given.of("objective=profile time_limit assume")
-        plan = JOINT.of(state, EACH_BY_ITSELF)(state, several, costs=costs, **how)
+        solve_joint = JOINT.of(state, "plan for each ask by itself: planner solve --all")
+        plan = solve_joint(state, several, costs=costs, **how)
     warn(plan.notes)
     for one in plan.skipped:
         say("error", f"{one.workload}: {one.explanation}")

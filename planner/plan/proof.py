@@ -115,10 +115,11 @@ def trees_of(lines: Sequence[str], where: str) -> Mapping[str, tuple[Tree, ...]]
     the file.
     """
     step: TypeAdapter[Step] = TypeAdapter(Step)
+    tree = TypeAdapter(TreeLine)
     found: dict[str, list[Tree]] = {}
     number = 0
     while number < len(lines):
-        head = _read(TypeAdapter(TreeLine), lines, number, where, "the line of a tree")
+        head = _read(tree, lines, number, where, "the line of a tree")
         number += 1
         first, last = number, number + head.steps
         if last > len(lines):

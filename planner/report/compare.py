@@ -168,14 +168,26 @@ def _duel_table(duels: Sequence[Duel], work: Work) -> doc.Table:
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:
-    yield from map(_row_line, comparison.rows)
+    for row in comparison.rows:
+        facts = fields(row, "status proved")
+        outside = ",".join(law.partition(" ")[0] for law in row.outside_rules)
+        facts["outside_rules"] = outside or None
+        facts["uncovered"] = ",".join(row.uncovered) or None
+        facts["own_flavors"] = False if row.own_flavors is False else None
+        if row.has_plan:
+            facts |= {"victims": row.victims, **row.terms, "ratio": row.ratio}
+        if row.levels:
+            facts |= {"level": row.levels[0].term, "bound": str(row.levels[0].bound)}
+        facts |= {"name": row.names.get(row.pending), "seconds": row.seconds}
+        detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
+        yield line("row", row.state, row.pending, row.algorithm, detail, **facts)
     yield from failure_lines(comparison.failures)
     summary = comparison.summary
     for standing in summary.standings:
         yield line("algorithm", standing.algorithm, **_numbers(standing, "algorithm"))
     for one in summary.distributions:
-        facts = _numbers(one, "algorithm", "measure")
-        yield line("distribution", one.measure, one.algorithm, **facts)
+        numbers = _numbers(one, "algorithm", "measure")
+        yield line("distribution", one.measure, one.algorithm, **numbers)
     for duel in summary.duels:
         pair = duel.algorithm, duel.first
         yield line("duel", *pair, **_numbers(duel, "algorithm", "first", "scores"))
@@ -186,21 +198,6 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
 def _numbers(record: Record, *but: str) -> dict[str, str]:
     return {key: str(value) for key, value in record.model_dump(exclude=set(but)).items()}
-
-
-def _row_line(row: Row) -> str:
-    facts = fields(row, "status proved")
-    outside = ",".join(law.partition(" ")[0] for law in row.outside_rules)
-    facts["outside_rules"] = outside or None
-    facts["uncovered"] = ",".join(row.uncovered) or None
-    facts["own_flavors"] = False if row.own_flavors is False else None
-    if row.has_plan:
-        facts |= {"victims": row.victims, **row.terms, "ratio": row.ratio}
-    if row.levels:
-        facts |= {"level": row.levels[0].term, "bound": str(row.levels[0].bound)}
-    detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
-    facts["name"] = row.names.get(row.pending)
-    return line("row", row.state, row.pending, row.algorithm, detail, **facts, seconds=row.seconds)
 
 
 render = renderer(_lines, document, csv_text)

@@ -16,10 +16,9 @@ RARELY_SHOWN: Final = frozenset(
 """Terms that a screen leaves out unless the objective minimises them."""
 
 ALL_TERMS: Final = "All measures in the integers that are calculated with"
-LEVELS_FIRST: Final = "Disruption, the levels of the objective first"
 
 
-def terms_tables(caption: str, rows: Sequence[TermRow], beside: str, work: Work) -> Iterator[Block]:
+def terms_tables(rows: Sequence[TermRow], beside: str, work: Work) -> Iterator[Block]:
     """Yield the terms that matter in the unit that people think in; on a page all, exactly, too.
 
     Left out are terms that nobody asked for, and counts that say what one above them says.
@@ -27,6 +26,7 @@ def terms_tables(caption: str, rows: Sequence[TermRow], beside: str, work: Work)
     usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
     shown = not_twice(usual, lambda row: (row.id, (row.value, row.greedy)))
     if shown:
+        caption = "Disruption, the levels of the objective first"
         yield terms_table(caption, shown, beside, work, exact=False)
         if any(row.unit == WORK_UNIT for row in shown):
             yield Only("page", (Paragraph(work.note, "dim"),))

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from planner.plan import Certificate, Status, Verdict
+from planner.plan import AnyPlan, Certificate, Record, Status, Verdict
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import LEVELS_FIRST, terms_tables
+from planner.report.measures import terms_tables
 from planner.report.style import Said, Value, each, field_lines, fields, free, line, rendered
 from planner.report.text import hours, moment, plural
 from planner.report.words import (
@@ -39,10 +39,6 @@ from planner.report.words import (
     work_of,
 )
 from planner.scheduler import Part, scheduler_of
-
-if TYPE_CHECKING:
-    from planner.plan import AnyPlan
-    from planner.report.plans import Plans
 
 MANY, FIRST = 100, 20
 """Of more victims there is a summary by queue; then a screen has the first ones only."""
@@ -97,9 +93,8 @@ def render(
     color: bool = False,
 ) -> str:
     """Return plans in a style; ``alone`` says that there is one, and no list of them."""
-    whole: AnyPlan | Plans
     if alone:
-        whole = plans[0]
+        whole: Record = plans[0]
     else:
         from planner.report.plans import Plans  # noqa: PLC0415 - they can be of any scheduler
 
@@ -148,7 +143,7 @@ def document(plan: AnyPlan) -> doc.Document:
     """Return everything there is to say of a plan."""
     anybody = plan.victims or (plan.greedy and plan.greedy.victims)
     rows = term_rows(plan) if anybody else []
-    disruption = terms_tables(LEVELS_FIRST, rows, scheduler_name(plan), work_of(plan))
+    disruption = terms_tables(rows, scheduler_name(plan), work_of(plan))
     own, cautioned = PAGE.of(plan)(plan), (doc.Paragraph(text, "warn") for text in cautions(plan))
     sections = (
         Section("Request", own.request),

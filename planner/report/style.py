@@ -23,7 +23,6 @@ Answer = TypeVar("Answer")
 Whole_contra = TypeVar("Whole_contra", bound=BaseModel, contravariant=True)
 Whole = TypeVar("Whole", bound=BaseModel)
 LABEL_WIDTH: Final = 16
-RULE: Final = "\n---\n\n"
 
 
 class Said(str):
@@ -158,7 +157,7 @@ def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
     if style == "markdown":
         from planner.report.markdown import text_of as markdown  # noqa: PLC0415
 
-        return RULE.join(map(markdown, documents))
+        return "\n---\n\n".join(map(markdown, documents))
     from planner.report.terminal import text_of  # noqa: PLC0415
 
     return text_of(documents, width=width, color=color)

@@ -51,9 +51,8 @@ _APART: Final = "   "
 _JOINTS: Final = "/-.,:_="
 """After these a word may be broken that is longer than a line."""
 
-Piece = tuple[str, str]
-"""A text and its style: words of `_SGR`."""
-Line = list[Piece]
+Line = list[tuple[str, str]]
+"""Texts, each with its style: words of `_SGR`."""
 
 
 def text_of(documents: Iterable[doc.Document], *, width: int | None, color: bool) -> str:

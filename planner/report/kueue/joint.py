@@ -11,7 +11,7 @@ from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
-from planner.report.measures import LEVELS_FIRST, terms_tables
+from planner.report.measures import terms_tables
 from planner.report.plan import (
     BOTH,
     INSTEAD,
@@ -54,7 +54,7 @@ def document(answer: JointPlan) -> doc.Document:
         Section("Who is admitted", (_pending_table(answer),)),
         Section("Steps", (_step_table(answer),)),
         Section("One by one", tuple(_beside(answer))),
-        Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one", _work(answer)))),
+        Section("Disruption", tuple(terms_tables(rows, "One by one", _work(answer)))),
         Section("Certificate", (doc.Facts(tuple(_certificate(answer))),)),
     )
     called = scheduler_of(answer).words
