@@ -351,12 +351,12 @@ def pairs(comparison: Comparison, measure: Measure) -> dict[str, list[Pair]]:
     return found
 
 
-def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]:  # noqa: ANN401
+def _new(lines: int, across: int) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
     size = (max(1.6, across) * _PANEL, lines * _PANEL + 1.1)
     figure = Figure(figsize=size, layout="constrained")
-    return figure, list(figure.subplots(lines, across, squeeze=False, **options).flat)
+    return figure, list(figure.subplots(lines, across, squeeze=False).flat)
 
 
 def _scatters(comparison: Comparison, measure: Measure) -> Figure:
@@ -482,7 +482,10 @@ def _bars(panel: Axes, points: Sequence[Pair], used: Sequence[int], scale: Scale
 
 
 def _time(comparison: Comparison) -> Figure:
-    """Draw how long every answer took, and the median of sizes that are within a factor of 2."""
+    """Draw how long every answer took, and the median of sizes that are within a factor of 2.
+
+    That is, from each power of 2 to the next.
+    """
     figure, (panel,) = _new(1, 1)
     figure.set_size_inches(2.6 * _PANEL, 1.5 * _PANEL)
     figure.suptitle("Time of every answer; lines are medians")
@@ -505,7 +508,9 @@ def _time(comparison: Comparison) -> Figure:
             marker=marker,
             rasterized=True,  # a hundred thousand shapes would make a file that nobody can open
         )
-        across, up = _medians(points)
+        groups = groupby(sorted(points), lambda point: point[0].bit_length())
+        medians = [tuple(map(median, zip(*group, strict=True))) for _, group in groups]
+        across, up = zip(*medians, strict=True)
         panel.plot(across, up, color=color, marker=marker, markersize=5, label=drawn_name(name))
     panel.set(xscale="log", yscale="log", ylabel="time from the state to the verified answer (s)")
     panel.xaxis.set_major_formatter(_plain)
@@ -513,10 +518,3 @@ def _time(comparison: Comparison) -> Figure:
     panel.set_xlabel("running workloads or allocations in the tree of the preemptor")
     figure.legend(loc="outside right upper")
     return figure
-
-
-def _medians(points: Iterable[tuple[int, float]]) -> tuple[list[float], list[float]]:
-    """Return sizes and medians of the time, for sizes from each power of 2 to the next."""
-    groups = groupby(sorted(points), lambda point: point[0].bit_length())
-    sizes, seconds = zip(*(zip(*group, strict=True) for _, group in groups), strict=True)
-    return [*map(median, sizes)], [*map(median, seconds)]

@@ -54,12 +54,16 @@ _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
 
 def particulars(plan: Plan) -> Particulars:
     """Return what is to be said of a plan in terms of its scheduler."""
+    # The tree with usage against quota, what is short or contested first.
+    charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
+    wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
+    rest = tuple(charts[wanted:])
     return Particulars(
         asks="Preemptor",
         asking=(("ClusterQueue", name(plan.cluster_queue)), *release_facts(plan)),
         request=tuple(_request(plan)),
         victims=tuple(_victims(plan)),
-        usage=tuple(_usage(plan)),
+        usage=(*charts[:wanted], *([doc.Fold("What is not short", rest)] if rest else [])),
         shares=(_shares(plan),) if plan.shares else (),
         nodes=tuple(slots_in(plan.nodes)),
         commands=tuple(_commands(plan.commands)) if plan.commands else (),
@@ -283,15 +287,6 @@ def cascades_in_words(cascades: Sequence[Cascade]) -> str:
         lines.append(f"  {short(one.victim)} would preempt {_list(one.targets)}{back}")
     left_out = len(cascades) - MAX_NAMES
     return "\n".join([*lines, f"  and {left_out:,} more"] if left_out > 0 else lines)
-
-
-def _usage(plan: Plan) -> Iterator[doc.Block]:
-    """Yield the tree with usage against quota, what is short or contested first."""
-    charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
-    wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
-    yield from charts[:wanted]
-    if charts[wanted:]:
-        yield doc.Fold("What is not short", tuple(charts[wanted:]))
 
 
 def _chart(plan: Plan, item: Demand) -> doc.Gauges:

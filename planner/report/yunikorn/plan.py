@@ -15,7 +15,7 @@ What is not set or not known is ``none``. Amounts are as in queues.yaml: ``1500m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Final
@@ -215,21 +215,10 @@ def _type_names(plan: YuniKornPlan) -> dict[str, str]:
 
 
 def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
+    """Yield the queues of a plan, those that end outside their limits marked; on a page as bars."""
     found = {mark for use in plan.queues if (mark := use_mark(plan, use))}
     usage = "usage: allocated, without what is being preempted already"
     means = [usage, *(text for mark, text in USES_MEAN.items() if mark in found)]
-    yield doc.Only("screen", (_queue_table(plan, means, found),))
-    used = {use.resource for use in plan.queues}
-    types = [t for t in asked_types(plan) if t in used]
-    charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
-    wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
-    folded = (doc.Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
-    texts = (doc.Paragraph(text, "dim") for text in means)
-    yield doc.Only("page", (*charts[:wanted], *folded, *texts))
-
-
-def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> doc.Table:
-    """Return the queues of a plan, those that end outside their limits marked."""
     names = _type_names(plan)
     first = {use.queue: use for use in reversed(plan.queues)}
 
@@ -251,7 +240,15 @@ def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> d
         columns.append(Column("After plan", lambda o: marked(o, limit(o.after, o)), number=True))
     if found:
         columns.append(Column("", lambda o: marked(o, use_mark(plan, o)), folds=True, least=5))
-    return table("What the queues use of their guaranteed", columns, plan.queues, notes)
+    caption = "What the queues use of their guaranteed"
+    yield doc.Only("screen", (table(caption, columns, plan.queues, means),))
+    used = {use.resource for use in plan.queues}
+    types = [t for t in asked_types(plan) if t in used]
+    charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
+    wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
+    folded = (doc.Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
+    texts = (doc.Paragraph(text, "dim") for text in means)
+    yield doc.Only("page", (*charts[:wanted], *folded, *texts))
 
 
 def use_mark(plan: YuniKornPlan, use: QueueUse) -> str:
