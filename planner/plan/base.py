@@ -28,6 +28,8 @@ class Record(BaseModel):
         populate_by_name=True,
         serialize_by_alias=True,
         defer_build=True,
+        # Shares may be infinite, and would become null: pydantic follows the outermost record.
+        ser_json_inf_nan="strings",
     )
 
     @classmethod

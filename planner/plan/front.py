@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, AnyPlan, SchedulerId
@@ -31,9 +31,6 @@ class FrontPoint(Record):
     scheduler's own plan stands in the front once, not beside each of these.
     """
 
-    # Inside a union pydantic follows the outermost record: infinite shares would become null.
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
-
     values: tuple[int, int]
     plan: AnyPlan
 
@@ -53,8 +50,6 @@ class Front(Covered):
     ``feasible`` where there may be. Then ``unproved`` is a legal plan, if one was found, that was
     not proved to be the next point. ``preemptor`` and ``scheduler`` are as in a plan.
     """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: SchedulerId

@@ -4,9 +4,9 @@
 # A frozen record may have fields of a narrower type.
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate, Commands, Verdict
@@ -174,8 +174,6 @@ class NodeShare(Record):
     node of weight 0. ``before`` is today, ``with_preemptor`` counts its request with nobody
     evicted, ``after`` its request with the victims gone.
     """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
 
     name: str
     kind: Literal["ClusterQueue", "Cohort"]

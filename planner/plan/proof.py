@@ -120,8 +120,7 @@ def trees_of(lines: Sequence[str], where: str) -> Mapping[str, tuple[Tree, ...]]
     number = 0
     while number < len(lines):
         head = _read(tree, lines, number, where, "the line of a tree")
-        number += 1
-        first, last = number, number + head.steps
+        first, last = number + 1, number + 1 + head.steps
         if last > len(lines):
             expected = f"{head.steps} steps of the tree of {head.claim} that line {first} begins"
             raise SchemaError(where, f"ends after {len(lines) - first} steps", expected)

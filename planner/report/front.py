@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from planner.plan import SCHEMA_VERSION, Record
 from planner.plan.front import Front, FrontPoint, GreedyPoint
@@ -30,8 +30,6 @@ TITLE_WIDTH: Final = 12
 
 class Fronts(Record):
     """The fronts for several pending workloads or asks, in the order of the dump."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     fronts: tuple[Front, ...]

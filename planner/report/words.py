@@ -322,8 +322,7 @@ def _levels(certificate: Certificate, ties: bool) -> Iterator[str]:  # noqa: FBT
         return
     how = f"certified by trees of {plural(steps, 'step')}" if steps else "certified"
     certified = sum(level.proof == "certified" for level in levels)
-    first = certificate.ties == "certified" and ties
-    if certified == len(levels) and (first or not ties):
+    if certified == len(levels) and (not ties or certificate.ties == "certified"):
         also = " and ties" if ties else ""
         yield f"{certified} of {plural(len(levels), 'level')}{also} {how}"
         yield CHECK_IT
