@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 
 from planner.errors import UnsupportedError
 from planner.scheduler import Part
@@ -36,6 +36,12 @@ class Record(BaseModel):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
         """Bound how many errors are collected where a plan is read."""
         return with_bounded_errors(handler(source), most_keys=None)
+
+
+class Published(Record):
+    """A piece of output that is written by itself: the version of its schema stands first."""
+
+    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
 
 
 def name_some(names: Collection[str], most: int) -> str:
@@ -76,7 +82,7 @@ HTML: Final = Part[Callable[[Any], str]]("html")
 """Writes an answer as what a notebook shows: the page of ``--format html``, in a frame."""
 
 
-class Covered(Record):
+class Covered(Published):
     """An answer with a status, and with what it leaves out.
 
     Its fields are declared where an answer is, so that they stand in their place in its JSON:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
 from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, AnyPlan, SchedulerId
+from planner.plan.record import AnyPlan, SchedulerId
 
 Place = Literal["on", "behind", "outside", "open", "none"]
 """Where the scheduler's own plan is. on: a point has its values. behind: a point is as good in
@@ -51,7 +49,6 @@ class Front(Covered):
     not proved to be the next point. ``preemptor`` and ``scheduler`` are as in a plan.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: SchedulerId
     objective: str
     status: Status

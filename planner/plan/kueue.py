@@ -6,10 +6,10 @@
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate, Commands, Verdict
+from planner.plan.record import AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
 from planner.scheduler import Placement
 from planner.state import RequestsFrom
@@ -481,7 +481,6 @@ class JointPlan(Evicting):
     ``requests`` are as in a plan for one.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: Literal["kueue"] = "kueue"
     rules: Literal["kueue-classical", "kueue-fair"]
     objective: str

@@ -247,7 +247,6 @@ class AnyPlan(Evicting):
     It is a ``Plan`` of Kueue, a ``YuniKornPlan``, or one of another scheduler that is registered.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: str
     rules: str
     algorithm: str

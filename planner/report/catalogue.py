@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import Literal
 
-from pydantic import Field
-
-from planner.plan import Record
+from planner.plan import Published, Record
 from planner.report import document as doc
 from planner.report.document import NOTHING, Cell, Column, Section, table
 from planner.report.style import Said, renderer, words
@@ -48,10 +45,9 @@ class ObjectiveEntry(Record):
     levels: tuple[str, ...]
 
 
-class Catalogue(Record):
+class Catalogue(Published):
     """The output of ``planner laws``."""
 
-    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
     rule_sets: tuple[RuleSet, ...]
     terms: tuple[TermEntry, ...]
     objectives: tuple[ObjectiveEntry, ...]

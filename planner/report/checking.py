@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.commands.check.plan import Check, CheckedClaim
 from planner.commands.lint.lint import Lint, Severity
-from planner.plan import Record
+from planner.plan import Published
 from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import CUT, NOTHING, Cell, Column, Fact, Section, name, table
@@ -27,10 +25,9 @@ MORE: Final = "... {count:,} more differences"
 _TONES: Final[Mapping[Severity, doc.Tone]] = {"error": "bad", "warning": "warn", "note": ""}
 
 
-class Checks(Record):
+class Checks(Published):
     """What holds of the plans of a file; ``accepted`` says that everything holds of all."""
 
-    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
     accepted: bool
     checks: tuple[Check, ...]
 

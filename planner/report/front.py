@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from pydantic import Field
-
-from planner.plan import SCHEMA_VERSION, Record
+from planner.plan import Published
 from planner.plan.front import Front, FrontPoint, GreedyPoint
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
@@ -28,10 +26,9 @@ ANSWERS: Final[dict[str, tuple[str, doc.Tone]]] = {
 TITLE_WIDTH: Final = 12
 
 
-class Fronts(Record):
+class Fronts(Published):
     """The fronts for several pending workloads or asks, in the order of the dump."""
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     fronts: tuple[Front, ...]
 
 

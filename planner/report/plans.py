@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from pydantic import Field
-
-from planner.plan import AnyPlan, Record
+from planner.plan import AnyPlan, Published
 
 
-class Plans(Record):
+class Plans(Published):
     """The answers for several pending workloads or asks, in the order of the dump."""
 
-    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
     plans: tuple[AnyPlan, ...]
