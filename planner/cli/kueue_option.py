@@ -53,9 +53,6 @@ requests_option = value.one(
     "(recorded).",
     default="template",
 )
-pending_of_kueue_option = value.one(
-    "--pending NAMESPACE/NAME", str, "The pending workload of Kueue to plan for."
-)
 EVICTION: Final = 30
 """Seconds that a victim keeps its quota."""
 OPTIONS: Final[Mapping[str, Option]] = {

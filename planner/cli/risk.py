@@ -44,9 +44,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
     option.profile,
     option.time_limit("For all preemptors together; none: as long as it takes."),
     *option.own("laws"),
-    option.now,
-    *option.own("release", "requests"),
-    *option.last,
+    *option.reading,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

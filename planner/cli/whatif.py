@@ -44,9 +44,7 @@ The exit code is that of the plan after the edits.
     option.profile,
     option.time_limit("For each of the two plans; none: as long as it takes."),
     *option.own("laws"),
-    option.now,
-    *option.own("release", "requests"),
-    *option.last,
+    *option.reading,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
