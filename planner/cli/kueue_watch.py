@@ -12,7 +12,6 @@ import click
 from planner.cli import kueue_snapshot, option, value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.kueue_apply import ended_as_by_hand
-from planner.cli.kueue_option import release_option, requests_option
 from planner.cli.option import Given, define
 from planner.cli.output import make_folder, print_parts, say
 from planner.errors import InputError
@@ -76,8 +75,7 @@ What RBAC must permit, beside what a snapshot needs:
         into="for_s",
     ),
     *kueue_snapshot.cluster_options,
-    release_option,
-    requests_option,
+    *option.own("release", "requests"),
     option.max_size,
     epilog=EPILOG,
 )
