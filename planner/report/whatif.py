@@ -80,10 +80,9 @@ def document(answer: WhatIf) -> doc.Document:
 
 def _hit(answer: WhatIf) -> Iterator[doc.Block]:
     """Yield who is a victim no longer and who is newly, of the plan and of the scheduler's own."""
-    before, after = answer.before, answer.after
-    names = victim_names(after) | victim_names(_greedy(after))
-    for plan in (before, _greedy(before)) if before else ():
-        names |= victim_names(plan)
+    names: dict[str, str] = {}
+    for side in _sides(answer):
+        names |= victim_names(side.plan)
     owners = ("the plan", answer.optimum), ("the scheduler itself", answer.greedy)
     for owner, difference in owners:
         kinds: tuple[tuple[str, Sequence[str], doc.Tone], ...] = (
