@@ -81,6 +81,22 @@ def _input() -> dict[str, Any]:
     definitions = {name: _bare(schema) for name, schema in shared["$defs"].items()}
     for name in ("whenCanBorrow", "whenCanPreempt"):
         definitions["FlavorFungibility"]["properties"][name]["enum"] += _OLD_FUNGIBILITY
+    known = []  # an object by its kind and version, or anything else
+    for (group, name), kind in chain.from_iterable(own.items() for own in KINDS.of_all()):
+        versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
+        is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
+        known.append(
+            {
+                "if": {"properties": is_kind, "required": ["kind", "apiVersion"]},
+                "then": {"$ref": _REFERENCE.format(model=kind.model.__name__)},
+            }
+        )
+    definitions["KubernetesObject"] = {
+        "type": "object",
+        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
+        "required": ["kind"],
+        "allOf": known,
+    }
     listed = {
         "type": "object",
         "properties": {
@@ -96,27 +112,7 @@ def _input() -> dict[str, Any]:
         "if": {"properties": {"kind": {"const": "List"}}, "required": ["kind"]},
         "then": listed,
         "else": {"$ref": "#/$defs/KubernetesObject"},
-        "$defs": {**definitions, "KubernetesObject": _object()},
-    }
-
-
-def _object() -> dict[str, Any]:
-    """Return the schema of one object: by its kind and version, or anything else."""
-    known = []
-    for (group, name), kind in chain.from_iterable(own.items() for own in KINDS.of_all()):
-        versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
-        is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
-        known.append(
-            {
-                "if": {"properties": is_kind, "required": ["kind", "apiVersion"]},
-                "then": {"$ref": _REFERENCE.format(model=kind.model.__name__)},
-            }
-        )
-    return {
-        "type": "object",
-        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
-        "required": ["kind"],
-        "allOf": known,
+        "$defs": definitions,
     }
 
 

@@ -59,13 +59,23 @@ def particulars(plan: YuniKornPlan) -> Particulars:
     partition = f"partition {short(plan.partition)}" if elsewhere else ""
     queue = Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
     key = [("Key", name(plan.preemptor))] if plan.pod is not None else []
+    found: list[tuple[str, Cell]] = []
+    if plan.node is not None:
+        about = []
+        if plan.room and all(item.asked <= max(0, item.available) for item in plan.room):
+            about.append("has room without any victims")
+        if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
+            about.append(f"YuniKorn itself: {short(plan.greedy.node or '')}")
+        found.append(("Node", Cell(plan.node, is_name=True, aside="   ".join(about))))
+    if plan.last_tier:
+        found.append(("Last tier", Cell(last_tier(plan), tone="warn")))
     return Particulars(
         asks="Ask",
         asking=(*key, ("Application", name(plan.application)), ("Queue", queue)),
         request=(_room(plan.room),) if plan.room else (),
         victims=tuple(_victims(plan)) if plan.victims else (),
         usage=tuple(_usage(plan)) if plan.queues else (),
-        found=tuple(_found(plan)),
+        found=tuple(found),
     )
 
 
@@ -94,18 +104,6 @@ def last_tier(plan: YuniKornPlan) -> str:
     if level.value == level.bound:
         return f"{said}; proved: no legal plan under this objective does with fewer"
     return f"{said}; not proved that no plan does with fewer"
-
-
-def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
-    if plan.node is not None:
-        about = []
-        if plan.room and all(item.asked <= max(0, item.available) for item in plan.room):
-            about.append("has room without any victims")
-        if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
-            about.append(f"YuniKorn itself: {short(plan.greedy.node or '')}")
-        yield "Node", Cell(plan.node, is_name=True, aside="   ".join(about))
-    if plan.last_tier:
-        yield "Last tier", Cell(last_tier(plan), tone="warn")
 
 
 def _room(room: Sequence[NodeRoom]) -> doc.Table:
