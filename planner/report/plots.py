@@ -165,8 +165,11 @@ def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[S
     """Yield what a workload did over time; ``events`` are its own."""
     own = list(events)
     start_s = 0
-    phase: Phase | None = _BEFORE.get(own[0].kind, "running") if own else _ALWAYS.get(fate.standing)
-    for at_s, after in (*((one.at_s, _AFTER[one.kind]) for one in own), (answer.duration_s, None)):
+    phase: Phase | None = _ALWAYS.get(fate.standing)
+    if own:
+        phase = _BEFORE.get(own[0].kind, "running")
+    changes: list[tuple[int, Phase | None]] = [(one.at_s, _AFTER[one.kind]) for one in own]
+    for at_s, after in [*changes, (answer.duration_s, None)]:
         if phase is not None and at_s > start_s:
             yield Span(start_s, at_s, phase)
         start_s, phase = at_s, after
