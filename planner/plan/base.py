@@ -82,7 +82,7 @@ HTML: Final = Part[Callable[[Any], str]]("html")
 """Writes an answer as what a notebook shows: the page of ``--format html``, in a frame."""
 
 
-class Covered(Published):
+class Covered(Record):
     """An answer with a status, and with what it leaves out.
 
     Its fields are declared where an answer is, so that they stand in their place in its JSON:

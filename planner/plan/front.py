@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered
+from planner.plan.base import Assume, Covered, Proved, Published, Record, Status, Uncovered
 from planner.plan.record import AnyPlan, SchedulerId
 
 Place = Literal["on", "behind", "outside", "open", "none"]
@@ -40,7 +40,7 @@ class GreedyPoint(FrontPoint):
     points: tuple[int, ...] = ()
 
 
-class Front(Covered):
+class Front(Published, Covered):
     """The answer for one pending workload: plans none of which is better than another in both.
 
     ``points`` ascend in the first measure and descend in the second, and each is proved to be on

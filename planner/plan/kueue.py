@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
+from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
 from planner.plan.record import AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
 from planner.scheduler import Placement
@@ -468,7 +468,7 @@ class OneByOneAnswer(Record):
     terms: dict[str, int] = {}
 
 
-class JointPlan(Evicting):
+class JointPlan(Published, Evicting):
     """The answer for several pending workloads: as many as possible, and one set of victims.
 
     ``pending`` are in order of precedence: higher priority, then earlier in the queue. Of two
