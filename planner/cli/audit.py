@@ -22,15 +22,7 @@ if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
     from planner.commands.audit import Settings
 
-CODES: Final = (
-    "redundant",
-    "count",
-    "disruption",
-    "rules",
-    "missed",
-    "pointless",
-    "fragmentation",
-)
+CODES: Final = ("redundant", "count", "disruption", "rules", "missed", "pointless", "fragmentation")
 
 EPILOG: Final = """\b
 Examples:

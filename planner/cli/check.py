@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -11,9 +11,6 @@ from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
 from planner.cli.option import Given, define
 from planner.cli.output import say
 from planner.errors import PlannerError
-
-if TYPE_CHECKING:
-    from planner.commands.check.plan import Check
 
 STDIN: Final = "-"
 
@@ -46,9 +43,7 @@ a joint plan or a front ends in 2.
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
     *option.own("release"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -62,7 +57,7 @@ def command(given: Given) -> int:
     if given.state == given.plan == STDIN:
         raise click.UsageError("only one of STATE and PLAN can be standard input")
     from planner.cli.plan_file import read_plans, with_trees
-    from planner.commands.check.plan import check
+    from planner.commands.check.plan import Check, check
     from planner.report.checking import Checks, render_checks
     from planner.state import AUTO
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -13,10 +14,6 @@ from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import check_file, make_folder, write_file
 from planner.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 
 TABLES: Final = (".csv", ".parquet")
 
@@ -107,7 +104,7 @@ def command(given: Given) -> int:
     if given.plots is not None:
         from planner.report.plots import draw_comparison
 
-        drawn: Mapping[str, bytes] = draw_comparison(found, given.plot_format)
+        drawn = draw_comparison(found, given.plot_format)
         make_folder("--plots", given.plots)
         for name, data in drawn.items():
             write_file("--plots", given.plots / name, data)

@@ -6,7 +6,10 @@ They are part of the contract of the command line, printed by --help, and never 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from planner.plan import Covered
 
 OPTIMAL: Final = 0
 FINDINGS: Final = 1
@@ -49,16 +52,7 @@ _OF_STATUS: Final = {
 }
 
 
-class Answered(Protocol):
-    """A plan, a front or an explanation of one: it says how good it is."""
-
-    @property
-    def status(self) -> str:
-        """Such as ``optimal``."""
-        ...
-
-
-def exit_code(answer: Answered) -> int:
+def exit_code(answer: Covered) -> int:
     """Return the code that an answer ends with, by its status."""
     return _OF_STATUS[answer.status]
 

@@ -49,9 +49,7 @@ STDIN: Final = "-"
     option.time_limit("For the plan and everything about it; none: as long as it takes."),
     option.now,
     *option.own("assignment", "laws", "release", "requests"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -67,9 +67,7 @@ planned; 7 that it stopped half-way.
     ),
     option.costs,
     *kueue_snapshot.cluster_options,
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -151,7 +149,12 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
             found = changes(state, plan, given.profile, given.read_file("costs"))
         if found:
             why = "the cluster is no longer as the plan has it"
-            return run.answer("refused", why, changes=tuple(found), way_on=_again(state, plan))
+            # A new plan is of no use if the preemptor is in, or is gone.
+            preemptor = state.workloads.find(plan.preemptor)
+            waits = preemptor is not None and not preemptor.holds_quota
+            again = f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"
+            way_on = again if waits else ""
+            return run.answer("refused", why, changes=tuple(found), way_on=way_on)
         why = _boost(state, plan, run) if given.way == "boosts" else ""
         if why:
             return run.answer("refused", why)
@@ -199,11 +202,3 @@ def _boost(state: State, plan: Plan, run: Carrying) -> str:
         return boosts.explanation
     run.treatment = BoostedPriorities(boosts.boosts, digest_of(plan))
     return ""
-
-
-def _again(state: State, plan: Plan) -> str:
-    """Say how a new plan is made; nothing if the preemptor is in, or is gone."""
-    preemptor = state.workloads.find(plan.preemptor)
-    if preemptor is None or preemptor.holds_quota:
-        return ""
-    return f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
-from planner.cli.kueue_option import pending_of_kueue_option, release_option, requests_option
 from planner.cli.option import Given, define
 from planner.cli.output import warn
 
@@ -29,15 +28,10 @@ may, 5 that none were found.
 
 @define(
     option.state,
-    pending_of_kueue_option,
+    value.one("--pending NAMESPACE/NAME", str, "The pending workload of Kueue to plan for."),
     option.profile,
     option.time_limit("For the plan, half at most, and the boosts; none: as long as it takes."),
-    option.now,
-    release_option,
-    requests_option,
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.reading,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -14,13 +14,12 @@ from planner.cli.exit_code import OPTIMAL
 from planner.cli.generate import MadeState, MadeTarget, made_output_option
 from planner.cli.option import Given, define
 from planner.cli.output import say
-from planner.errors import InputError
+from planner.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
     from planner.commands.import_ import Outline
     from planner.commands.import_.kueue_knobs import Knobs
     from planner.commands.import_.traces import Trace
-    from planner.errors import SchemaError
 
 POLICIES: Final = (
     (

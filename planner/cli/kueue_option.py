@@ -37,30 +37,25 @@ def release(text: str) -> str:
         raise click.BadParameter(f"{error}; {AUTO} takes the one that STATE tells") from None
 
 
-release_option = value.one(
-    "--kueue-release X.Y.Z",
-    release,
-    "Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
-    "known. auto: the one that STATE tells, else the newest.",
-    default="auto",
-    into="release",
-)
-requests_option = value.one(
-    "--requests",
-    click.Choice(["template", "recorded"]),
-    "Kueue: what pending workloads ask for: what their pods and the Configuration make "
-    "(template), or what Kueue itself wrote into their status.resourceRequests "
-    "(recorded).",
-    default="template",
-)
-pending_of_kueue_option = value.one(
-    "--pending NAMESPACE/NAME", str, "The pending workload of Kueue to plan for."
-)
 EVICTION: Final = 30
 """Seconds that a victim keeps its quota."""
 OPTIONS: Final[Mapping[str, Option]] = {
-    "release": release_option,
-    "requests": requests_option,
+    "release": value.one(
+        "--kueue-release X.Y.Z",
+        release,
+        "Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
+        "known. auto: the one that STATE tells, else the newest.",
+        default="auto",
+        into="release",
+    ),
+    "requests": value.one(
+        "--requests",
+        click.Choice(["template", "recorded"]),
+        "Kueue: what pending workloads ask for: what their pods and the Configuration make "
+        "(template), or what Kueue itself wrote into their status.resourceRequests "
+        "(recorded).",
+        default="template",
+    ),
     "show_commands": value.flag(
         "--show-commands",
         "Kueue: end each plan with the calls of kubectl that carry it out, as `planner apply "

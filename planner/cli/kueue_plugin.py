@@ -82,21 +82,18 @@ class FromCluster(Given):
             target.emit(render(*answer, "table", width=WIDE, color=target.color, **more))
         else:
             value = json.loads(render(*answer, "json", width=WIDE, color=False, **more))
-            if kind == "name":
-                target.emit(_names(value))
+            if kind == "name":  # the victims of plans as kubectl names them, each once
+                plans = value.get("plans", [value])
+                if not all("victims" in plan for plan in plans):
+                    said = "-o name lists victims of plans: there are none of a front"
+                    raise click.UsageError(said)
+                keys = dict.fromkeys(one["workload"] for plan in plans for one in plan["victims"])
+                names = (f"workload.{API_GROUP}/{key.partition('/')[2]}\n" for key in keys)
+                target.emit("".join(names))
             else:
                 import yaml
 
                 target.emit(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
-
-
-def _names(value: dict[str, Any]) -> str:
-    """Return the victims of plans as kubectl names them, each once."""
-    plans = value.get("plans", [value])
-    if not all("victims" in plan for plan in plans):
-        raise click.UsageError("-o name lists victims of plans: there are none of a front")
-    keys = dict.fromkeys(one["workload"] for plan in plans for one in plan["victims"])
-    return "".join(f"workload.{API_GROUP}/{key.partition('/')[2]}\n" for key in keys)
 
 
 def build() -> click.Command:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,6 @@ import click
 from planner.cli import kueue_snapshot, option, value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.kueue_apply import ended_as_by_hand
-from planner.cli.kueue_option import release_option, requests_option
 from planner.cli.option import Given, define
 from planner.cli.output import make_folder, print_parts, say
 from planner.errors import InputError
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
     from planner.commands.watch.metrics import Figures
     from planner.commands.watch.record import Line
-    from planner.state.kueue import State
 
 EPILOG: Final = f"""\b
 Examples:
@@ -77,8 +75,7 @@ What RBAC must permit, beside what a snapshot needs:
         into="for_s",
     ),
     *kueue_snapshot.cluster_options,
-    release_option,
-    requests_option,
+    *option.own("release", "requests"),
     option.max_size,
     epilog=EPILOG,
 )
@@ -116,23 +113,21 @@ def command(given: Given) -> int:
     try:
         with ended_as_by_hand():
             if given.states:
+                from planner.commands.audit.instance import open_packed, packed_states
                 from planner.commands.watch.kueue.live import follow
+                from planner.state.kueue import of_kueue
 
-                follow(_states(given), question, tell)
+                found = (
+                    open_packed(packed, given.release, given.requests).state
+                    for path in given.states
+                    for packed in packed_states(path, given.limit_of_bytes)
+                )
+                follow(map(of_kueue, found), question, tell)
             else:
                 _watch(given, question, tell)
     except KeyboardInterrupt:
         return OPTIMAL  # it is how a watch ends
     return OPTIMAL
-
-
-def _states(given: Given) -> Iterator[State]:
-    from planner.commands.audit.instance import open_packed, packed_states
-    from planner.state.kueue import of_kueue
-
-    for path in given.states:
-        for packed in packed_states(path, given.limit_of_bytes):
-            yield of_kueue(open_packed(packed, given.release, given.requests).state)
 
 
 def _watch(given: Given, question: Question, tell: Callable[[Line], None]) -> None:

@@ -56,9 +56,7 @@ The exit code is 1 if something is found that --fail-on names, else 0.
         into="fatal",
     ),
     *option.own("release"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.last,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

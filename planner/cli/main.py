@@ -11,7 +11,7 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -142,23 +142,19 @@ class PlannerGroup(PlannerCommand, click.Group):
     A module is imported when its command runs, so that ``planner --help`` stays quick.
     """
 
-    def __init__(self, *args: Any, lazy: Mapping[str, str], **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, **kwargs)
-        self._lazy = dict(lazy)
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order in which they were given."""
         del ctx
-        return list(self._lazy)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         del ctx
-        if cmd_name not in self._lazy:
+        if cmd_name not in COMMANDS:
             return None
         own = Part[click.Command](f"planner {cmd_name}").of_all()
         command = own[0] if own else import_module(f"planner.cli.{cmd_name}").command
-        command.short_help = self._lazy[cmd_name]
+        command.short_help = COMMANDS[cmd_name]
         for option in command.params:
             if isinstance(option, click.Option):
                 # Named after the option, --time-limit, not after the parameter it sets.
@@ -172,16 +168,16 @@ class PlannerGroup(PlannerCommand, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of the first word; of a word that is none, say what is spelt alike."""
         name = args[0]
-        if name not in self._lazy and not name.startswith("-") and not ctx.resilient_parsing:
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             from planner.cli.option import meant
 
-            ctx.fail(f"No such command {name!r}.{meant(name, self._lazy)}")
+            ctx.fail(f"No such command {name!r}.{meant(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them, one column for all sections."""
         del ctx
-        width = max(map(len, self._lazy))
+        width = max(map(len, COMMANDS))
         for title, commands in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(f"{name:{width}}", line) for name, line in commands.items()])
@@ -225,7 +221,6 @@ def _failed(error: Exception) -> int:
 
 @click.group(
     cls=PlannerGroup,
-    lazy=COMMANDS,
     epilog=EPILOG,
     context_settings={
         "auto_envvar_prefix": PREFIX,

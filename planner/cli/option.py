@@ -336,6 +336,10 @@ now = value.one(
     "if that is known, or the newest time in it.",
 )
 max_size = value.one("--max-size BYTES", value.size, "How much is read at most, such as 500M.")
+last: Final = (max_size, page_format, output)
+"""The last options of most commands: how much is read, and how and where the result is written."""
+reading: Final = (now, *own("release", "requests"), *last)
+"""These after what says how STATE is to be read: its clock and, of Kueue, release and requests."""
 named_pending = f"The pending workload to plan for, {own_help('pending')}."
 pending = value.one("--pending NAME", str, named_pending)
 several_pending = value.one(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -16,9 +17,6 @@ from planner.reader.json_text import parse_json
 from planner.reader.show import place, shown
 from planner.reader.source import MAX_BYTES, load_file
 from planner.scheduler import find_scheduler, schedulers
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EXPECTED: Final = "a plan, as planner solve --format json writes it"
 _OTHERS: Final = {

@@ -44,11 +44,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
     option.profile,
     option.time_limit("For all preemptors together; none: as long as it takes."),
     *option.own("laws"),
-    option.now,
-    *option.own("release", "requests"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.reading,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

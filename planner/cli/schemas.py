@@ -59,16 +59,10 @@ def schema_text(name: str) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=True) + "\n"
 
 
-def _schema(model: type[BaseModel], mode: JsonSchemaMode = "serialization") -> dict[str, Any]:
-    return _with_infinity(model.model_json_schema(by_alias=True, mode=mode))
-
-
-def _of_any(kinds: Any) -> dict[str, Any]:  # noqa: ANN401 - a union of records
-    adapter: TypeAdapter[Any] = TypeAdapter(kinds)
-    return _with_infinity(adapter.json_schema(by_alias=True, mode="serialization"))
-
-
-def _with_infinity(schema: dict[str, Any]) -> dict[str, Any]:
+def _schema(records: Any, mode: JsonSchemaMode = "serialization") -> dict[str, Any]:  # noqa: ANN401
+    """Return the schema of a record, or of a union of some."""
+    adapter: TypeAdapter[Any] = TypeAdapter(records)
+    schema = adapter.json_schema(by_alias=True, mode=mode)
     for name, part in schema.get("$defs", {}).get("NodeShare", {}).get("properties", {}).items():
         if name in _SHARES:
             part["anyOf"] = [{"type": part.pop("type")}, {"const": "Infinity"}]
@@ -87,6 +81,22 @@ def _input() -> dict[str, Any]:
     definitions = {name: _bare(schema) for name, schema in shared["$defs"].items()}
     for name in ("whenCanBorrow", "whenCanPreempt"):
         definitions["FlavorFungibility"]["properties"][name]["enum"] += _OLD_FUNGIBILITY
+    known = []  # an object by its kind and version, or anything else
+    for (group, name), kind in chain.from_iterable(own.items() for own in KINDS.of_all()):
+        versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
+        is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
+        known.append(
+            {
+                "if": {"properties": is_kind, "required": ["kind", "apiVersion"]},
+                "then": {"$ref": _REFERENCE.format(model=kind.model.__name__)},
+            }
+        )
+    definitions["KubernetesObject"] = {
+        "type": "object",
+        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
+        "required": ["kind"],
+        "allOf": known,
+    }
     listed = {
         "type": "object",
         "properties": {
@@ -102,27 +112,7 @@ def _input() -> dict[str, Any]:
         "if": {"properties": {"kind": {"const": "List"}}, "required": ["kind"]},
         "then": listed,
         "else": {"$ref": "#/$defs/KubernetesObject"},
-        "$defs": {**definitions, "KubernetesObject": _object()},
-    }
-
-
-def _object() -> dict[str, Any]:
-    """Return the schema of one object: by its kind and version, or anything else."""
-    known = []
-    for (group, name), kind in chain.from_iterable(own.items() for own in KINDS.of_all()):
-        versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
-        is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
-        known.append(
-            {
-                "if": {"properties": is_kind, "required": ["kind", "apiVersion"]},
-                "then": {"$ref": _REFERENCE.format(model=kind.model.__name__)},
-            }
-        )
-    return {
-        "type": "object",
-        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
-        "required": ["kind"],
-        "allOf": known,
+        "$defs": definitions,
     }
 
 
@@ -150,14 +140,14 @@ _COSTS: Final = {
 }
 
 
-def _output(of: str, model: type[BaseModel]) -> Published:
-    return Published(f"the output of {of} --format json", lambda: _schema(model))
+def _output(of: str, record: type[BaseModel]) -> Published:
+    return Published(f"the output of {of} --format json", lambda: _schema(record))
 
 
 SCHEMAS: Final[Mapping[str, Published]] = {
     "input": Published("what STATE holds: the kinds and fields that are read", _input),
     "costs": Published("the file of solve --costs", lambda: {**_COSTS}),
-    "plan": Published("the output of solve --format json", lambda: _of_any(AnyPlan)),
+    "plan": _output("solve", AnyPlan),
     "plans": _output("solve --all", Plans),
     "front": _output("solve --objective pareto:A,B", Front),
     "fronts": _output("solve --all --objective pareto:A,B", Fronts),
@@ -173,7 +163,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "risk": _output("risk", Risk),
     "explanation": Published(
         "the output of explain --format json",
-        lambda: _of_any(Union[tuple(EXPLANATION.of_all())]),  # noqa: UP007 - as many as there are
+        lambda: _schema(Union[tuple(EXPLANATION.of_all())]),  # noqa: UP007 - as many as there are
     ),
     "lint": _output("lint", Lint),
     "replay": _output("replay", ReplayReport),

@@ -69,7 +69,11 @@ unless a host is given.
 )
 def command(given: Given) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
-    uvicorn = _library()
+    try:
+        uvicorn = import_module("uvicorn")
+    except ModuleNotFoundError as error:
+        hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
+        raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
     from planner.commands.serve.app import Service
     from planner.commands.serve.record import Bounds
 
@@ -83,28 +87,18 @@ def command(given: Given) -> int:
         lifespan="off",
         limit_concurrency=given.at_once + SLOW,
     )
-    with _listening(*given.listen) as listener:
+    host, port = given.listen
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno else str(error)
+        raise InputError(f"--listen {host}:{port}", f"cannot listen there: {said}") from None
+    with listener:
         host, port = listener.getsockname()[:2]
         say("serve", f"http://{f'[{host}]' if ':' in host else host}:{port}")
         uvicorn.Server(config).run(sockets=[listener])
     return OPTIMAL
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        said = os.strerror(error.errno) if error.errno else str(error)
-        raise InputError(f"--listen {host}:{port}", f"cannot listen there: {said}") from None
-
-
-def _library() -> Any:  # noqa: ANN401 - a module that may not be there
-    try:
-        return import_module("uvicorn")
-    except ModuleNotFoundError as error:
-        hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
-        raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
 
 
 def page() -> Files:

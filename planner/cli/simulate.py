@@ -97,11 +97,7 @@ plan was not proved best in time; 0 else.
     option.profile,
     option.time_limit("For each plan; none: as long as it takes."),
     *option.own("laws"),
-    option.now,
-    *option.own("release", "requests"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.reading,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:

@@ -58,22 +58,9 @@ With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 
 
 JOINT: Final = Part[Callable[..., Any]]("joint plans")
 """Plans for several pending workloads at once."""
-EACH_BY_ITSELF: Final = "plan for each ask by itself: planner solve --all"
 MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
-
-proof_option = value.file(
-    "--proof",
-    "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
-    f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
-)
-certify_option = click.option(
-    "--certify/--no-certify",
-    default=None,
-    help="Wait for the proof trees that planner check needs, within --time-limit, or search none "
-    "and let two engines agree on every level. By default only short trees are searched.",
-)
 
 
 @define(
@@ -90,8 +77,17 @@ certify_option = click.option(
     option.now,
     *option.own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
     option.assume,
-    certify_option,
-    proof_option,
+    click.option(
+        "--certify/--no-certify",
+        default=None,
+        help="Wait for the proof trees that planner check needs, within --time-limit, or search "
+        "none and let two engines agree on every level. By default only short trees are searched.",
+    ),
+    value.file(
+        "--proof",
+        "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
+        f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
+    ),
     *option.own("show_commands", "release", "requests"),
     option.max_size,
     value.flag("-v", "Say which fields and kinds were ignored.", "--verbose"),
@@ -208,7 +204,8 @@ def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | Non
     several = None if given.each else given.pending
     with given.naming("costs"):
         how = given.of("objective=profile time_limit assume")
-        plan = JOINT.of(state, EACH_BY_ITSELF)(state, several, costs=costs, **how)
+        solve_joint = JOINT.of(state, "plan for each ask by itself: planner solve --all")
+        plan = solve_joint(state, several, costs=costs, **how)
     warn(plan.notes)
     for one in plan.skipped:
         say("error", f"{one.workload}: {one.explanation}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -11,9 +11,6 @@ from planner.cli.exit_code import OPTIMAL, exit_code
 from planner.cli.option import Given, define
 from planner.cli.output import warn
 from planner.errors import SchemaError
-
-if TYPE_CHECKING:
-    from planner.state import AnyState
 
 EPILOG: Final = f"""\b
 Examples:
@@ -47,11 +44,7 @@ The exit code is that of the plan after the edits.
     option.profile,
     option.time_limit("For each of the two plans; none: as long as it takes."),
     *option.own("laws"),
-    option.now,
-    *option.own("release", "requests"),
-    option.max_size,
-    option.page_format,
-    option.output,
+    *option.reading,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -80,7 +73,7 @@ def command(given: Given) -> int:
     from planner.api import whatif
     from planner.report.whatif import render
 
-    known: AnyState = given.read()
+    known = given.read()
     added: tuple[str, ...] = ()
     if given.workload is not None:
         from planner.commands.whatif.edit import SUBMISSIONS

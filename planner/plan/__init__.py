@@ -14,6 +14,7 @@ front.py     the Pareto front of two measures, of any scheduler
 from planner.plan.base import Assume as Assume
 from planner.plan.base import Covered as Covered
 from planner.plan.base import Proved as Proved
+from planner.plan.base import Published as Published
 from planner.plan.base import Record as Record
 from planner.plan.base import Status as Status
 from planner.plan.base import Uncovered as Uncovered

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 
 from planner.errors import UnsupportedError
 from planner.scheduler import Part
@@ -28,12 +28,20 @@ class Record(BaseModel):
         populate_by_name=True,
         serialize_by_alias=True,
         defer_build=True,
+        # Shares may be infinite, and would become null: pydantic follows the outermost record.
+        ser_json_inf_nan="strings",
     )
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
         """Bound how many errors are collected where a plan is read."""
         return with_bounded_errors(handler(source), most_keys=None)
+
+
+class Published(Record):
+    """A piece of output that is written by itself: the version of its schema stands first."""
+
+    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
 
 
 def name_some(names: Collection[str], most: int) -> str:

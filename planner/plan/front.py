@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
-
-from planner.plan.base import Assume, Covered, Proved, Record, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, AnyPlan, SchedulerId
+from planner.plan.base import Assume, Covered, Proved, Published, Record, Status, Uncovered
+from planner.plan.record import AnyPlan, SchedulerId
 
 Place = Literal["on", "behind", "outside", "open", "none"]
 """Where the scheduler's own plan is. on: a point has its values. behind: a point is as good in
@@ -31,9 +29,6 @@ class FrontPoint(Record):
     scheduler's own plan stands in the front once, not beside each of these.
     """
 
-    # Inside a union pydantic follows the outermost record: infinite shares would become null.
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
-
     values: tuple[int, int]
     plan: AnyPlan
 
@@ -45,7 +40,7 @@ class GreedyPoint(FrontPoint):
     points: tuple[int, ...] = ()
 
 
-class Front(Covered):
+class Front(Published, Covered):
     """The answer for one pending workload: plans none of which is better than another in both.
 
     ``points`` ascend in the first measure and descend in the second, and each is proved to be on
@@ -54,9 +49,6 @@ class Front(Covered):
     not proved to be the next point. ``preemptor`` and ``scheduler`` are as in a plan.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
-
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: SchedulerId
     objective: str
     status: Status

@@ -4,12 +4,12 @@
 # A frozen record may have fields of a narrower type.
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import model_validator
 
-from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, AnyPlan, Certificate, Commands, Verdict
+from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
+from planner.plan.record import AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
 from planner.scheduler import Placement
 from planner.state import RequestsFrom
@@ -174,8 +174,6 @@ class NodeShare(Record):
     node of weight 0. ``before`` is today, ``with_preemptor`` counts its request with nobody
     evicted, ``after`` its request with the victims gone.
     """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
 
     name: str
     kind: Literal["ClusterQueue", "Cohort"]
@@ -470,7 +468,7 @@ class OneByOneAnswer(Record):
     terms: dict[str, int] = {}
 
 
-class JointPlan(Evicting):
+class JointPlan(Published, Evicting):
     """The answer for several pending workloads: as many as possible, and one set of victims.
 
     ``pending`` are in order of precedence: higher priority, then earlier in the queue. Of two
@@ -483,7 +481,6 @@ class JointPlan(Evicting):
     ``requests`` are as in a plan for one.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: Literal["kueue"] = "kueue"
     rules: Literal["kueue-classical", "kueue-fair"]
     objective: str

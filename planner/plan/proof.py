@@ -115,12 +115,12 @@ def trees_of(lines: Sequence[str], where: str) -> Mapping[str, tuple[Tree, ...]]
     the file.
     """
     step: TypeAdapter[Step] = TypeAdapter(Step)
+    tree = TypeAdapter(TreeLine)
     found: dict[str, list[Tree]] = {}
     number = 0
     while number < len(lines):
-        head = _read(TypeAdapter(TreeLine), lines, number, where, "the line of a tree")
-        number += 1
-        first, last = number, number + head.steps
+        head = _read(tree, lines, number, where, "the line of a tree")
+        first, last = number + 1, number + 1 + head.steps
         if last > len(lines):
             expected = f"{head.steps} steps of the tree of {head.claim} that line {first} begins"
             raise SchemaError(where, f"ends after {len(lines) - first} steps", expected)

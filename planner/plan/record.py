@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
 from pydantic import Field, GetCoreSchemaHandler, computed_field, model_validator
 
-from planner.plan.base import Assume, Evicting, Proved, Record, Status, Uncovered
+from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
 from planner.plan.proof import Tree
 from planner.scheduler import Part, schedulers
 
@@ -241,13 +241,12 @@ class Excess(Record):
     priority: int | None = None
 
 
-class AnyPlan(Evicting):
+class AnyPlan(Published, Evicting):
     """A plan for one preemptor, with the scheduler's own beside it in ``greedy``.
 
     It is a ``Plan`` of Kueue, a ``YuniKornPlan``, or one of another scheduler that is registered.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: str
     rules: str
     algorithm: str

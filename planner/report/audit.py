@@ -23,7 +23,6 @@ from planner.commands.audit.record import (
 from planner.plan import Shown
 from planner.report import document as doc
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
-from planner.report.measures import told
 from planner.report.style import Said, csv_of, each, fields, line, rendered
 from planner.report.text import SECONDS_PER_HOUR, decimal, plural
 from planner.report.words import WORK_UNIT, Work, lost_by, shown_in_words, work_in
@@ -92,14 +91,37 @@ def render(
 
 def _lines(audit: Audit) -> Iterator[str]:
     for case in audit.cases:
-        yield from _case_lines(case)
+        where = case.state, case.pending
+        yield line(
+            "case",
+            *where,
+            **fields(case, "status victims"),
+            name=case.names.get(case.pending),
+            irredundant=_known(case.irredundant),
+            smallest=_known(case.smallest),
+            findings=",".join(case.findings) or "none",
+        )
+        for one in case.judgements:
+            best = _known(one.best)
+            yield line("optimum", *where, one.objective, **fields(one, "status victims"), best=best)
+            if (free := one.at_will) is not None:
+                told = fields(free, "status victims") | {"better": _known(free.better)}
+                yield line("at_will", *where, one.objective, **told, **free.spared)
+        if (kept := case.precedence) is not None:
+            found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
+            yield line("in_turn", *where, **found, fewest=kept.victims or "none")
+        yield from (line("uncovered", *where, one.feature, one.kind) for one in case.coverage)
+        if case.needless:
+            yield line("needless", *where, *case.needless)
+        yield from each("outside_rules", map(Said, case.outside_rules), *where)
     yield from failure_lines(audit.failures)
     for gap in audit.summary.gaps:
         counts = fields(gap, "compared more less total worst")
         yield line("gap", gap.objective, gap.term, **counts, unit=Said(gap.unit))
-    for one in audit.summary.verdicts:
-        yield line("objective", one.objective, **fields(one, "proved judged best not_best"))
-        yield line("levels", one.objective, **dict(one.shown))
+    for verdicts in audit.summary.verdicts:
+        counts = fields(verdicts, "proved judged best not_best")
+        yield line("objective", verdicts.objective, **counts)
+        yield line("levels", verdicts.objective, **dict(verdicts.shown))
     for code, count in audit.summary.findings.items():
         yield line("finding", code, count)
     summary = audit.summary
@@ -114,32 +136,6 @@ def failure_lines(failures: Iterable[Failure]) -> Iterator[str]:
     for one in failures:
         detail = Said(" ".join(one.detail.split()))
         yield line("failure", one.state, one.pending or None, detail, outcome=one.outcome)
-
-
-def _case_lines(case: Case) -> Iterator[str]:
-    where = case.state, case.pending
-    yield line(
-        "case",
-        *where,
-        **fields(case, "status victims"),
-        name=case.names.get(case.pending),
-        irredundant=_known(case.irredundant),
-        smallest=_known(case.smallest),
-        findings=",".join(case.findings) or "none",
-    )
-    for one in case.judgements:
-        best = _known(one.best)
-        yield line("optimum", *where, one.objective, **fields(one, "status victims"), best=best)
-        if (free := one.at_will) is not None:
-            told = fields(free, "status victims") | {"better": _known(free.better)}
-            yield line("at_will", *where, one.objective, **told, **free.spared)
-    if (kept := case.precedence) is not None:
-        found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
-        yield line("in_turn", *where, **found, fewest=kept.victims or "none")
-    yield from (line("uncovered", *where, one.feature, one.kind) for one in case.coverage)
-    if case.needless:
-        yield line("needless", *where, *case.needless)
-    yield from each("outside_rules", map(Said, case.outside_rules), *where)
 
 
 def _known(answer: bool | None) -> bool | str:  # noqa: FBT001 - the only argument
@@ -264,18 +260,14 @@ def _objectives(audit: Audit) -> Iterator[doc.Block]:
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
         work = _work(audit)
-
-        def amount(gap: Gap, value: float) -> str:
-            return told(gap.unit, value, work)[1]
-
         measures: list[Column[Gap]] = [
             Column("Objective", lambda gap: gap.objective),
             Column("Measure", lambda gap: gap.title, folds=True),
-            Column("Unit", lambda gap: told(gap.unit, 0, work)[0], folds=True),
+            Column("Unit", lambda gap: work.unit(gap.unit), folds=True),
             Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
             *counts({"more": "Worse", "less": "Better"}),
-            Column("Mean gap", lambda gap: amount(gap, gap.total / gap.compared), number=True),
-            Column("Worst gap", lambda gap: amount(gap, gap.worst), number=True),
+            Column("Mean gap", lambda o: work.amount(o.unit, o.total / o.compared), number=True),
+            Column("Worst gap", lambda o: work.amount(o.unit, o.worst), number=True),
         ]
         notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
         yield table("How much more than the optimum, measure by measure", measures, gaps, notes)

@@ -26,13 +26,6 @@ _GROUPS: Final[dict[Group, str]] = {
 }
 
 
-def render(bench: Bench, style: str, *, width: int, color: bool) -> str:
-    """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``."""
-    if style == "csv":
-        return csv_text(bench)
-    return renderer(_lines, document)(bench, style, width=width, color=color)
-
-
 def csv_text(bench: Bench) -> str:
     """Return a line for every row; names are never formulas of a spreadsheet."""
     return csv_of([tuple(KINDS), *values(bench)])
@@ -107,3 +100,6 @@ def _lines(bench: Bench) -> Iterator[str]:
     for profile in bench.profiles:
         pairs = zip(profile.factors, profile.shares, strict=True)
         yield line("profile", profile.rival, **{f"within_{f}": str(s) for f, s in pairs})
+
+
+render = renderer(_lines, document, csv_text)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from typing import Literal
+from collections.abc import Iterator
 
-from pydantic import Field
-
-from planner.plan import Record
+from planner.plan import Published, Record
 from planner.report import document as doc
 from planner.report.document import NOTHING, Cell, Column, Section, table
 from planner.report.style import Said, renderer, words
@@ -48,10 +45,9 @@ class ObjectiveEntry(Record):
     levels: tuple[str, ...]
 
 
-class Catalogue(Record):
+class Catalogue(Published):
     """The output of ``planner laws``."""
 
-    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
     rule_sets: tuple[RuleSet, ...]
     terms: tuple[TermEntry, ...]
     objectives: tuple[ObjectiveEntry, ...]
@@ -80,7 +76,18 @@ def _document(catalogue: Catalogue) -> doc.Document:
     for rules in catalogue.rule_sets:
         title = f"Rules of {rules.name}"
         heading = doc.Only("screen", (doc.Paragraph(title, "strong"),))
-        sections += [Section(title, (heading,)), Section(title, (_laws(rules, known),))]
+        rows: list[tuple[str, Cell]] = []
+        for law in rules.laws:  # of one that is known already only id and title
+            rows.append((law.id, Cell(law.title, tone="" if law.id in known else "strong")))
+            if law.id not in known:
+                rows += [
+                    ("", Cell(law.statement)),
+                    ("", Cell(f"{law.name}; {law.source}", tone="dim")),
+                    *(("", Cell(f"reason code {code}", tone="dim")) for code in law.reasons),
+                    ("", Cell("")),
+                ]
+        laws = doc.Facts(tuple(rows if rows[-1][1].text else rows[:-1]))
+        sections += [Section(title, (heading,)), Section(title, (laws,))]
         known.update(law.id for law in rules.laws)
     terms: list[Column[TermEntry]] = [
         Column("Term", lambda term: term.id),
@@ -98,21 +105,6 @@ def _document(catalogue: Catalogue) -> doc.Document:
         Section("Objectives", (table("What is minimised", objectives, catalogue.objectives),)),
     ]
     return doc.Document("Laws, disruption terms and objectives", (), tuple(sections))
-
-
-def _laws(rules: RuleSet, known: Container[str]) -> doc.Facts:
-    """Return the laws of a rule set; of one that is known already only id and title."""
-    rows: list[tuple[str, Cell]] = []
-    for law in rules.laws:
-        rows.append((law.id, Cell(law.title, tone="" if law.id in known else "strong")))
-        if law.id not in known:
-            rows += [
-                ("", Cell(law.statement)),
-                ("", Cell(f"{law.name}; {law.source}", tone="dim")),
-                *(("", Cell(f"reason code {code}", tone="dim")) for code in law.reasons),
-                ("", Cell("")),
-            ]
-    return doc.Facts(tuple(rows if rows[-1][1].text else rows[:-1]))
 
 
 render = renderer(_lines, _document)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.commands.check.plan import Check, CheckedClaim
-from planner.commands.lint.lint import Finding, Lint, Severity
-from planner.plan import Record
+from planner.commands.lint.lint import Lint, Severity
+from planner.plan import Published
 from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import CUT, NOTHING, Cell, Column, Fact, Section, name, table
@@ -27,10 +25,9 @@ MORE: Final = "... {count:,} more differences"
 _TONES: Final[Mapping[Severity, doc.Tone]] = {"error": "bad", "warning": "warn", "note": ""}
 
 
-class Checks(Record):
+class Checks(Published):
     """What holds of the plans of a file; ``accepted`` says that everything holds of all."""
 
-    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
     accepted: bool
     checks: tuple[Check, ...]
 
@@ -90,7 +87,20 @@ def _checked(one: Check) -> doc.Document:
 
 def _findings(answer: Lint) -> doc.Document:
     """Return a section for every finding, the first ones only where there are very many."""
-    sections = [_section(one) for one in answer.findings[: doc.MAX_ROWS]]
+    sections = []
+    for one in answer.findings[: doc.MAX_ROWS]:
+        objects = some_of([short(each) for each in one.objects[:MAX_OBJECTS]], len(one.objects))
+        rows = (
+            ("Severity", Cell(one.severity, tone=_TONES[one.severity])),
+            ("Objects", Cell(objects)),
+            ("Reason", Cell(one.reason)),
+            ("Hint", Cell(one.hint)),
+            *(
+                ("Example" if number == 1 else "", Cell(f"{number}. {step}"))
+                for number, step in enumerate(one.example.shows, start=1)
+            ),
+        )
+        sections.append(Section(f"{one.code}: {one.title}", (doc.Facts(rows),), heads=True))
     left_out = len(answer.findings) - doc.MAX_ROWS
     if left_out > 0:
         sections.append(Section("More", (doc.Paragraph(CUT.format(count=left_out), "dim"),)))
@@ -104,21 +114,6 @@ def _findings(answer: Lint) -> doc.Document:
         Fact("Found", said, "badge"),
     )
     return doc.Document("Findings on a configuration", head, tuple(sections))
-
-
-def _section(one: Finding) -> Section:
-    objects = some_of([short(each) for each in one.objects[:MAX_OBJECTS]], len(one.objects))
-    rows = (
-        ("Severity", Cell(one.severity, tone=_TONES[one.severity])),
-        ("Objects", Cell(objects)),
-        ("Reason", Cell(one.reason)),
-        ("Hint", Cell(one.hint)),
-        *(
-            ("Example" if not number else "", Cell(f"{number + 1}. {step}"))
-            for number, step in enumerate(one.example.shows)
-        ),
-    )
-    return Section(f"{one.code}: {one.title}", (doc.Facts(rows),), heads=True)
 
 
 def _finding_lines(answer: Lint) -> Iterator[str]:

@@ -51,13 +51,6 @@ _RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
 """Which measures of a case give way first where there is little room."""
 
 
-def render(comparison: Comparison, style: str, *, width: int, color: bool) -> str:
-    """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``."""
-    if style == "csv":
-        return csv_text(comparison)
-    return renderer(_lines, document)(comparison, style, width=width, color=color)
-
-
 def csv_text(comparison: Comparison) -> str:
     """Return a line for every row; names are never formulas of a spreadsheet.
 
@@ -91,11 +84,15 @@ def document(comparison: Comparison) -> doc.Document:
     """Return everything there is to say: the rows, distributions, and who is better how often."""
     summary = comparison.summary
     work, first = work_of(comparison), comparison.algorithms[0]
+    standings = summary.standings
+    used = {n: title for n, title in COUNTS.items() if any(getattr(one, n) for one in standings)}
+    algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
+    fared = table("How each fared", [algorithm, *counts(used)], standings)
     fought = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
     duels = (_duel_table(summary.duels, work),) if fought else ()
     sections = (
         Section("Cases", (_row_table(comparison.rows, work),)),
-        Section("Algorithms", (_standing_table(summary.standings),) if comparison.rows else ()),
+        Section("Algorithms", (fared,) if comparison.rows else ()),
         Section("Distributions", (_distribution_table(summary.distributions, work),)),
         Section(f"Against {first}", duels, heads=True),
         Section("Failures", (failure_table("answered", comparison.failures),)),
@@ -142,13 +139,6 @@ def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
     return table("What each algorithm answers", made, cases, most=ROWS)
 
 
-def _standing_table(standings: Sequence[Standing]) -> doc.Table:
-    used = {n: title for n, title in COUNTS.items() if any(getattr(one, n) for one in standings)}
-    algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
-    made = [algorithm, *counts(used)]
-    return table("How each fared", made, standings)
-
-
 def _distribution_table(rows: Sequence[Distribution], work: Work) -> doc.Table:
     made: list[Column[Distribution]] = [
         Column("Measure", lambda one: _title(one.measure, work), folds=True),
@@ -178,14 +168,26 @@ def _duel_table(duels: Sequence[Duel], work: Work) -> doc.Table:
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:
-    yield from map(_row_line, comparison.rows)
+    for row in comparison.rows:
+        facts = fields(row, "status proved")
+        outside = ",".join(law.partition(" ")[0] for law in row.outside_rules)
+        facts["outside_rules"] = outside or None
+        facts["uncovered"] = ",".join(row.uncovered) or None
+        facts["own_flavors"] = False if row.own_flavors is False else None
+        if row.has_plan:
+            facts |= {"victims": row.victims, **row.terms, "ratio": row.ratio}
+        if row.levels:
+            facts |= {"level": row.levels[0].term, "bound": str(row.levels[0].bound)}
+        facts |= {"name": row.names.get(row.pending), "seconds": row.seconds}
+        detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
+        yield line("row", row.state, row.pending, row.algorithm, detail, **facts)
     yield from failure_lines(comparison.failures)
     summary = comparison.summary
     for standing in summary.standings:
         yield line("algorithm", standing.algorithm, **_numbers(standing, "algorithm"))
     for one in summary.distributions:
-        facts = _numbers(one, "algorithm", "measure")
-        yield line("distribution", one.measure, one.algorithm, **facts)
+        numbers = _numbers(one, "algorithm", "measure")
+        yield line("distribution", one.measure, one.algorithm, **numbers)
     for duel in summary.duels:
         pair = duel.algorithm, duel.first
         yield line("duel", *pair, **_numbers(duel, "algorithm", "first", "scores"))
@@ -198,16 +200,4 @@ def _numbers(record: Record, *but: str) -> dict[str, str]:
     return {key: str(value) for key, value in record.model_dump(exclude=set(but)).items()}
 
 
-def _row_line(row: Row) -> str:
-    facts = fields(row, "status proved")
-    outside = ",".join(law.partition(" ")[0] for law in row.outside_rules)
-    facts["outside_rules"] = outside or None
-    facts["uncovered"] = ",".join(row.uncovered) or None
-    facts["own_flavors"] = False if row.own_flavors is False else None
-    if row.has_plan:
-        facts |= {"victims": row.victims, **row.terms, "ratio": row.ratio}
-    if row.levels:
-        facts |= {"level": row.levels[0].term, "bound": str(row.levels[0].bound)}
-    detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
-    facts["name"] = row.names.get(row.pending)
-    return line("row", row.state, row.pending, row.algorithm, detail, **facts, seconds=row.seconds)
+render = renderer(_lines, document, csv_text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
-from planner.plan import Assume, Status, Uncovered
+from planner.plan import Assume, Covered, Uncovered
 from planner.report.document import Block, Cell, Column, Fact, Tone, table
 from planner.report.style import Said, line
 from planner.report.text import clean, some_of
@@ -23,21 +23,7 @@ KINDS: Final[Mapping[str, str]] = {
 }
 
 
-class Answered(Protocol):
-    """A plan, a front or an explanation of one; ``claim`` is its status but for what is assumed."""
-
-    @property
-    def status(self) -> Status:
-        """Such as ``conditional``."""
-        ...
-
-    @property
-    def claim(self) -> Status:
-        """Such as ``optimal``."""
-        ...
-
-
-def answer_cell(answer: Answered, answers: Mapping[str, tuple[str, Tone]] = ANSWERS) -> Cell:
+def answer_cell(answer: Covered, answers: Mapping[str, tuple[str, Tone]] = ANSWERS) -> Cell:
     """Return what the status of an answer is called; a conditional one says its condition."""
     if answer.status != "conditional":
         said, tone = answers[answer.status]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from planner.commands.explain.record import (
@@ -18,7 +18,7 @@ from planner.commands.explain.record import (
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import RARELY_SHOWN, not_twice, told
+from planner.report.measures import RARELY_SHOWN, not_twice
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
 from planner.report.words import work_in
@@ -57,17 +57,21 @@ EXPLAINED: Final = Part[Callable[[CommonExplanation], Explained]]("explained")
 def document(answer: CommonExplanation) -> doc.Document:
     """Return everything there is to say of what was asked."""
     other, optima, own = answer.alternative, answer.optima, EXPLAINED.of(answer)(answer)
-    compared: tuple[doc.Block, ...] = ()
-    if other is not None and other.terms:
-        compared = (_alternative(other, answer.names), _difference(answer, other.terms))
+    called = scheduler_of(answer).words
+    columns: list[Column[Any]] = [
+        *own.columns,
+        Column("Law", lambda one: name(one.law.law)),
+        Column("Why", lambda one: one.law.text, folds=True, least=24),
+        Column(called.name, lambda one: NECESSARY[one.by_scheduler], rank=3),
+        Column("Necessary", lambda one: NECESSARY[one.necessary]),
+    ]
     sections = (
-        Section("Who", (_standings(answer, own.columns),)),
-        Section("The other plan", compared),
+        Section("Who", (table("What the rules say of each", columns, answer.standings),)),
+        Section("The other plan", tuple(_alternative(answer, other)) if other else ()),
         Section("Plans as good", tuple(_optima(optima, answer.names)) if optima else ()),
         Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
         Section("Room on the nodes", tuple(own.blocks)),
     )
-    called = scheduler_of(answer).words
     head = (
         *assumed(answer.coverage, answer.assume),
         Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer"),
@@ -83,28 +87,17 @@ def document(answer: CommonExplanation) -> doc.Document:
     return doc.Document("Explanation", head, sections)
 
 
-def _standings(answer: CommonExplanation, where: Iterable[Column[Any]]) -> doc.Table:
-    itself = scheduler_of(answer).words.name
-    columns: list[Column[Any]] = [
-        *where,
-        Column("Law", lambda one: name(one.law.law)),
-        Column("Why", lambda one: one.law.text, folds=True, least=24),
-        Column(itself, lambda one: NECESSARY[one.by_scheduler], rank=3),
-        Column("Necessary", lambda one: NECESSARY[one.necessary]),
-    ]
-    return table("What the rules say of each", columns, answer.standings)
-
-
-def _alternative(other: Alternative, names: Mapping[str, str]) -> doc.Facts:
+def _alternative(answer: CommonExplanation, other: Alternative) -> Iterator[doc.Block]:
+    """Yield how the best plan that spares or takes a victim differs from the plan."""
+    if not other.terms:
+        return
+    names = answer.names
     victim = Cell(names.get(other.victim, other.victim), tone="strong", is_name=True)
     rows = [(CONDITIONS[other.condition], victim)]
     for label, keys in (("more", other.more), ("fewer", other.fewer)):
         rows += [("" if n else label, name(names.get(key, key))) for n, key in enumerate(keys)]
-    return doc.Facts(tuple(rows))
-
-
-def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> doc.Table:
-    ordered = sorted(terms, key=lambda term: (term.level is None, term.level or 0))
+    yield doc.Facts(tuple(rows))
+    ordered = sorted(other.terms, key=lambda term: (term.level is None, term.level or 0))
     telling = (
         one
         for one in ordered
@@ -114,11 +107,7 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> d
     work = work_in(one.resource for each in answer.standings for one in each.usage)
 
     def of(field: str) -> Callable[[TermDifference], str]:
-        return lambda term: told(term.unit, getattr(term, field), work)[1]
-
-    def difference(term: TermDifference) -> str:
-        more = term.other - term.plan
-        return f"{'+' if more >= 0 else ''}{told(term.unit, more, work)[1]}"
+        return lambda term: work.amount(term.unit, getattr(term, field))
 
     columns: list[Column[TermDifference]] = [
         Column("Level", lambda o: NOTHING if o.level is None else str(o.level), number=True),
@@ -126,10 +115,10 @@ def _difference(answer: CommonExplanation, terms: Sequence[TermDifference]) -> d
         Column("Disruption", lambda term: term.title, folds=True),
         Column("Plan", of("plan"), number=True),
         Column("Other", of("other"), number=True),
-        Column("Difference", difference, number=True),
-        Column("Unit", lambda term: told(term.unit, 0, work)[0]),
+        Column("Difference", lambda o: work.difference(o.unit, o.other - o.plan), number=True),
+        Column("Unit", lambda term: work.unit(term.unit)),
     ]
-    return table("The plan and the other", columns, shown)
+    yield table("The plan and the other", columns, shown)
 
 
 def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[doc.Block]:
@@ -170,7 +159,7 @@ def _lines(answer: CommonExplanation) -> Iterator[str]:
     yield from field_lines(answer, "priority rules objective status victims")
     yield from uncovered_lines(answer.coverage, answer.assume)
     for one, start in own.standings:
-        facts = words(
+        said = words(
             Said(one.law.text),
             **fields(one, "priority candidate"),
             law=one.law.law,
@@ -178,35 +167,26 @@ def _lines(answer: CommonExplanation) -> Iterator[str]:
             **{answer.scheduler: one.by_scheduler},
             **fields(one, "plan=by_plan necessary"),
         )
-        yield f"{start} {facts}"
-    if answer.alternative is not None:
-        yield from _alternative_lines(answer.alternative)
+        yield f"{start} {said}"
+    if (other := answer.alternative) is not None:
+        facts = fields(other, "status within_caps")
+        yield line(other.condition, other.victim, **facts, last_resort=other.last_resort or None)
+        yield from each("more", other.more)
+        yield from each("fewer", other.fewer)
+        for term in other.terms:
+            texts = {"unit": Said(term.unit), "title": Said(term.title)}
+            yield line("term", term.term, **fields(term, "plan other level"), **texts)
     if answer.optima is not None:
         yield line("optimal_plans", answer.optima.count, complete=answer.optima.complete)
         for number, keys in enumerate(answer.optima.plans, start=1):
             yield line("optimal_plan", number, *keys)
-    if answer.clash is not None:
-        yield from _clash_lines(answer.clash)
+    if (clash := answer.clash) is not None:
+        yield from (line("clash", law.law, Said(law.text)) for law in clash.laws)
+        yield from (line("short", one.name, Said(one.text)) for one in clash.shortfalls)
+        for change in clash.changes:
+            yield line("change", change.edit, Said(change.text), victims=change.victims)
+        yield line("proved", clash.proved, changes_all_tried=clash.tried_all)
     yield from own.lines
-
-
-def _alternative_lines(other: Alternative) -> Iterator[str]:
-    last = other.last_resort or None
-    facts = fields(other, "status within_caps")
-    yield line(other.condition, other.victim, **facts, last_resort=last)
-    yield from each("more", other.more)
-    yield from each("fewer", other.fewer)
-    for term in other.terms:
-        texts = {"unit": Said(term.unit), "title": Said(term.title)}
-        yield line("term", term.term, **fields(term, "plan other level"), **texts)
-
-
-def _clash_lines(clash: CommonClash[Any]) -> Iterator[str]:
-    yield from (line("clash", law.law, Said(law.text)) for law in clash.laws)
-    yield from (line("short", one.name, Said(one.text)) for one in clash.shortfalls)
-    for change in clash.changes:
-        yield line("change", change.edit, Said(change.text), victims=change.victims)
-    yield line("proved", clash.proved, changes_all_tried=clash.tried_all)
 
 
 render = renderer(_lines, document)

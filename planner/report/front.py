@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from pydantic import ConfigDict, Field
-
-from planner.plan import SCHEMA_VERSION, Record
+from planner.plan import Published
 from planner.plan.front import Front, FrontPoint, GreedyPoint
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import LEAST, Cell, Column, Fact, Section, name, named, table
-from planner.report.measures import told
 from planner.report.plan import LINES, NO_GREEDY, PAGE, outside_lines, scheduler_at
 from planner.report.style import Said, each, free, line, rendered
 from planner.report.text import cells, moment, short
@@ -29,12 +26,9 @@ ANSWERS: Final[dict[str, tuple[str, doc.Tone]]] = {
 TITLE_WIDTH: Final = 12
 
 
-class Fronts(Record):
+class Fronts(Published):
     """The fronts for several pending workloads or asks, in the order of the dump."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
-
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     fronts: tuple[Front, ...]
 
 
@@ -87,29 +81,25 @@ def _table(front: Front, rows: Sequence[_Row]) -> doc.Table:
         plan = row.point.plan
         return Cell(named(plan.keys, victim_names(plan)), tone=row.tone)
 
+    work = work_of(*(point.plan for point in (*front.points, front.greedy)))
+
+    def measured(side: int) -> Column[_Row]:
+        measure = front.measures[side]
+        what, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
+        in_unit = work.unit(unit).replace(work.hours, work.short)
+        title = "\n".join([measure.term, *wrap(what, TITLE_WIDTH), in_unit])
+        return Column(title, lambda o: work.amount(unit, o.point.values[side]), number=True)
+
     called = [one.name for row in rows for one in row.point.plan.victims]
     longest = max((cells(f"{short(name)},") for name in called), default=LEAST)
     columns: list[Column[_Row]] = [
         Column("Point", lambda row: Cell(row.label, tone=row.tone), number=True),
-        *(_measure_column(front, side) for side in range(2)),
+        *map(measured, range(2)),
         Column("Victims", lambda row: f"{len(row.point.plan.victims):,}", number=True, rank=1),
         # A name that is broken in the middle cannot be pasted.
         Column("Whom", whom, folds=True, least=longest),
     ]
     return table("Plans of which none is better than another in both measures", columns, rows)
-
-
-def _measure_column(front: Front, side: int) -> Column[_Row]:
-    measure = front.measures[side]
-    what, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
-    work = work_of(*(point.plan for point in (*front.points, front.greedy)))
-
-    def cell(row: _Row) -> str:
-        return told(unit, row.point.values[side], work)[1]
-
-    in_unit = told(unit, 0, work)[0].replace(work.hours, work.short)
-    title = [measure.term, *wrap(what, TITLE_WIDTH), in_unit]
-    return Column("\n".join(title), cell, number=True)
 
 
 def _beside(front: Front) -> str:

@@ -103,33 +103,29 @@ def _cell(cell: Cell, *, in_table: bool = True) -> str:
 
 def _blocks(blocks: Iterable[doc.Block]) -> Iterator[str]:
     for block in blocks:
-        yield from _block(block)
+        match block:
+            case doc.Table():
+                yield from _table(block)
+            case doc.Paragraph():
+                yield MARKS.get(block.tone, "") + prose(block.text)
+            case doc.Facts():
+                yield from _facts(block.rows)
+            case doc.Names():
+                yield from _names(block)
+            case doc.Listing():
+                # Lines between fences that are longer than any of their own.
+                lines = [clean(line) for line in block.lines]
+                runs = (len(run) for line in lines for run in re.findall("`+", line))
+                fence = "`" * max(3, max(runs, default=0) + 1)
+                yield from (fence, *lines, fence)
+            case doc.Gauges() | doc.Slots() | doc.Histogram():
+                yield from (f"**{prose(block.caption)}**", "")
+                yield from _chart(block)
+            case doc.Fold():
+                yield from (f"<details><summary>{prose(block.summary)}</summary>", "")
+                yield from _blocks(block.blocks)
+                yield "</details>"
         yield ""
-
-
-def _block(block: doc.Block) -> Iterator[str]:
-    match block:
-        case doc.Table():
-            yield from _table(block)
-        case doc.Paragraph():
-            yield MARKS.get(block.tone, "") + prose(block.text)
-        case doc.Facts():
-            yield from _facts(block.rows)
-        case doc.Names():
-            yield from _names(block)
-        case doc.Listing():
-            # Lines between fences that are longer than any of their own.
-            lines = [clean(line) for line in block.lines]
-            longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
-            fence = "`" * max(3, longest + 1)
-            yield from (fence, *lines, fence)
-        case doc.Gauges() | doc.Slots() | doc.Histogram():
-            yield from (f"**{prose(block.caption)}**", "")
-            yield from _chart(block)
-        case doc.Fold():
-            yield from (f"<details><summary>{prose(block.summary)}</summary>", "")
-            yield from _blocks(block.blocks)
-            yield "</details>"
 
 
 def _table(block: doc.Table) -> Iterator[str]:
@@ -152,16 +148,31 @@ def _after(left_out: int, notes: Iterable[str]) -> Iterator[str]:
 
 
 def _chart(block: doc.Gauges | doc.Slots | doc.Histogram) -> Iterator[str]:
-    """Yield a chart as a table: of all columns but the first the numbers are at the right."""
-    if isinstance(block, doc.Gauges):
-        titles, rows = _gauges(block)
-        notes: Iterable[str] = ()
-    else:
-        titles, rows = _slots(block) if isinstance(block, doc.Slots) else _histogram(block)
-        notes = block.notes
-    most = len(rows) if isinstance(block, doc.Histogram) else MAX_ROWS
+    """Yield a chart as a table: of all columns but the first the numbers are at the right.
+
+    What lies below another is moved to the right.
+    """
+    most = MAX_ROWS
+    rows: list[list[str]] = []
+    match block:
+        case doc.Gauges():
+            titles, rows = _gauges(block)
+        case doc.Slots():
+            titles = ["", "stays taken", "used", "freed", "free"]
+            for row in block.rows:
+                remarks = prose(", ".join(row.notes), in_table=True)
+                about = f"{INDENT * row.depth}{code(row.name, in_table=True)} {remarks}".rstrip()
+                counts = (row.stays, row.used, row.freed, row.free)
+                rows.append([about, *(f"{count:,}" for count in counts)])
+        case doc.Histogram():
+            titles = ["", *(prose(one.title, in_table=True) for one in block.series)]
+            rows = [
+                [prose(label, in_table=True), *(f"{one.counts[place]:,}" for one in block.series)]
+                for place, label in enumerate(block.bins)
+            ]
+            most = len(rows)
     yield from _grid(titles, [False] + [True] * (len(titles) - 1), rows[:most])
-    yield from _after(len(rows) - most, notes)
+    yield from _after(len(rows) - most, () if isinstance(block, doc.Gauges) else block.notes)
 
 
 def _grid(
@@ -183,23 +194,8 @@ def _names(block: doc.Names) -> Iterator[str]:
     yield from _after(len(block.names) - MAX_ROWS, ())
 
 
-Drawn = tuple[list[str], list[list[str]]]
-"""A chart as a table: its titles and its rows; what lies below another is moved to the right."""
-
-
-def _slots(block: doc.Slots) -> Drawn:
-    rows = [
-        [
-            f"{INDENT * row.depth}{code(row.name, in_table=True)} "
-            f"{prose(', '.join(row.notes), in_table=True)}".rstrip(),
-            *(f"{count:,}" for count in (row.stays, row.used, row.freed, row.free)),
-        ]
-        for row in block.rows
-    ]
-    return ["", "stays taken", "used", "freed", "free"], rows
-
-
-def _gauges(block: doc.Gauges) -> Drawn:
+def _gauges(block: doc.Gauges) -> tuple[list[str], list[list[str]]]:
+    """Return the titles and the rows of gauges."""
     planned = any(gauge.after is not None for gauge in block.gauges)
     titles = ["", block.before, *([block.after] if planned else []), block.mark, block.limit]
 
@@ -219,13 +215,4 @@ def _gauges(block: doc.Gauges) -> Drawn:
                 amount(gauge.limit),
             ]
         )
-    return titles, rows
-
-
-def _histogram(block: doc.Histogram) -> Drawn:
-    titles = ["", *(prose(one.title, in_table=True) for one in block.series)]
-    rows = [
-        [prose(label, in_table=True), *(f"{one.counts[place]:,}" for one in block.series)]
-        for place, label in enumerate(block.bins)
-    ]
     return titles, rows

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from planner.report.document import NONE, Block, Cell, Column, Fold, Only, Paragraph, Table, table
-from planner.report.text import decimal
-from planner.report.words import COUNTING, SIZE_UNIT, WORK_UNIT, TermRow, Work
+from planner.report.words import COUNTING, WORK_UNIT, TermRow, Work
 
 Row = TypeVar("Row")
 
@@ -17,10 +16,9 @@ RARELY_SHOWN: Final = frozenset(
 """Terms that a screen leaves out unless the objective minimises them."""
 
 ALL_TERMS: Final = "All measures in the integers that are calculated with"
-LEVELS_FIRST: Final = "Disruption, the levels of the objective first"
 
 
-def terms_tables(caption: str, rows: Sequence[TermRow], beside: str, work: Work) -> Iterator[Block]:
+def terms_tables(rows: Sequence[TermRow], beside: str, work: Work) -> Iterator[Block]:
     """Yield the terms that matter in the unit that people think in; on a page all, exactly, too.
 
     Left out are terms that nobody asked for, and counts that say what one above them says.
@@ -28,6 +26,7 @@ def terms_tables(caption: str, rows: Sequence[TermRow], beside: str, work: Work)
     usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
     shown = not_twice(usual, lambda row: (row.id, (row.value, row.greedy)))
     if shown:
+        caption = "Disruption, the levels of the objective first"
         yield terms_table(caption, shown, beside, work, exact=False)
         if any(row.unit == WORK_UNIT for row in shown):
             yield Only("page", (Paragraph(work.note, "dim"),))
@@ -61,11 +60,12 @@ def terms_table(
     def amount(row: TermRow, value: int | None) -> Cell:
         if value is None:
             return NONE
-        unit, said = told(row.unit, value, work)
-        return Cell(f"{value:,}", said if unit != row.unit else "") if exact else Cell(said)
+        said = work.amount(row.unit, value)
+        converted = work.unit(row.unit) != row.unit
+        return Cell(f"{value:,}", said if converted else "") if exact else Cell(said)
 
     def unit(row: TermRow) -> Cell:
-        said, _ = told(row.unit, 0, work)
+        said = work.unit(row.unit)
         return Cell(row.unit, said if said != row.unit else "") if exact else Cell(said)
 
     columns: list[Column[TermRow]] = [
@@ -80,12 +80,3 @@ def terms_table(
         columns.append(Column("Bound", lambda row: amount(row, row.bound), number=True))
     columns.append(Column("Unit", unit))
     return table(caption, columns, rows)
-
-
-def told(unit: str, value: float, work: Work) -> tuple[str, str]:
-    """Return a unit that people think in, and an amount in it, which may be negative."""
-    if unit == WORK_UNIT:
-        return work.hours, work.lost(value)
-    if unit == SIZE_UNIT:
-        return work.devices, work.size(value)
-    return unit, f"{value:,}" if isinstance(value, int) else decimal(value)

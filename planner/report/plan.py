@@ -5,19 +5,18 @@ What only the plans of one scheduler have it says itself, in `Particulars` and i
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from planner.plan import Certificate, Verdict
+from planner.plan import AnyPlan, Certificate, Record, Status, Verdict
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import LEVELS_FIRST, terms_tables
-from planner.report.style import Said, each, field_lines, fields, free, line, rendered
+from planner.report.measures import terms_tables
+from planner.report.style import Said, Value, each, field_lines, fields, free, line, rendered
 from planner.report.text import hours, moment, plural
 from planner.report.words import (
     WORK_UNIT,
@@ -41,10 +40,6 @@ from planner.report.words import (
 )
 from planner.scheduler import Part, scheduler_of
 
-if TYPE_CHECKING:
-    from planner.plan import AnyPlan
-    from planner.report.plans import Plans
-
 MANY, FIRST = 100, 20
 """Of more victims there is a summary by queue; then a screen has the first ones only."""
 
@@ -52,8 +47,6 @@ PREEMPTION: Final = "Preemption plan"
 SHORT_DIGEST: Final = 16
 NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
-CLOSED: Final = "value = bound on {closed} of {levels}"
-_INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Particulars(NamedTuple):
@@ -100,9 +93,8 @@ def render(
     color: bool = False,
 ) -> str:
     """Return plans in a style; ``alone`` says that there is one, and no list of them."""
-    whole: AnyPlan | Plans
     if alone:
-        whole = plans[0]
+        whole: Record = plans[0]
     else:
         from planner.report.plans import Plans  # noqa: PLC0415 - they can be of any scheduler
 
@@ -151,7 +143,7 @@ def document(plan: AnyPlan) -> doc.Document:
     """Return everything there is to say of a plan."""
     anybody = plan.victims or (plan.greedy and plan.greedy.victims)
     rows = term_rows(plan) if anybody else []
-    disruption = terms_tables(LEVELS_FIRST, rows, scheduler_name(plan), work_of(plan))
+    disruption = terms_tables(rows, scheduler_name(plan), work_of(plan))
     own, cautioned = PAGE.of(plan)(plan), (doc.Paragraph(text, "warn") for text in cautions(plan))
     sections = (
         Section("Request", own.request),
@@ -327,6 +319,13 @@ def closed_levels(certificate: Certificate) -> int:
     return sum(level.value == level.bound for level in certificate.levels)
 
 
+def closed_in_words(certificate: Certificate) -> str:
+    """Say how many levels of a certificate are proved; empty if it has none."""
+    levels = plural(len(certificate.levels), "level")
+    closed = f"value = bound on {closed_levels(certificate)} of {levels}"
+    return closed if certificate.levels else ""
+
+
 def _certificate(plan: AnyPlan) -> Iterator[doc.Block]:
     """Yield why the answer may be believed."""
     certificate = plan.certificate
@@ -369,9 +368,9 @@ def _claims(
     What is claimed stands in one line on a screen, and fact by fact on a page.
     """
     seconds, bound = f"{certificate.wall_time_s:.2f} s", main_bound(certificate)
-    count, closed = len(certificate.levels), closed_levels(certificate)
-    held, checked = laws_held(plan)
-    proved = CLOSED.format(closed=closed, levels=plural(count, "level")) if count else ""
+    all_closed = closed_levels(certificate) == len(certificate.levels)
+    held, checked = laws_held(certificate.verdicts)
+    proved = closed_in_words(certificate)
     laws = f"laws {held}/{checked} hold" if checked else ""
     judge, sets = scheduler_of(plan).words.judge, plural(certificate.cut_off, "set")
     cut_off = f"{sets} of victims that the model permits and {judge} not"
@@ -384,7 +383,7 @@ def _claims(
 
     rows: list[tuple[doc.Medium | None, str, str | None, doc.Tone]] = [
         ("screen", "CERTIFICATE", joined(plan.status, proved, plan.attempt, laws, seconds), ""),
-        ("page", "Optimality", proved, "good" if closed == count else "warn"),
+        ("page", "Optimality", proved, "good" if all_closed else "warn"),
         ("page", "Attempt", plan.attempt, ""),
         ("page", "Laws", laws and f"{held} of {checked} hold", lawful),
         (None, "Proof", proof_in_words(certificate), ""),
@@ -413,20 +412,18 @@ def heading_lines(plan: AnyPlan) -> Iterator[str]:
     yield line("now", moment(plan.now))
 
 
-def queue_line(plan: AnyPlan) -> str:
-    """Return the queue that the preemptor waits in, under what its scheduler calls one."""
-    label = _INNER_CAPITAL.sub("_", scheduler_of(plan).words.queue).lower()
-    return line(label, plan.preemptor_queue)
-
-
-def difference_lines(plan: AnyPlan, greedy: AnyPlan) -> Iterator[str]:
-    """Say how two victim sets differ, by their keys, and what the plan takes more of."""
-    parts = contrast(plan, greedy)
-    for kind in ("common", "spared", "instead"):
-        yield from each(kind, getattr(parts, kind))
-    for one in plan.more_than_greedy:
-        facts = {"plan": one.plan, plan.scheduler: one.greedy, "priority": one.priority}
-        yield line("more", one.measure, **facts)
+def beside_lines(plan: AnyPlan) -> Iterator[str]:
+    """Yield how a plan differs from the scheduler's own, by the keys of victims, and its terms."""
+    if plan.greedy is not None:
+        yield from outside_lines(f"{plan.scheduler}_outside_rules", plan.greedy)
+        for kind, keys in contrast(plan, plan.greedy)._asdict().items():
+            yield from each(kind, keys)
+        for one in plan.more_than_greedy:
+            facts = {"plan": one.plan, plan.scheduler: one.greedy, "priority": one.priority}
+            yield line("more", one.measure, **facts)
+    else:
+        yield from outside_lines("outside_rules", plan)
+    yield from term_lines(term_rows(plan), plan.scheduler)
 
 
 def outside_lines(label: str, plan: AnyPlan) -> Iterator[str]:
@@ -450,7 +447,6 @@ def certificate_lines(plan: AnyPlan) -> Iterator[str]:
     certificate = plan.certificate
     if certificate is None:
         return
-    held, checked = laws_held(plan)
     for bound in certificate.bounds:
         yield line("solver_free", bound.term, Said(bound.statement), bound=bound.bound)
     for one in certificate.sums:
@@ -460,17 +456,33 @@ def certificate_lines(plan: AnyPlan) -> Iterator[str]:
         detail = Said(verdict.detail) if verdict.detail else None
         yield line("law", verdict.law, detail, holds=verdict.holds)
     yield line("removal_order", *certificate.removal_order)
-    yield line(
+    facts = {
+        "certified": sum(level.proof == "certified" for level in certificate.levels),
+        "by_hand": certificate.shown.by_hand,
+        "steps": steps_in(certificate),
+        "ties": certificate.ties or "none",
+        "corrected": certificate.corrected or None,
+    }
+    cut_off = certificate.cut_off or None
+    yield certificate_line(plan.status, certificate, certificate.verdicts, cut_off, **facts)
+
+
+def certificate_line(
+    status: Status,
+    certificate: Certificate,
+    verdicts: Sequence[Verdict],
+    cut_off: int | None,
+    **more: Value,
+) -> str:
+    """Return the line that sums a certificate up; ``more`` stands after how many are proved."""
+    held, checked = laws_held(verdicts)
+    return line(
         "certificate",
-        plan.status,
+        status,
         levels=f"{closed_levels(certificate)}/{len(certificate.levels)}",
-        certified=sum(level.proof == "certified" for level in certificate.levels),
-        by_hand=certificate.shown.by_hand,
-        steps=steps_in(certificate),
-        ties=certificate.ties or "none",
-        corrected=certificate.corrected or None,
+        **more,
         laws=f"{held}/{checked}",
-        cut_off=certificate.cut_off or None,
+        cut_off=cut_off,
         seconds=f"{certificate.wall_time_s:.3f}",
         seed=certificate.seed,
         solver=Said(certificate.solver),

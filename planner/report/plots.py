@@ -131,7 +131,10 @@ def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
         )
         reached = (scale[1:] for scale in _SCALES if answer.duration_s >= scale[0])
         unit, name = next(reached, (1, "seconds"))
-        found = _spans_of(answer)
+        events: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
+        for event in answer.timeline:
+            events[event.workload].append(event)
+        found = {o.workload: [*spans(answer, o, events[o.workload])] for o in answer.workloads}
         figure.suptitle(f"{scheduler_of(answer).words.name}, victims by {answer.decider}")
         _draw_counts(panels[0], answer, found, unit)
         _draw_evictions(panels[1], answer, unit)
@@ -162,21 +165,18 @@ def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[S
     """Yield what a workload did over time; ``events`` are its own."""
     own = list(events)
     start_s = 0
-    phase: Phase | None
-    if not own:  # it waited or ran all the time, if it was there
-        always: dict[str, Phase] = {"pending": "waiting", "running": "running"}
-        phase = always.get(fate.standing)
-    else:
+    phase: Phase | None = _ALWAYS.get(fate.standing)
+    if own:
         phase = _BEFORE.get(own[0].kind, "running")
-    for event in own:
-        if phase is not None and event.at_s > start_s:
-            yield Span(start_s, event.at_s, phase)
-        start_s = event.at_s
-        phase = _AFTER[event.kind]
-    if phase is not None and answer.duration_s > start_s:
-        yield Span(start_s, answer.duration_s, phase)
+    changes: list[tuple[int, Phase | None]] = [(one.at_s, _AFTER[one.kind]) for one in own]
+    for at_s, after in [*changes, (answer.duration_s, None)]:
+        if phase is not None and at_s > start_s:
+            yield Span(start_s, at_s, phase)
+        start_s, phase = at_s, after
 
 
+_ALWAYS: Final[Mapping[str, Phase]] = {"pending": "waiting", "running": "running"}
+"""Without any events it did that all the time, if it was there."""
 _BEFORE: Final[Mapping[str, Phase | None]] = {
     "arrived": None,
     "admitted": "waiting",
@@ -189,13 +189,6 @@ _AFTER: Final[Mapping[str, Phase | None]] = {
     "preempted": "leaving",
     "finished": None,
 }
-
-
-def _spans_of(answer: Simulation) -> dict[str, list[Span]]:
-    events: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
-    for event in answer.timeline:
-        events[event.workload].append(event)
-    return {one.workload: [*spans(answer, one, events[one.workload])] for one in answer.workloads}
 
 
 def _draw_counts(
@@ -361,12 +354,12 @@ def pairs(comparison: Comparison, measure: Measure) -> dict[str, list[Pair]]:
     return found
 
 
-def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]:  # noqa: ANN401
+def _new(lines: int, across: int) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
     size = (max(1.6, across) * _PANEL, lines * _PANEL + 1.1)
     figure = Figure(figsize=size, layout="constrained")
-    return figure, list(figure.subplots(lines, across, squeeze=False, **options).flat)
+    return figure, list(figure.subplots(lines, across, squeeze=False).flat)
 
 
 def _scatters(comparison: Comparison, measure: Measure) -> Figure:
@@ -492,7 +485,10 @@ def _bars(panel: Axes, points: Sequence[Pair], used: Sequence[int], scale: Scale
 
 
 def _time(comparison: Comparison) -> Figure:
-    """Draw how long every answer took, and the median of sizes that are within a factor of 2."""
+    """Draw how long every answer took, and the median of sizes that are within a factor of 2.
+
+    That is, from each power of 2 to the next.
+    """
     figure, (panel,) = _new(1, 1)
     figure.set_size_inches(2.6 * _PANEL, 1.5 * _PANEL)
     figure.suptitle("Time of every answer; lines are medians")
@@ -515,7 +511,9 @@ def _time(comparison: Comparison) -> Figure:
             marker=marker,
             rasterized=True,  # a hundred thousand shapes would make a file that nobody can open
         )
-        across, up = _medians(points)
+        groups = groupby(sorted(points), lambda point: point[0].bit_length())
+        medians = [tuple(map(median, zip(*group, strict=True))) for _, group in groups]
+        across, up = zip(*medians, strict=True)
         panel.plot(across, up, color=color, marker=marker, markersize=5, label=drawn_name(name))
     panel.set(xscale="log", yscale="log", ylabel="time from the state to the verified answer (s)")
     panel.xaxis.set_major_formatter(_plain)
@@ -523,10 +521,3 @@ def _time(comparison: Comparison) -> Figure:
     panel.set_xlabel("running workloads or allocations in the tree of the preemptor")
     figure.legend(loc="outside right upper")
     return figure
-
-
-def _medians(points: Iterable[tuple[int, float]]) -> tuple[list[float], list[float]]:
-    """Return sizes and medians of the time, for sizes from each power of 2 to the next."""
-    groups = groupby(sorted(points), lambda point: point[0].bit_length())
-    sizes, seconds = zip(*(zip(*group, strict=True) for _, group in groups), strict=True)
-    return [*map(median, sizes)], [*map(median, seconds)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from planner.commands.simulate.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
+from planner.commands.simulate.record import Event, Fate, Feud, Simulation, Storm, Use
 from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
@@ -44,11 +44,21 @@ def render_timeline(answer: Simulation) -> str:
 
 def document(answer: Simulation) -> doc.Document:
     """Return everything there is to say: what goes round, what happened, what became of whom."""
+    loops = []
+    for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1):
+        often = "and so on for ever" if loop.endless else f"seen {plural(loop.rounds, 'time')}"
+        round_ = f"{plural(loop.evictions, 'eviction')} in {age(loop.period_s)}, {often}"
+        title = f"LOOP {number}: {round_}, first {age(loop.first_s)} after the start"
+        story = [f"  {sentence}" for sentence in loop.story[:MOST_ROWS]]
+        if len(loop.story) > MOST_ROWS:
+            story.append(f"  ... {len(loop.story) - MOST_ROWS:,} more")
+        told = doc.Paragraph("\n".join(story))
+        loops.append(Section(title, (told,), heads=True, tone="bad"))
     left_out = len(answer.loops) - MOST_LOOPS
     said = f"... {left_out:,} more loops, use --format json"
     more = (doc.Paragraph(said, "dim"),) if left_out > 0 else ()
     sections = (
-        *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
+        *loops,
         Section("More loops", more),
         *_found(answer),
         Section("What happened", tuple(_timeline(answer))),
@@ -85,17 +95,6 @@ def _head(answer: Simulation) -> Iterator[Fact]:
     if answer.unproved:
         unproved = f"{plural(answer.unproved, 'decision')} not proved best in time"
         yield Fact("Unproved", Cell(unproved, tone="warn"))
-
-
-def _loop(loop: Loop, number: int) -> Section:
-    often = "and so on for ever" if loop.endless else f"seen {plural(loop.rounds, 'time')}"
-    round_ = f"{plural(loop.evictions, 'eviction')} in {age(loop.period_s)}, {often}"
-    title = f"LOOP {number}: {round_}, first {age(loop.first_s)} after the start"
-    story = [f"  {sentence}" for sentence in loop.story[:MOST_ROWS]]
-    left_out = len(loop.story) - MOST_ROWS
-    if left_out > 0:
-        story.append(f"  ... {left_out:,} more")
-    return Section(title, (doc.Paragraph("\n".join(story)),), heads=True, tone="bad")
 
 
 def _timeline(answer: Simulation) -> Iterator[doc.Block]:

@@ -7,10 +7,10 @@ texts for people stand in double quotes, or at the end of lines that hold nothin
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from csv import writer
 from typing import Any, Final, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -23,7 +23,6 @@ Answer = TypeVar("Answer")
 Whole_contra = TypeVar("Whole_contra", bound=BaseModel, contravariant=True)
 Whole = TypeVar("Whole", bound=BaseModel)
 LABEL_WIDTH: Final = 16
-RULE: Final = "\n---\n\n"
 
 
 class Said(str):
@@ -122,8 +121,7 @@ def csv_of(rows: Iterable[Iterable[object]]) -> str:
         return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows(map(harmless, row) for row in rows)
+    writer(file, lineterminator="\n").writerows(map(harmless, row) for row in rows)
     return file.getvalue()
 
 
@@ -159,7 +157,7 @@ def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
     if style == "markdown":
         from planner.report.markdown import text_of as markdown  # noqa: PLC0415
 
-        return RULE.join(map(markdown, documents))
+        return "\n---\n\n".join(map(markdown, documents))
     from planner.report.terminal import text_of  # noqa: PLC0415
 
     return text_of(documents, width=width, color=color)
@@ -178,11 +176,15 @@ OWN: Final = Part[Renderer[Any]]("renderer")
 
 
 def renderer(
-    lines: Callable[[Whole], Iterable[str]], document: Callable[[Whole], Document]
+    lines: Callable[[Whole], Iterable[str]],
+    document: Callable[[Whole], Document],
+    csv: Callable[[Whole], str] | None = None,
 ) -> Renderer[Whole]:
-    """Return what writes one kind of result in every style."""
+    """Return what writes one kind of result in every style; some are to be had as CSV, too."""
 
     def render(answer: Whole, style: str, *, width: int, color: bool) -> str:
+        if csv is not None and style == "csv":
+            return csv(answer)
         return rendered([answer], style, lines, document, whole=answer, width=width, color=color)
 
     return render

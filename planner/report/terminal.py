@@ -24,7 +24,6 @@ from planner.report.document import (
     REPEATED,
     Cell,
     Column,
-    Fact,
     Section,
 )
 from planner.report.text import cells, clean, clean_lines, short
@@ -52,9 +51,8 @@ _APART: Final = "   "
 _JOINTS: Final = "/-.,:_="
 """After these a word may be broken that is longer than a line."""
 
-Piece = tuple[str, str]
-"""A text and its style: words of `_SGR`."""
-Line = list[Piece]
+Line = list[tuple[str, str]]
+"""Texts, each with its style: words of `_SGR`."""
 
 
 def text_of(documents: Iterable[doc.Document], *, width: int | None, color: bool) -> str:
@@ -66,9 +64,8 @@ def text_of(documents: Iterable[doc.Document], *, width: int | None, color: bool
         if position:
             lines += [[("─" * columns, "dim")], []]
         for part in _parts_of(document, columns - 1):
-            lines += [*([(" ", ""), *line] for line in part), []]
-            if isinstance(part, _Verbatim):
-                lines[-len(part) - 1 : -1] = part
+            indent = [] if isinstance(part, _Verbatim) else [(" ", "")]
+            lines += [*([*indent, *line] for line in part), []]
 
     def written(text: str, style: str) -> str:
         if not (color and style and text):
@@ -85,7 +82,17 @@ class _Verbatim(list[Line]):
 
 def _parts_of(document: doc.Document, width: int) -> Iterator[list[Line]]:
     last = {"badge", "verdict", "answer"} if document.answer_last else set()
-    if head := [_fact(fact) for fact in document.head if fact.role not in last]:
+    head = []
+    for fact in document.head:
+        lines = _text(fact.cell, _APART)
+        if fact.role == "verdict":
+            upper = "".join(text for text, _ in lines[0]).upper()
+            lines = [[(upper, f"bold {STYLES[fact.cell.tone]}")]]
+        elif fact.role and fact.role != "answer":
+            lines[0][0] = (lines[0][0][0], f"bold {lines[0][0][1]}".strip())
+        if fact.role not in last:
+            head.append((clean(fact.label), lines))
+    if head:
         yield _grid(head, width)
     for section in document.sections:
         yield from _parts(section, width)
@@ -95,16 +102,6 @@ def _parts_of(document: doc.Document, width: int) -> Iterator[list[Line]]:
     if document.answer_last:
         said = f"{document.badge.upper()}: {document.answer}"
         yield _paragraph(said, f"bold {STYLES[document.tone]}", width)
-
-
-def _fact(fact: Fact) -> tuple[str, list[Line]]:
-    lines = _text(fact.cell, _APART)
-    if fact.role == "verdict":
-        upper = "".join(text for text, _ in lines[0]).upper()
-        lines = [[(upper, f"bold {STYLES[fact.cell.tone]}")]]
-    elif fact.role and fact.role != "answer":
-        lines[0][0] = (lines[0][0][0], f"bold {lines[0][0][1]}".strip())
-    return clean(fact.label), lines
 
 
 def _parts(section: Section, width: int) -> Iterator[list[Line]]:

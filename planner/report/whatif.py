@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from planner.commands.whatif.edit import Editable, Move, Settable, Settings, Waiting, WhatIf
 from planner.plan import AnyPlan
@@ -11,8 +12,8 @@ from planner.plan.base import name_some
 from planner.report import document as doc
 from planner.report.covered import answer_cell
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import RARELY_SHOWN, not_twice, told
-from planner.report.plan import PAGE, queue_line
+from planner.report.measures import RARELY_SHOWN, not_twice
+from planner.report.plan import PAGE
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.report.text import plural
 from planner.report.words import rules_name, scheduler_name, texts_of, victim_names, work_of
@@ -20,6 +21,7 @@ from planner.scheduler import scheduler_of
 
 MAX_PLACES: Final = 8
 NOT_THERE: Final = "it is not there"
+_INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class _Side(NamedTuple):
@@ -28,15 +30,6 @@ class _Side(NamedTuple):
     owner: str
     when: str
     plan: AnyPlan
-
-
-class _Evicted(NamedTuple):
-    """A victim of some plan; ``sides`` says for every side whether it is one there."""
-
-    name: str
-    queue: str
-    priority: int
-    sides: tuple[bool, ...]
 
 
 _Term = tuple[str, tuple[int | None, ...]]
@@ -65,15 +58,6 @@ def document(answer: WhatIf) -> doc.Document:
         text = f"{what}: neither {whose}'s victims nor the plan's, nor what they lose."
         said += (doc.Paragraph(text),)
     sides, after = _sides(answer), answer.after
-    # Every victim of any plan: those of the planner's plans first.
-    facts: dict[str, tuple[str, str, int]] = {}
-    for side in reversed(sides):
-        found = {one.key: (one.name, one.runs_in, one.priority) for one in side.plan.victims}
-        facts = {**found, **facts}
-    ours = [side.plan for side in sides if side.owner == "plan"]
-    keys = dict.fromkeys(key for plan in (*ours, *(s.plan for s in sides)) for key in plan.keys)
-    chosen = [set(side.plan.keys) for side in sides]
-    evicted = [_Evicted(*facts[key], tuple(key in victims for victims in chosen)) for key in keys]
     levels = after.certificate.levels if after.certificate else ()
     minimised = {term for level in levels for term in level.term.split("+")}
     told_of = (
@@ -85,7 +69,7 @@ def document(answer: WhatIf) -> doc.Document:
     sections = (
         Section("Change", said),
         Section("Places", (_move_table(moves),)),
-        Section("Victims", (_victim_table(evicted, sides, after),)),
+        Section("Victims", (_victim_table(sides, after),)),
         Section(
             "Quota, before and after the plan", (doc.Only("page", PAGE.of(after)(after).usage),)
         ),
@@ -96,10 +80,9 @@ def document(answer: WhatIf) -> doc.Document:
 
 def _hit(answer: WhatIf) -> Iterator[doc.Block]:
     """Yield who is a victim no longer and who is newly, of the plan and of the scheduler's own."""
-    before, after = answer.before, answer.after
-    names = victim_names(after) | victim_names(_greedy(after))
-    for plan in (before, _greedy(before)) if before else ():
-        names |= victim_names(plan)
+    names: dict[str, str] = {}
+    for side in _sides(answer):
+        names |= victim_names(side.plan)
     owners = ("the plan", answer.optimum), ("the scheduler itself", answer.greedy)
     for owner, difference in owners:
         kinds: tuple[tuple[str, Sequence[str], doc.Tone], ...] = (
@@ -139,23 +122,25 @@ def _title(side: _Side) -> str:
     return f"{owner}\n{side.when}"
 
 
-def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
-    def of(position: int) -> Column[_Evicted]:
-        def cell(row: _Evicted) -> str:
-            return "x" if row.sides[position] else NOTHING
+def _victim_table(sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
+    """Return every victim of any plan, those of the planner's plans first."""
 
-        total = str(sum(row.sides[position] for row in rows))
-        return Column(_title(sides[position]), cell, total, number=True)
+    def of(side: _Side) -> Column[Any]:
+        keys = set(side.plan.keys)
+        total = str(len(keys))
+        cells = {True: "x", False: NOTHING}
+        return Column(_title(side), lambda one: cells[one.key in keys], total, number=True)
 
+    ours = [side for side in sides if side.owner == "plan"]
+    found = {one.key: one for side in (*ours, *sides) for one in side.plan.victims}
     called = scheduler_of(plan).words
-    count = plural(len(rows), called.noun)
-    columns: list[Column[_Evicted]] = [
-        Column("Victim", lambda row: name(row.name), count, folds=True),
-        Column(called.queue, lambda row: name(row.queue), folds=True, below="Victim"),
-        Column("Priority", lambda row: str(row.priority), number=True),
-        *map(of, range(len(sides))),
+    columns: list[Column[Any]] = [
+        Column("Victim", lambda one: name(one.name), plural(len(found), called.noun), folds=True),
+        Column(called.queue, lambda one: name(one.runs_in), folds=True, below="Victim"),
+        Column("Priority", lambda one: str(one.priority), number=True),
+        *map(of, sides),
     ]
-    return table("Who is a victim where", columns, rows)
+    return table("Who is a victim where", columns, found.values())
 
 
 def _move_table(rows: Sequence[tuple[str, Move]]) -> doc.Table:
@@ -177,13 +162,11 @@ def _move_table(rows: Sequence[tuple[str, Move]]) -> doc.Table:
 def _terms(answer: WhatIf) -> list[_Term]:
     greedy = {change.term: change for change in answer.greedy.terms}
     optimum = {change.term: change for change in answer.optimum.terms}
+    times = ["after"] if answer.before is None else ["before", "after"]
     rows = []
     for term in dict.fromkeys([*optimum, *greedy]):
-        values: list[int | None] = []
-        for change in (greedy.get(term), optimum.get(term)):
-            if answer.before is not None:
-                values.append(change.before if change else None)
-            values.append(change.after if change else None)
+        changes = (greedy.get(term), optimum.get(term))
+        values = (getattr(change, time, None) for change in changes for time in times)
         rows.append((term, tuple(values)))
     return rows
 
@@ -197,7 +180,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
             number = row[1][position]
-            return NOTHING if number is None else told(unit(row), number, work)[1]
+            return NOTHING if number is None else work.amount(unit(row), number)
 
         return Column(_title(sides[position]), cell, number=True)
 
@@ -205,7 +188,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
         Column("Term", lambda row: row[0]),
         Column("Disruption", lambda row: texts_of(plan.scheduler, row[0])[0], folds=True),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: told(unit(row), 0, work)[0]),
+        Column("Unit", lambda row: work.unit(unit(row))),
     ]
     return table("What is lost", columns, rows)
 
@@ -213,7 +196,9 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
 def _lines(answer: WhatIf) -> Iterator[str]:
     after, sides = answer.after, _sides(answer)
     yield line("preemptor", answer.preemptor)
-    yield queue_line(after)
+    # Under what the scheduler calls a queue: cluster_queue of Kueue.
+    queue = _INNER_CAPITAL.sub("_", scheduler_of(after).words.queue).lower()
+    yield line(queue, after.preemptor_queue)
     yield line("objective", after.objective)
     yield from each("added", answer.added)
     yield from each("edit", map(Said, answer.edits))

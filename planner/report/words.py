@@ -15,6 +15,7 @@ from planner.plan import (
     Proof,
     Shown,
     SolverFreeBound,
+    Verdict,
 )
 from planner.plan.proof import steps_of
 from planner.plan.record import resources_of
@@ -45,9 +46,21 @@ class Work(NamedTuple):
         """Return an amount of work in hours."""
         return hours(accelerator_seconds * self.each)
 
-    def size(self, units: float) -> str:
-        """Return a size in 1/32000 accelerator in devices."""
-        return decimal(units * self.each / ACCELERATOR)
+    def unit(self, unit: str) -> str:
+        """Return the unit that stands for one of a term: hours of work, or devices."""
+        return {WORK_UNIT: self.hours, SIZE_UNIT: self.devices}.get(unit, unit)
+
+    def amount(self, unit: str, value: float) -> str:
+        """Return an amount, which may be negative, in the unit that stands for its own."""
+        if unit == WORK_UNIT:
+            return self.lost(value)
+        if unit == SIZE_UNIT:
+            return decimal(value * self.each / ACCELERATOR)
+        return f"{value:,}" if isinstance(value, int) else decimal(value)
+
+    def difference(self, unit: str, value: float) -> str:
+        """Return an amount like `amount`, with its sign."""
+        return f"{'+' if value >= 0 else ''}{self.amount(unit, value)}"
 
 
 ACCELERATORS: Final = Work(
@@ -178,9 +191,8 @@ def victim_names(plan: AnyPlan) -> dict[str, str]:
     return {victim.key: victim.name for victim in plan.victims}
 
 
-def laws_held(plan: AnyPlan) -> tuple[int, int]:
+def laws_held(verdicts: Sequence[Verdict]) -> tuple[int, int]:
     """Return how many laws the verifier found to hold, and how many it checked."""
-    verdicts = plan.certificate.verdicts if plan.certificate else ()
     return sum(verdict.holds for verdict in verdicts), len(verdicts)
 
 
@@ -310,8 +322,7 @@ def _levels(certificate: Certificate, ties: bool) -> Iterator[str]:  # noqa: FBT
         return
     how = f"certified by trees of {plural(steps, 'step')}" if steps else "certified"
     certified = sum(level.proof == "certified" for level in levels)
-    first = certificate.ties == "certified" and ties
-    if certified == len(levels) and (first or not ties):
+    if certified == len(levels) and (not ties or certificate.ties == "certified"):
         also = " and ties" if ties else ""
         yield f"{certified} of {plural(len(levels), 'level')}{also} {how}"
         yield CHECK_IT

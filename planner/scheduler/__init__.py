@@ -5,32 +5,18 @@ kueue.py     Kueue, with KEP-83 as a rule set of it; who may choose its flavors 
 yunikorn.py  YuniKorn
 """
 
-from planner.scheduler.kueue import KUEUE, OWN, Flavors, Placement
-from planner.scheduler.record import (
-    Part,
-    Scheduler,
-    Words,
-    find_scheduler,
-    register,
-    scheduler_of,
-    schedulers,
-)
-from planner.scheduler.yunikorn import YUNIKORN
-
-__all__ = [
-    "KUEUE",
-    "OWN",
-    "YUNIKORN",
-    "Flavors",
-    "Part",
-    "Placement",
-    "Scheduler",
-    "Words",
-    "find_scheduler",
-    "register",
-    "scheduler_of",
-    "schedulers",
-]
+from planner.scheduler.kueue import KUEUE as KUEUE
+from planner.scheduler.kueue import OWN as OWN
+from planner.scheduler.kueue import Flavors as Flavors
+from planner.scheduler.kueue import Placement as Placement
+from planner.scheduler.record import Part as Part
+from planner.scheduler.record import Scheduler as Scheduler
+from planner.scheduler.record import Words as Words
+from planner.scheduler.record import find_scheduler as find_scheduler
+from planner.scheduler.record import register as register
+from planner.scheduler.record import scheduler_of as scheduler_of
+from planner.scheduler.record import schedulers as schedulers
+from planner.scheduler.yunikorn import YUNIKORN as YUNIKORN
 
 register(KUEUE)
 register(YUNIKORN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -147,17 +147,12 @@ def draw_gauges(gauges: Gauges) -> Bars:
     return Bars(bars, keys, any(bar.change for bar in bars), notes)
 
 
-def _top(gauges: Iterable[Gauge]) -> int:
+def _top(gauges: Sequence[Gauge]) -> int:
     """Return the amount at the right end of a scale, at least 1."""
-    shown = list(gauges)
-    amounts = [amount for gauge in shown for amount in (gauge.before, gauge.after, gauge.mark)]
-    top = max([1, *_finite(amounts)])
-    near = [limit for limit in _finite(gauge.limit for gauge in shown) if limit <= FAR * top]
-    return max([top, *near])
-
-
-def _finite(amounts: Iterable[int | None]) -> Iterator[int]:
-    return (amount for amount in amounts if amount is not None and amount != UNLIMITED)
+    amounts = {amount for one in gauges for amount in (one.before, one.after, one.mark) if amount}
+    top = max({1, *amounts} - {UNLIMITED})
+    limits = (one.limit for one in gauges if one.limit and one.limit != UNLIMITED)
+    return max([top, *(limit for limit in limits if limit <= FAR * top)])
 
 
 def _bar(gauges: Gauges, gauge: Gauge, top: int) -> Bar:

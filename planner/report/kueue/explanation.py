@@ -9,7 +9,6 @@ from planner.commands.explain.kueue.record import (
     Explanation,
     FlavorRoom,
     Opening,
-    Party,
     PreemptionMessage,
     Standing,
 )
@@ -28,8 +27,8 @@ def explained(answer: Explanation) -> Explained:
         return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
 
     def start(one: Standing) -> str:
-        where = {"cluster_queue": one.cluster_queue, "reason": one.reason or None}
-        return line("workload", one.workload, **where)
+        reason = one.reason or None
+        return line("workload", one.workload, cluster_queue=one.cluster_queue, reason=reason)
 
     columns: list[Column[Standing]] = [
         Column("Workload", lambda one: name(one.workload), folds=True),
@@ -144,7 +143,19 @@ def _taken_apart(message: PreemptionMessage) -> doc.Document:
         Fact("Law", Cell(message.law or NOTHING)),
     ]
     for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
-        head += [Fact("" if n else title, Cell(fact)) for n, fact in enumerate(_said_of(party))]
+        path = "/".join(party.path)
+        known = (
+            ("", party.workload),
+            ("UID ", party.uid),
+            ("UID of the job ", party.job_uid),
+            ("ClusterQueue path ", path),
+            ("ClusterQueue ", "" if path else party.cluster_queue),
+        )
+        said = [f"{label}{short(text)}" for label, text in known if text]
+        if party.effective_priority is not None:
+            parts = f"base {party.base_priority}, boost {party.boost}"
+            said.append(f"priority {party.effective_priority} ({parts})")
+        head += [Fact("" if n else title, Cell(one)) for n, one in enumerate(said or [NOTHING])]
     return doc.Document("Message about a preemption", tuple(head), ())
 
 
@@ -159,22 +170,6 @@ def _message_lines(message: PreemptionMessage) -> Iterator[str]:
             path="/".join(party.path) or None,
             **fields(party, "priority=effective_priority base=base_priority boost"),
         )
-
-
-def _said_of(party: Party) -> list[str]:
-    path = "/".join(party.path)
-    known = (
-        ("", party.workload),
-        ("UID ", party.uid),
-        ("UID of the job ", party.job_uid),
-        ("ClusterQueue path ", path),
-        ("ClusterQueue ", "" if path else party.cluster_queue),
-    )
-    said = [f"{label}{short(text)}" for label, text in known if text]
-    if party.effective_priority is not None:
-        parts = f"base {party.base_priority}, boost {party.boost}"
-        said.append(f"priority {party.effective_priority} ({parts})")
-    return said or [NOTHING]
 
 
 render_message = renderer(_message_lines, _taken_apart)

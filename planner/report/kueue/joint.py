@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from planner.plan import Verdict
 from planner.plan.kueue import JointPending, JointPlan, Victim
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
-from planner.report.measures import LEVELS_FIRST, terms_tables
+from planner.report.measures import terms_tables
 from planner.report.plan import (
     BOTH,
-    CLOSED,
     INSTEAD,
     SHORT_DIGEST,
     SPARED,
-    closed_levels,
+    certificate_line,
+    closed_in_words,
     term_lines,
 )
 from planner.report.style import Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import age, moment, plural, short
-from planner.report.words import TermRow, Work, level_rows, proof_in_words, work_in
+from planner.report.words import (
+    TermRow,
+    Work,
+    laws_held,
+    level_rows,
+    proof_in_words,
+    work_in,
+)
 from planner.scheduler import scheduler_of
 
 
@@ -46,7 +54,7 @@ def document(answer: JointPlan) -> doc.Document:
         Section("Who is admitted", (_pending_table(answer),)),
         Section("Steps", (_step_table(answer),)),
         Section("One by one", tuple(_beside(answer))),
-        Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one", _work(answer)))),
+        Section("Disruption", tuple(terms_tables(rows, "One by one", _work(answer)))),
         Section("Certificate", (doc.Facts(tuple(_certificate(answer))),)),
     )
     called = scheduler_of(answer).words
@@ -136,12 +144,12 @@ def _beside(answer: JointPlan) -> Iterator[doc.Block]:
         f"{plural(len(greedy.victims), 'workload')}; this plan admits {len(answer.steps):,} and "
         f"evicts {len(ours):,}"
     )
-    lists: tuple[tuple[str, list[str], doc.Tone], ...] = (
-        (BOTH, [key for key in ours if key in greedy.victims], ""),
-        (SPARED, [key for key in greedy.victims if key not in ours], "good"),
-        (INSTEAD, [key for key in ours if key not in greedy.victims], "warn"),
+    lists = (
+        doc.Names(BOTH, tuple(key for key in ours if key in greedy.victims)),
+        doc.Names(SPARED, tuple(key for key in greedy.victims if key not in ours), "good"),
+        doc.Names(INSTEAD, tuple(key for key in ours if key not in greedy.victims), "warn"),
     )
-    names = [doc.Names(label, tuple(keys), tone) for label, keys, tone in lists if keys]
+    names = [one for one in lists if one.names]
     yield doc.Paragraph(f"{said}:" if names else f"{said}.")
     yield from names
     # Say what is evicted, or admitted, in vain.
@@ -160,18 +168,16 @@ def _rows(answer: JointPlan) -> list[TermRow]:
     return level_rows(answer.certificate.levels, answer.terms, greedy, answer.scheduler)
 
 
-def _laws(answer: JointPlan) -> tuple[int, int]:
-    verdicts = [verdict for step in answer.steps for verdict in step.verdicts]
-    return sum(verdict.holds for verdict in verdicts), len(verdicts)
+def _verdicts(answer: JointPlan) -> list[Verdict]:
+    return [verdict for step in answer.steps for verdict in step.verdicts]
 
 
 def _certificate(answer: JointPlan) -> Iterator[tuple[str, Cell]]:
     certificate = answer.certificate
-    levels, closed = certificate.levels, closed_levels(certificate)
-    held, checked = _laws(answer)
+    held, checked = laws_held(_verdicts(answer))
     said = [
         answer.status,
-        CLOSED.format(closed=closed, levels=plural(len(levels), "level")) if levels else "",
+        closed_in_words(certificate),
         f"laws {held}/{checked} hold in {plural(len(answer.steps), 'step')}" if checked else "",
         f"{certificate.wall_time_s:.2f} s",
     ]
@@ -211,18 +217,7 @@ def _lines(answer: JointPlan) -> Iterator[str]:
     yield from each("kueue_fit_again", greedy.fit_again)
     yield from term_lines(_rows(answer), answer.scheduler)
     certificate = answer.certificate
-    held, checked = _laws(answer)
-    yield line(
-        "certificate",
-        answer.status,
-        levels=f"{closed_levels(certificate)}/{len(certificate.levels)}",
-        laws=f"{held}/{checked}",
-        cut_off=certificate.cut_off,
-        seconds=f"{certificate.wall_time_s:.3f}",
-        seed=certificate.seed,
-        solver=Said(certificate.solver),
-        digest=certificate.digest,
-    )
+    yield certificate_line(answer.status, certificate, _verdicts(answer), certificate.cut_off)
 
 
 render = renderer(_lines, document)

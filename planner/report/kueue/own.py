@@ -161,13 +161,10 @@ def _lived(answer: LiveReplay) -> doc.Document:
     )
 
 
-render_live = renderer(_live_lines, _lived)
-
-
 _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
     Boosts: render_boosts,
     JointPlan: joint.render,
-    LiveReplay: render_live,
+    LiveReplay: renderer(_live_lines, _lived),
     PreemptionMessage: explanation.render_message,
 }
 

@@ -18,25 +18,21 @@ from planner.plan.kueue import (
     NodeShare,
     Plan,
     PodSetPlaces,
-    QuotaNode,
-    QuotaUse,
     Victim,
 )
 from planner.plan.record import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units
 from planner.report import document as doc
 from planner.report.document import MAX_NAMES, NONE, REPEATED, Cell, Column, name, table
-from planner.report.measures import RARELY_SHOWN, told
+from planner.report.measures import RARELY_SHOWN
 from planner.report.plan import (
     Particulars,
     amount_column,
+    beside_lines,
     certificate_lines,
     cost_columns,
-    difference_lines,
     has_plan,
     heading_lines,
-    outside_lines,
-    term_lines,
     victims_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, free, joined, line
@@ -58,12 +54,16 @@ _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
 
 def particulars(plan: Plan) -> Particulars:
     """Return what is to be said of a plan in terms of its scheduler."""
+    # The tree with usage against quota, what is short or contested first.
+    charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
+    wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
+    rest = tuple(charts[wanted:])
     return Particulars(
         asks="Preemptor",
         asking=(("ClusterQueue", name(plan.cluster_queue)), *release_facts(plan)),
         request=tuple(_request(plan)),
         victims=tuple(_victims(plan)),
-        usage=tuple(_usage(plan)),
+        usage=(*charts[:wanted], *([doc.Fold("What is not short", rest)] if rest else [])),
         shares=(_shares(plan),) if plan.shares else (),
         nodes=tuple(slots_in(plan.nodes)),
         commands=tuple(_commands(plan.commands)) if plan.commands else (),
@@ -179,21 +179,17 @@ def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[doc.Block]:
 
 
 def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> doc.Table:
-    def amount(row: TermRow, value: int) -> str:
-        return told(row.unit, value, work)[1]
-
     def more(row: TermRow) -> Cell:
         more = (row.greedy or 0) - row.value
-        sign = "+" if more >= 0 else ""
-        return Cell(f"{sign}{amount(row, more)}", tone="good" if more > 0 else "warn")
+        return Cell(work.difference(row.unit, more), tone="good" if more > 0 else "warn")
 
     columns: list[Column[TermRow]] = [
         Column("Term", lambda row: row.id),
         Column("Disruption", lambda row: row.title, folds=True),
-        Column("This plan", lambda row: amount(row, row.value), number=True),
-        Column("Kueue's flavors", lambda row: amount(row, row.greedy or 0), number=True),
+        Column("This plan", lambda row: work.amount(row.unit, row.value), number=True),
+        Column("Kueue's flavors", lambda row: work.amount(row.unit, row.greedy or 0), number=True),
         Column("Costs more", more, number=True, only="screen"),
-        Column("Unit", lambda row: told(row.unit, 0, work)[0]),
+        Column("Unit", lambda row: work.unit(row.unit)),
     ]
     return table(caption, columns, rows)
 
@@ -293,15 +289,6 @@ def cascades_in_words(cascades: Sequence[Cascade]) -> str:
     return "\n".join([*lines, f"  and {left_out:,} more"] if left_out > 0 else lines)
 
 
-def _usage(plan: Plan) -> Iterator[doc.Block]:
-    """Yield the tree with usage against quota, what is short or contested first."""
-    charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
-    wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
-    yield from charts[:wanted]
-    if charts[wanted:]:
-        yield doc.Fold("What is not short", tuple(charts[wanted:]))
-
-
 def _chart(plan: Plan, item: Demand) -> doc.Gauges:
     depths: dict[str, int] = {}
     gauges = []
@@ -309,9 +296,29 @@ def _chart(plan: Plan, item: Demand) -> doc.Gauges:
         depth = 0 if node.parent is None else depths.get(node.parent, -1) + 1
         if node.kind == "Cohort":
             depths[node.name] = depth
-        place = (item.flavor, item.resource)
-        uses = (use for use in node.uses if (use.flavor, use.resource) == place)
-        gauges += [_gauge(plan, node, use, depth) for use in uses]
+        own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
+        notes = ["asks here"] if own else []
+        notes += [f"{node.hidden:,} not shown"] if node.hidden else []
+        for use in node.uses:
+            if (use.flavor, use.resource) != (item.flavor, item.resource):
+                continue
+            lendable = use.quota if use.lending_limit is None else use.lending_limit
+            endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
+            limit = None if endless else use.quota + (use.borrowing_limit or 0)
+            lends = node.parent and use.quota != UNLIMITED
+            gauge = doc.Gauge(
+                name=node.name,
+                kind=node.kind,
+                depth=depth,
+                before=use.before,
+                after=use.after if has_plan(plan) else None,
+                mark=use.quota,
+                limit=limit,
+                kept=max(0, use.quota - lendable) if lends else 0,
+                notes=tuple(notes),
+                tone="" if node.touched else "dim",
+            )
+            gauges.append(gauge)
     return doc.Gauges(
         f"{item.resource} in flavor {item.flavor}",
         tuple(gauges),
@@ -320,26 +327,6 @@ def _chart(plan: Plan, item: Demand) -> doc.Gauges:
         over="borrowed",
         kept="never lent, adds nothing above",
         show=lambda units: format_briefly(units, item.resource),
-    )
-
-
-def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> doc.Gauge:
-    own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
-    notes = ["asks here"] if own else []
-    notes += [f"{node.hidden:,} not shown"] if node.hidden else []
-    lendable = use.quota if use.lending_limit is None else use.lending_limit
-    endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
-    return doc.Gauge(
-        name=node.name,
-        kind=node.kind,
-        depth=depth,
-        before=use.before,
-        after=use.after if has_plan(plan) else None,
-        mark=use.quota,
-        limit=None if endless else use.quota + (use.borrowing_limit or 0),
-        kept=max(0, use.quota - lendable) if node.parent and use.quota != UNLIMITED else 0,
-        notes=tuple(notes),
-        tone="" if node.touched else "dim",
     )
 
 
@@ -386,11 +373,7 @@ def lines(plan: Plan) -> Iterator[str]:
         yield line(f"{plan.scheduler}_victims", plan.greedy.victims)
         yield line(f"{plan.scheduler}_borrowing", _borrowing(plan.greedy))
         yield from _victim_lines(f"{plan.scheduler}_victim", plan.greedy)
-        yield from outside_lines(f"{plan.scheduler}_outside_rules", plan.greedy)
-        yield from difference_lines(plan, plan.greedy)
-    else:
-        yield from outside_lines("outside_rules", plan)
-    yield from term_lines(term_rows(plan), plan.scheduler)
+    yield from beside_lines(plan)
     for share in plan.shares:
         amounts = fields(share, "weight before with_preemptor after")
         shown = {key: f"{amount:g}" for key, amount in amounts.items()}

@@ -15,7 +15,7 @@ What is not set or not known is ``none``. Amounts are as in queues.yaml: ``1500m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Final
@@ -26,18 +26,15 @@ from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Co
 from planner.report.plan import (
     Particulars,
     amount_column,
+    beside_lines,
     certificate_lines,
     cost_columns,
-    difference_lines,
     has_plan,
     heading_lines,
-    outside_lines,
-    term_lines,
     victims_of,
 )
 from planner.report.style import Repeated, Word, field_lines, fields, line
 from planner.report.text import age, plural, short, word
-from planner.report.words import term_rows
 from planner.state.yunikorn import format_yunikorn_quantity
 
 DEFAULT_PARTITION: Final = "default"
@@ -58,13 +55,27 @@ TONES: Final[dict[str, doc.Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "b
 
 def particulars(plan: YuniKornPlan) -> Particulars:
     """Return what is to be said of a plan in terms of its scheduler."""
+    elsewhere = plan.partition != DEFAULT_PARTITION
+    partition = f"partition {short(plan.partition)}" if elsewhere else ""
+    queue = Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
+    key = [("Key", name(plan.preemptor))] if plan.pod is not None else []
+    found: list[tuple[str, Cell]] = []
+    if plan.node is not None:
+        about = []
+        if plan.room and all(item.asked <= max(0, item.available) for item in plan.room):
+            about.append("has room without any victims")
+        if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
+            about.append(f"YuniKorn itself: {short(plan.greedy.node or '')}")
+        found.append(("Node", Cell(plan.node, is_name=True, aside="   ".join(about))))
+    if plan.last_tier:
+        found.append(("Last tier", Cell(last_tier(plan), tone="warn")))
     return Particulars(
         asks="Ask",
-        asking=tuple(_asking(plan)),
+        asking=(*key, ("Application", name(plan.application)), ("Queue", queue)),
         request=(_room(plan.room),) if plan.room else (),
         victims=tuple(_victims(plan)) if plan.victims else (),
         usage=tuple(_usage(plan)) if plan.queues else (),
-        found=tuple(_found(plan)),
+        found=tuple(found),
     )
 
 
@@ -93,27 +104,6 @@ def last_tier(plan: YuniKornPlan) -> str:
     if level.value == level.bound:
         return f"{said}; proved: no legal plan under this objective does with fewer"
     return f"{said}; not proved that no plan does with fewer"
-
-
-def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
-    if plan.pod is not None:
-        yield "Key", name(plan.preemptor)
-    yield "Application", name(plan.application)
-    elsewhere = plan.partition != DEFAULT_PARTITION
-    partition = f"partition {short(plan.partition)}" if elsewhere else ""
-    yield "Queue", Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
-
-
-def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
-    if plan.node is not None:
-        about = []
-        if plan.room and all(item.asked <= max(0, item.available) for item in plan.room):
-            about.append("has room without any victims")
-        if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
-            about.append(f"YuniKorn itself: {short(plan.greedy.node or '')}")
-        yield "Node", Cell(plan.node, is_name=True, aside="   ".join(about))
-    if plan.last_tier:
-        yield "Last tier", Cell(last_tier(plan), tone="warn")
 
 
 def _room(room: Sequence[NodeRoom]) -> doc.Table:
@@ -176,13 +166,11 @@ def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:
     columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
     reasons = {(one.queue, reason_of(plan, one)): None for one in plan.victims}
     said = [f"{queue} {reason}" for queue, reason in reasons if reason != NOTHING]
-    legend = (
-        doc.Only("screen", (doc.Paragraph("\n".join(said[:MAX_NAMES]), "dim"),)) if said else None
-    )
     columns += cost_columns(plan)
     columns.append(Column("Why it may go", partial(reason_of, plan), folds=True, rank=REPEATED))
     yield from victims_of(plan, table("Whom to preempt", columns, plan.victims, notes))
-    yield from [legend] if legend else []
+    if said:
+        yield doc.Only("screen", (doc.Paragraph("\n".join(said[:MAX_NAMES]), "dim"),))
 
 
 def reason_of(plan: YuniKornPlan, victim: YuniKornVictim) -> str:
@@ -225,21 +213,10 @@ def _type_names(plan: YuniKornPlan) -> dict[str, str]:
 
 
 def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
+    """Yield the queues of a plan, those that end outside their limits marked; on a page as bars."""
     found = {mark for use in plan.queues if (mark := use_mark(plan, use))}
     usage = "usage: allocated, without what is being preempted already"
     means = [usage, *(text for mark, text in USES_MEAN.items() if mark in found)]
-    yield doc.Only("screen", (_queue_table(plan, means, found),))
-    used = {use.resource for use in plan.queues}
-    types = [t for t in asked_types(plan) if t in used]
-    charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
-    wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
-    folded = (doc.Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
-    texts = (doc.Paragraph(text, "dim") for text in means)
-    yield doc.Only("page", (*charts[:wanted], *folded, *texts))
-
-
-def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> doc.Table:
-    """Return the queues of a plan, those that end outside their limits marked."""
     names = _type_names(plan)
     first = {use.queue: use for use in reversed(plan.queues)}
 
@@ -261,7 +238,15 @@ def _queue_table(plan: YuniKornPlan, notes: Iterable[str], found: set[str]) -> d
         columns.append(Column("After plan", lambda o: marked(o, limit(o.after, o)), number=True))
     if found:
         columns.append(Column("", lambda o: marked(o, use_mark(plan, o)), folds=True, least=5))
-    return table("What the queues use of their guaranteed", columns, plan.queues, notes)
+    caption = "What the queues use of their guaranteed"
+    yield doc.Only("screen", (table(caption, columns, plan.queues, means),))
+    used = {use.resource for use in plan.queues}
+    types = [t for t in asked_types(plan) if t in used]
+    charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
+    wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
+    folded = (doc.Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
+    texts = (doc.Paragraph(text, "dim") for text in means)
+    yield doc.Only("page", (*charts[:wanted], *folded, *texts))
 
 
 def use_mark(plan: YuniKornPlan, use: QueueUse) -> str:
@@ -275,29 +260,30 @@ def use_mark(plan: YuniKornPlan, use: QueueUse) -> str:
 
 def _chart(plan: YuniKornPlan, resource: str) -> doc.Gauges:
     uses = [use for use in plan.queues if use.resource == resource]
+    gauges = []
+    for use in uses:
+        mark = use_mark(plan, use)
+        notes = ["asks here"] if use.queue == plan.queue else []
+        notes += [mark] if mark else []
+        gauge = doc.Gauge(
+            name=use.queue,
+            kind="Queue",
+            depth=sum(use.queue.startswith(f"{other.queue}.") for other in uses),
+            before=use.before,
+            after=use.after if has_plan(plan) else None,
+            mark=use.guaranteed,
+            limit=use.max,
+            notes=tuple(notes),
+            tone="bad" if mark in {BELOW, OVER} and use.after != use.before else "",
+        )
+        gauges.append(gauge)
     return doc.Gauges(
         resource,
-        tuple(_gauge(plan, use, uses) for use in uses),
+        tuple(gauges),
         mark="guaranteed",
         limit="maximum",
         over="",
         show=partial(yunikorn_amount, resource=resource),
-    )
-
-
-def _gauge(plan: YuniKornPlan, use: QueueUse, uses: Sequence[QueueUse]) -> doc.Gauge:
-    mark = use_mark(plan, use)
-    notes = [*(["asks here"] if use.queue == plan.queue else []), *([mark] if mark else [])]
-    return doc.Gauge(
-        name=use.queue,
-        kind="Queue",
-        depth=sum(use.queue.startswith(f"{other.queue}.") for other in uses),
-        before=use.before,
-        after=use.after if has_plan(plan) else None,
-        mark=use.guaranteed,
-        limit=use.max,
-        notes=tuple(notes),
-        tone="bad" if mark in {BELOW, OVER} and use.after != use.before else "",
     )
 
 
@@ -318,11 +304,7 @@ def lines(plan: YuniKornPlan) -> Iterator[str]:
         yield line("yunikorn_victims", plan.greedy.victims)
         yield from _victim_lines("yunikorn_victim", plan.greedy)
         yield line("yunikorn_last_tier", plan.greedy.last_tier)
-        yield from outside_lines("yunikorn_outside_rules", plan.greedy)
-        yield from difference_lines(plan, plan.greedy)
-    else:
-        yield from outside_lines("outside_rules", plan)
-    yield from term_lines(term_rows(plan), plan.scheduler)
+    yield from beside_lines(plan)
     yield from certificate_lines(plan)
 
 
