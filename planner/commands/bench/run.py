@@ -29,12 +29,13 @@ from planner.commands.bench.record import (
     Optimum,
     Row,
 )
-from planner.commands.bench.suite import begun, digest_of, line_of, made, parsed, read_suite
+from planner.commands.bench.suite import SUBJECT, begun, digest_of, line_of, made, read_suite
 from planner.commands.bench.summary import profiles, standings
 from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
 from planner.plan.record import SCHEMA_VERSION
+from planner.reader.complaint import checked
 from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of
 from planner.rivals.table import RIVALS
 
@@ -204,7 +205,7 @@ def bench(
         row
         for one in found
         if one.result is not None
-        for row in parsed(Answers, one.result, f"{where}: {one.key}").rows
+        for row in checked(Answers, one.result, f"{where}: {one.key}", (), SUBJECT).rows
     )
     return Bench(
         manifest=manifest,

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
-
-from pydantic import ValidationError
+from typing import Any, Final, NamedTuple
 
 from planner.commands.audit.instance import Packed, open_packed
 from planner.commands.bench.record import Case, Optimum, Size, Source, Suite
@@ -18,18 +16,17 @@ from planner.commands.replay.comparison import parse_line, read_lines
 from planner.dump import as_line
 from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
-from planner.plan.base import Record
 from planner.reader import MAX_BYTES, load_file, read_objects
-from planner.reader.complaint import schema_error
-from planner.reader.items import Item
+from planner.reader.complaint import checked
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, pending_workloads, solve, start
 from planner.state import AnyState
 
-RecordT = TypeVar("RecordT", bound=Record)
 FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
 """States of a scheduler that a theorem says are hard, by the name of their family."""
+SUBJECT: Final = "the benchmark"
+"""What messages call a file that is none."""
 SMALL: Final = 50
 MEDIUM: Final = 500
 PATIENCE_S: Final = 180.0
@@ -52,22 +49,7 @@ def read_suite(path: Path) -> Suite:
         If it cannot be read, or is none.
     """
     text = load_file(path, MAX_BYTES, "the file of a suite")
-    return parsed(Suite, parse_line(text.data, text.where), text.where)
-
-
-def parsed(kind: type[RecordT], value: Mapping[str, Any], where: str) -> RecordT:
-    """Return a record from JSON.
-
-    Raises
-    ------
-    SchemaError
-        If it does not say what such a record says.
-    """
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        item = Item(where, (), dict(value))
-        raise schema_error(item, "the benchmark", error, error.error_count()) from None
+    return checked(Suite, parse_line(text.data, text.where), text.where, (), SUBJECT)
 
 
 def line_of(source: Source, folder: Path) -> bytes | None:
