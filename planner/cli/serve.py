@@ -70,8 +70,7 @@ unless a host is given.
 def command(given: Given) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
     uvicorn = _library()
-    from planner.commands.serve.app import Service
-    from planner.commands.serve.record import Bounds
+    from planner.commands.serve.app import Bounds, Service
 
     bounds = given.of("max_bytes=max_size seconds memory at_once")
     service = Service(Bounds(**bounds), description, page())
@@ -119,6 +118,6 @@ def description() -> dict[str, Any]:
     """Return what is offered, as OpenAPI."""
     from planner import __version__
     from planner.cli.schemas import SCHEMAS
-    from planner.commands.serve.record import openapi
+    from planner.commands.serve.app import openapi
 
     return openapi(__version__, lambda name: SCHEMAS[name].make())
