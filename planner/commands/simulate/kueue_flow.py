@@ -91,8 +91,7 @@ def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
     if original is None:
         raise LookupFailed("arrival.like", f"there is no workload {rows.quoted}")
     for number in range(1, rows.count + 1):
-        at_s = rows.at_seconds + (number - 1) * rows.every_seconds
-        name = f"{original.metadata.name}-{number}"
+        name, at_s = f"{original.metadata.name}-{number}", rows.at_s(number)
         workload = _created(state, original, name, at_s)
         yield Coming(workload.key, at_s, workload)
 

@@ -41,7 +41,7 @@ from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
 from planner.quota.kueue.slices import names_replaced
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
+from planner.quota.kueue.snapshot import Admitted, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
@@ -70,14 +70,10 @@ WAKE_S: Final = 1
 
 @dataclass(slots=True)
 class _Running:
-    """A workload that holds quota: since when it runs, and the progress it had before.
-
-    ``since_s`` is before 0 if it ran at the start.
-    """
+    """A workload that holds quota, and since when it runs: before 0 if it did at the start."""
 
     admitted: Admitted
     since_s: int
-    kept_s: int
 
 
 class KueueWorld:
@@ -133,7 +129,7 @@ class KueueWorld:
         self._moved: set[int] = set(self._parts.values())
         for some in self._admitted.values():
             for one in some:
-                self._running[one.key] = _Running(one, -one.running_s, 0)
+                self._running[one.key] = _Running(one, -one.running_s)
                 self._plan_end(one.key, 0)
                 # It ends by its eviction, and no more by its script.
                 if one.evicted:
@@ -161,7 +157,7 @@ class KueueWorld:
         running = self._running[key]
         run_s = self._script.run_s(key, annotated=run_seconds(running.admitted.remarks))
         if run_s is not None:
-            end_s = running.since_s + run_s - running.kept_s
+            end_s = running.since_s + run_s - self._kept.get(key, 0)
             part = self._parts[running.admitted.queue]
             self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, part)
 
@@ -340,7 +336,7 @@ class KueueWorld:
         if self._left is not None:
             self._left.take(self._snapshot.topologies.booked_for(one.workload))
         self._outdate(one.queue)
-        self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
+        self._running[one.key] = _Running(one, at_s)
         self._plan_end(one.key, at_s)
         self._reconcile(one.queue, at_s)
         self._walks.clear()
@@ -353,31 +349,27 @@ class KueueWorld:
         going = [(self._running[one.workload.key], one.reason) for one in victims]
         # Whoever is leaving already has its time to leave, and is not evicted a second time.
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
+        by = {"by": entry.preemptor.key, "by_queue": self._queue_name(entry.preemptor.queue)}
         for place, (running, reason) in enumerate(fresh):
-            self._plan_release(running.admitted, at_s, place)
-            yield self._evict(running, reason, entry.preemptor, at_s)
-
-    def _evict(self, running: _Running, reason: str, by: Preemptor, at_s: int) -> Event:
-        one, now = running.admitted, self._now(at_s)
-        marked = evicting(one, reason, now)
-        some = self._admitted[one.queue]
-        some[some.index(one)] = marked
-        self._outdate(one.queue)
-        running.admitted = marked
-        ran_s, kept_s = at_s - running.since_s, running.kept_s
-        lost = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
-        if one.remarks is not None:
-            told = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
-            lost = min(lost, told.lost_s)
-        frs = self._snapshot.tree.frs
-        held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
-        self._kept[one.key] = kept_s + ran_s - lost
-        self._agenda.call_off(Due.FINISH, one.key)
-        self._walks.clear()
-        why = {"by": by.key, "by_queue": self._queue_name(by.queue), "reason": reason}
-        cost = {"lost_s": lost, "lost_work": work(held, lost)}
-        event = self._event("preempted", at_s, one.key, one.queue)
-        return event.model_copy(update={**why, **cost})
+            one, now = running.admitted, self._now(at_s)
+            self._plan_release(one, at_s, place)
+            running.admitted = evicting(one, reason, now)
+            some = self._admitted[one.queue]
+            some[some.index(one)] = running.admitted
+            self._outdate(one.queue)
+            ran_s, kept_s = at_s - running.since_s, self._kept.get(one.key, 0)
+            lost = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
+            if one.remarks is not None:
+                told = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
+                lost = min(lost, told.lost_s)
+            frs = self._snapshot.tree.frs
+            held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
+            self._kept[one.key] = kept_s + ran_s - lost
+            self._agenda.call_off(Due.FINISH, one.key)
+            self._walks.clear()
+            cost = {"reason": reason, "lost_s": lost, "lost_work": work(held, lost)}
+            event = self._event("preempted", at_s, one.key, one.queue)
+            yield event.model_copy(update={**by, **cost})
 
     def _event(self, kind: Kind, at_s: int, key: str, node: int | None) -> Event:
         queue = self._queue_name(node)

@@ -116,8 +116,7 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
         raise LookupFailed("arrival.like", f"there is no ask or allocation {rows.quoted}")
     tree, application, claim = found
     for number in range(1, rows.count + 1):
-        at_s = rows.at_seconds + (number - 1) * rows.every_seconds
-        key = f"{claim.allocation_key}-{number}"
+        key, at_s = f"{claim.allocation_key}-{number}", rows.at_s(number)
         ask = asked_as(key, claim, state.now + at_s * SECOND)
         if claim.pod:
             tags = claim.allocation_tags | {POD_NAME_TAG: f"{claim.pod.partition('/')[2]}-{number}"}
@@ -157,14 +156,14 @@ def ages(cluster: Cluster) -> Text:
     return tuple(found)
 
 
-YuniKornDecider = Callable[[YuniKornState, Cluster, Asking], Decision]
+Decider = Callable[[YuniKornState, Cluster, Asking], Decision]
 """What decides, for an ask for which there is no room, whether it preempts, and whom."""
 
 
 class YuniKornWorld:
     """The partitions of a cluster, each a tree of its own."""
 
-    def __init__(self, state: YuniKornState, script: Script, decider: YuniKornDecider) -> None:
+    def __init__(self, state: YuniKornState, script: Script, decider: Decider) -> None:
         """Set up a cluster; errors are those of ``comings``, and of a queue that is not there."""
         self._state, self._coming = comings(state, script)
         asks = [coming.ask for coming in self._coming.values()]
@@ -420,7 +419,7 @@ def world(
             raise InputError("rules", found, f"leave it out: {sides}")
         return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
-    from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415
+    from planner.commands.simulate.yunikorn_optimum import optimum  # noqa: PLC0415
+    from planner.solver.yunikorn.planning import side_of  # noqa: PLC0415
 
-    optimum = YuniKornOptimum(asked.profile, asked.rules, asked.time_limit, unproved)
-    return YuniKornWorld(state, script, optimum)
+    return YuniKornWorld(state, script, partial(optimum, side_of(asked.rules), asked, unproved))
