@@ -22,7 +22,7 @@ pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -31,10 +31,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from planner.commands.simulate import kueue_flow as flow
-from planner.commands.simulate.record import Event, Kind, Use
+from planner.commands.simulate.record import Event, Use
 from planner.commands.simulate.script import Leaving, Script, lost_seconds
 from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
-from planner.commands.simulate.world import Agenda, Cycle, Due, Mark, Tally, digest
+from planner.commands.simulate.world import Cycle, Due, Mark, Tally, World, digest
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
@@ -76,7 +76,7 @@ class _Running:
     since_s: int
 
 
-class KueueWorld:
+class KueueWorld(World):
     """The cohort trees, what runs in them, and their queues; numbers of trees are root nodes.
 
     Trees that place pods on nodes are one part together, with the number of the first of them.
@@ -97,11 +97,8 @@ class KueueWorld:
         SchemaError if an annotation has an unusable value.
         """
         there, self._coming = flow.comings(state, script)
+        super().__init__(state.now, script, {})  # keys are names
         self.state: Final = there
-        self.start: Final[datetime] = state.now
-        self.cycles = 0
-        self.names: Final[Mapping[str, str]] = {}  # keys are names
-        self._script = script
         self._leaving = leaving
         taken = build_snapshot(there, state.now, placing=flow.places_pods(there))
         topologies = taken.topologies
@@ -123,8 +120,6 @@ class KueueWorld:
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
         self._reconciled = flow.reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
-        self._kept: dict[str, int] = {}
-        self._agenda = Agenda()
         self._walks: set[object] = set()
         self._moved: set[int] = set(self._parts.values())
         for some in self._admitted.values():
@@ -181,10 +176,6 @@ class KueueWorld:
 
     # What happens by itself
 
-    def next_s(self) -> int | None:
-        """Return when something happens by itself; ``None`` if nothing is to come."""
-        return self._agenda.next_s()
-
     def happen(self, at_s: int) -> list[Event]:
         """Let everything happen that is due."""
         events: list[Event] = []
@@ -207,21 +198,21 @@ class KueueWorld:
                     node = self._node(coming)
                     if node is not None:
                         self._reconcile(node, at_s)
-                    events.append(self._event("arrived", at_s, coming.key, node))
+                    events.append(self._event("arrived", at_s, coming.key, self._queue_name(node)))
         return events
 
     def _finish(self, key: str, at_s: int) -> Event:
         one = self._give_back(key, at_s)
         self._kept.pop(key, None)
         self._agenda.call_off(Due.RELEASE, key)
-        return self._event("finished", at_s, one.key, one.queue)
+        return self._event("finished", at_s, one.key, self._queue_name(one.queue))
 
     def _release(self, key: str, at_s: int) -> Event:
         """Let a victim give its quota back and queue again."""
         one = self._give_back(key, at_s)
         # Without a reason: the conditions were set when it was evicted, and are not set again.
         self._enqueue(evicted(one, "", self._now(at_s)), at_s)
-        return self._event("requeued", at_s, one.key, one.queue)
+        return self._event("requeued", at_s, one.key, self._queue_name(one.queue))
 
     def _give_back(self, key: str, at_s: int) -> Admitted:
         one = self._running.pop(key).admitted
@@ -340,7 +331,7 @@ class KueueWorld:
         self._plan_end(one.key, at_s)
         self._reconcile(one.queue, at_s)
         self._walks.clear()
-        yield self._event("admitted", at_s, one.key, one.queue)
+        yield self._event("admitted", at_s, one.key, self._queue_name(one.queue))
 
     def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
         """Evict the targets of an entry, but for those that are being evicted already."""
@@ -368,12 +359,8 @@ class KueueWorld:
             self._agenda.call_off(Due.FINISH, one.key)
             self._walks.clear()
             cost = {"reason": reason, "lost_s": lost, "lost_work": work(held, lost)}
-            event = self._event("preempted", at_s, one.key, one.queue)
-            yield event.model_copy(update={**by, **cost})
-
-    def _event(self, kind: Kind, at_s: int, key: str, node: int | None) -> Event:
-        queue = self._queue_name(node)
-        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
+            queue = self._queue_name(one.queue)
+            yield self._event("preempted", at_s, one.key, queue, **by, **cost)
 
     # What is reported of it
 

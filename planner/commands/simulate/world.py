@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
-from planner.commands.simulate.record import Event, Fate, Standing, Totals, Use
+from planner.commands.simulate.record import Event, Fate, Kind, Standing, Totals, Use
+from planner.commands.simulate.script import Script
 from planner.errors import InternalError
 from planner.plan.base import Uncovered
 
@@ -206,61 +208,62 @@ class Cycle(NamedTuple):
     moved: bool
 
 
-class World(Protocol):
+class World(ABC):
     """A cluster in which time passes; times are whole seconds after the start.
 
-    Its parts, called trees and numbered, have nothing to do with one another.
+    Its parts, called trees and numbered, have nothing to do with one another. ``start`` is the
+    clock at the start, ``names`` what people call those whose keys are no names; ``cycles`` counts
+    the scheduling cycles so far.
     """
 
-    @property
-    def start(self) -> datetime:
-        """The clock at the start."""
-        ...
+    def __init__(self, start: datetime, script: Script, names: Mapping[str, str]) -> None:
+        self.start: Final = start
+        self.names: Final = names
+        self.cycles = 0
+        self._script: Final = script
+        self._agenda: Final = Agenda()
+        # By keys: the progress that evictions left.
+        self._kept: Final[dict[str, int]] = {}
 
-    @property
-    def cycles(self) -> int:
-        """How many scheduling cycles there were."""
-        ...
+    def _event(self, kind: Kind, at_s: int, key: str, queue: str, **more: Any) -> Event:  # noqa: ANN401
+        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue, **more)
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out of all that is known not to be modelled."""
-        ...
+        return tuple(known)
 
-    @property
-    def names(self) -> Mapping[str, str]:
-        """What people call those whose keys are no names."""
-        ...
-
+    @abstractmethod
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
 
     def next_s(self) -> int | None:
         """Return when something happens by itself; ``None`` if nothing is to come."""
+        return self._agenda.next_s()
 
+    @abstractmethod
     def happen(self, at_s: int) -> list[Event]:
         """Let everything happen that is due."""
-        ...
 
+    @abstractmethod
     def cycle(self, at_s: int) -> Cycle:
         """Let the scheduler run once."""
-        ...
 
+    @abstractmethod
     def tree_of(self, event: Event) -> int:
         """Return the tree in which something happened."""
-        ...
 
+    @abstractmethod
     def mark(self, tree: int, at_s: int) -> Mark:
         """Say what a tree is like."""
-        ...
 
+    @abstractmethod
     def busy(self) -> Collection[int]:
         """Return the trees in which something is to come, or the last cycle did something."""
-        ...
 
+    @abstractmethod
     def used(self) -> Sequence[int]:
         """Return how much of each resource is in use, in the order of ``use``."""
-        ...
 
+    @abstractmethod
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
         """Return the use of each resource; ``shares`` are the amounts used on average."""
-        ...

@@ -15,27 +15,25 @@ Loop Prevention"; yunikorn-core be3bb487.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Final, NamedTuple
 
-from planner.commands.simulate.record import Event, Kind, Standing, Use
+from planner.commands.simulate.record import Event, Standing, Use
 from planner.commands.simulate.script import Arrivals, Leaving, Script, lost_seconds
 from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
 from planner.commands.simulate.world import (
-    Agenda,
     Appointment,
     Cycle,
     Due,
     Mark,
     Tally,
     Text,
+    World,
     digest,
     ranks,
 )
 from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import work
-from planner.plan.base import Uncovered
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
 from planner.reference.yunikorn.candidates import CHECK_INTERVAL
@@ -160,7 +158,7 @@ Decider = Callable[[YuniKornState, Cluster, Asking], Decision]
 """What decides, for an ask for which there is no room, whether it preempts, and whom."""
 
 
-class YuniKornWorld:
+class YuniKornWorld(World):
     """The partitions of a cluster, each a tree of its own."""
 
     def __init__(self, state: YuniKornState, script: Script, decider: Decider) -> None:
@@ -168,15 +166,11 @@ class YuniKornWorld:
         self._state, self._coming = comings(state, script)
         asks = [coming.ask for coming in self._coming.values()]
         claims = [*(claim for _, _, claim in _claims(state)), *asks]
-        self.names: Final = {one.allocation_key: one.pod for one in claims if one.pod}
-        self.start: Final[datetime] = from_nanoseconds(state.now)
-        self.cycles = 0
+        names = {one.allocation_key: one.pod for one in claims if one.pod}
+        super().__init__(from_nanoseconds(state.now), script, names)
         self._first_ns: Final = state.now
-        self._script = script
         self._decider = decider
-        self._agenda = Agenda()
         self._tree_of: dict[str, int] = {}
-        self._kept: dict[str, int] = {}
         self._changes = 0
         self._tried: dict[str, int] = {}
         self._clusters = [prepare(self._state, one.name) for one in self._state.partitions]
@@ -306,17 +300,14 @@ class YuniKornWorld:
             lost_s = lost_seconds(kept_s, ran_s, saves_s)
             self._kept[victim.key] = kept_s + ran_s - lost_s
             size = sum(unit_weight(t) * n for t, n in victim.resource.items())
-            event = self._event("preempted", at_s, victim.key, victim.queue.path)
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
-            yield event.model_copy(update={"by": key, "by_queue": queue, **lost})
+            path = victim.queue.path
+            yield self._event("preempted", at_s, victim.key, path, by=key, by_queue=queue, **lost)
         for victim in look.victims:
             yield self._event("requeued", at_s, victim.key, victim.queue.path)
         self._plan_end(key, at_s, at_s)
         node = step.node if step is not None else None
-        yield self._event("admitted", at_s, key, queue).model_copy(update={"node": node})
-
-    def _event(self, kind: Kind, at_s: int, key: str, queue: str) -> Event:
-        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
+        yield self._event("admitted", at_s, key, queue, node=node)
 
     # What is reported of it
 
@@ -333,10 +324,6 @@ class YuniKornWorld:
         cluster = self._clusters[tree]
         coming = self._agenda.after(at_s, tree)
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
-
-    def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
-        """Return all of it."""
-        return tuple(known)
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
