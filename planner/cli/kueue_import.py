@@ -281,8 +281,7 @@ def _states(
 ) -> Iterator[MadeState]:
     """Yield the states; say which instants have none, and how many there are."""
     from planner.commands.import_.kueue import import_states, instants_of
-    from planner.dump import listed
-    from planner.dump.kueue import rfc3339
+    from planner.dump import listed, rfc3339
     from planner.report.text import plural
 
     instants = tuple(int(one.timestamp()) for one in at) or instants_of(outline)

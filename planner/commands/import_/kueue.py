@@ -38,6 +38,7 @@ from planner.commands.import_.traces import (
     step,
 )
 from planner.dump import kueue as dump
+from planner.dump import rfc3339
 from planner.dump.kueue import Policies, Quota
 from planner.errors import InputError
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
@@ -408,7 +409,7 @@ def _checkpoint(one: Running, now: datetime, setting: Setting) -> dict[str, str]
         return {}
     restart = DEFAULT_RESTART_S + int(between(*LOADING_S, *names, "loading"))
     return {
-        f"{PREFIX}last-checkpoint": dump.rfc3339(now - timedelta(seconds=age)),
+        f"{PREFIX}last-checkpoint": rfc3339(now - timedelta(seconds=age)),
         f"{PREFIX}restart-seconds": str(restart),
     }
 
