@@ -62,7 +62,15 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
     LookupFailed if the script copies a workload that is not there, SchemaError if a copy would have
     the name of one that is there.
     """
-    later = [coming for one in state.workloads.pending() if (coming := _later(state, script, one))]
+    later = []
+    for one in state.workloads.pending():
+        at_s, created = script.arrive_s(one.key), one.metadata.creation_timestamp
+        if at_s is None and created is not None and created > state.now:
+            # Rounded up, as // rounds a negative distance down: nobody arrives before its time.
+            at_s = -((state.now - created) // timedelta(seconds=1))
+        if at_s is not None:
+            workload = _created(state, one, one.metadata.name, at_s)
+            later.append(Coming(one.key, at_s, workload))
     copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
     found: dict[str, Coming] = {}
     known = {*state.workloads.keys} - {one.key for one in later}
@@ -72,18 +80,6 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
             raise SchemaError("arrival", found_there, hint="copy one of another name")
         found[coming.key] = coming
     return state.model_copy(update={"workloads": state.workloads.without(found)}), found
-
-
-def _later(state: State, script: Script, workload: Workload) -> Coming | None:
-    """Return a pending workload as one that comes later, if it does."""
-    at_s = script.arrive_s(workload.key)
-    created = workload.metadata.creation_timestamp
-    if at_s is None:
-        if created is None or created <= state.now:
-            return None
-        # Rounded up, as // rounds a negative distance down: nobody arrives before its time.
-        at_s = -((state.now - created) // timedelta(seconds=1))
-    return Coming(workload.key, at_s, _created(state, workload, workload.metadata.name, at_s))
 
 
 def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:

@@ -32,7 +32,7 @@ from msgspec.structs import replace
 
 from planner.commands.simulate import kueue_flow as flow
 from planner.commands.simulate.record import Event, Use
-from planner.commands.simulate.script import Leaving, Script, lost_seconds
+from planner.commands.simulate.script import Leaving, Script
 from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
 from planner.commands.simulate.world import Cycle, Due, Mark, Tally, World, digest
 from planner.errors import InputError, UnsupportedError
@@ -124,8 +124,7 @@ class KueueWorld(World):
         self._moved: set[int] = set(self._parts.values())
         for some in self._admitted.values():
             for one in some:
-                self._running[one.key] = _Running(one, -one.running_s)
-                self._plan_end(one.key, 0)
+                self._run(one, -one.running_s, 0)
                 # It ends by its eviction, and no more by its script.
                 if one.evicted:
                     self._agenda.call_off(Due.FINISH, one.key)
@@ -147,14 +146,11 @@ class KueueWorld(World):
     def _node(self, workload: kueue_workloads.Entry) -> int | None:
         return self._behind.get((workload.namespace, workload.queue_name))
 
-    def _plan_end(self, key: str, at_s: int) -> None:
-        """Plan the end of a run that began, if it has one; an end that is over comes at once."""
-        running = self._running[key]
-        run_s = self._script.run_s(key, annotated=run_seconds(running.admitted.remarks))
-        if run_s is not None:
-            end_s = running.since_s + run_s - self._kept.get(key, 0)
-            part = self._parts[running.admitted.queue]
-            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, part)
+    def _run(self, one: Admitted, since_s: int, at_s: int) -> None:
+        """Let a workload run since a time, and plan its end."""
+        self._running[one.key] = _Running(one, since_s)
+        run_s = self._script.run_s(one.key, annotated=run_seconds(one.remarks))
+        self._plan_end(one.key, self._parts[one.queue], since_s, run_s, at_s)
 
     def _plan_release(self, one: Admitted, at_s: int, place: int) -> None:
         leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
@@ -327,8 +323,7 @@ class KueueWorld(World):
         if self._left is not None:
             self._left.take(self._snapshot.topologies.booked_for(one.workload))
         self._outdate(one.queue)
-        self._running[one.key] = _Running(one, at_s)
-        self._plan_end(one.key, at_s)
+        self._run(one, at_s, at_s)
         self._reconcile(one.queue, at_s)
         self._walks.clear()
         yield self._event("admitted", at_s, one.key, self._queue_name(one.queue))
@@ -348,15 +343,14 @@ class KueueWorld(World):
             some = self._admitted[one.queue]
             some[some.index(one)] = running.admitted
             self._outdate(one.queue)
-            ran_s, kept_s = at_s - running.since_s, self._kept.get(one.key, 0)
-            lost = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
+            most_s = None
             if one.remarks is not None:
                 told = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
-                lost = min(lost, told.lost_s)
+                most_s = told.lost_s
+            saves_s = self._script.checkpoint_s(one.key)
+            lost = self._lose(one.key, at_s - running.since_s, saves_s, most_s)
             frs = self._snapshot.tree.frs
             held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
-            self._kept[one.key] = kept_s + ran_s - lost
-            self._agenda.call_off(Due.FINISH, one.key)
             self._walks.clear()
             cost = {"reason": reason, "lost_s": lost, "lost_work": work(held, lost)}
             queue = self._queue_name(one.queue)

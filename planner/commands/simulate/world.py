@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from planner.commands.simulate.record import Event, Fate, Kind, Standing, Totals, Use
-from planner.commands.simulate.script import Script
+from planner.commands.simulate.script import Script, lost_seconds
 from planner.errors import InternalError
 from planner.plan.base import Uncovered
 
@@ -227,6 +227,24 @@ class World(ABC):
 
     def _event(self, kind: Kind, at_s: int, key: str, queue: str, **more: Any) -> Event:  # noqa: ANN401
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue, **more)
+
+    def _plan_end(self, key: str, tree: int, since_s: int, run_s: int | None, at_s: int) -> None:
+        """Plan the end of a run that began at a time, if it has one; what is over ends at once."""
+        if run_s is not None:
+            end_s = since_s + run_s - self._kept.get(key, 0)
+            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, tree)
+
+    def _lose(self, key: str, ran_s: int, saves_s: int | None, most_s: int | None = None) -> int:
+        """Return the seconds that an eviction loses of a run, ``most_s`` if so many; keep others.
+
+        ``saves_s`` is how often a checkpoint is made.
+        """
+        kept_s = self._kept.get(key, 0)
+        lost_s = lost_seconds(kept_s, ran_s, saves_s)
+        lost_s = lost_s if most_s is None else min(lost_s, most_s)
+        self._kept[key] = kept_s + ran_s - lost_s
+        self._agenda.call_off(Due.FINISH, key)
+        return lost_s
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out of all that is known not to be modelled."""

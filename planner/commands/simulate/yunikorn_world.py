@@ -19,7 +19,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from planner.commands.simulate.record import Event, Standing, Use
-from planner.commands.simulate.script import Arrivals, Leaving, Script, lost_seconds
+from planner.commands.simulate.script import Arrivals, Leaving, Script
 from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
 from planner.commands.simulate.world import (
     Appointment,
@@ -177,7 +177,7 @@ class YuniKornWorld(World):
         for tree, _, claim in _claims(self._state):
             self._tree_of[claim.allocation_key] = tree
             if isinstance(claim, Allocation):
-                self._plan_end(claim.allocation_key, 0, -self._ran_s(claim, 0))
+                self._run(claim.allocation_key, -self._ran_s(claim, 0), 0)
         for coming in self._coming.values():
             self._tree_of[coming.key] = coming.tree
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
@@ -190,12 +190,10 @@ class YuniKornWorld(World):
         self._state = self._state.model_copy(update={"partitions": tuple(partitions), "now": now})
         self._clusters[tree] = prepare(self._state, partition.name)
 
-    def _plan_end(self, key: str, at_s: int, since_s: int) -> None:
-        """Plan the end of a run that began at a time, if it has one."""
+    def _run(self, key: str, since_s: int, at_s: int) -> None:
+        """Let an allocation run since a time: plan its end."""
         run_s = self._script.run_s(key, self.names.get(key, ""))
-        if run_s is not None:
-            end_s = since_s + run_s - self._kept.get(key, 0)
-            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, self._tree_of[key])
+        self._plan_end(key, self._tree_of[key], since_s, run_s, at_s)
 
     def _ran_s(self, one: Allocation, at_s: int) -> int:
         now = self._first_ns + at_s * SECOND
@@ -294,18 +292,15 @@ class YuniKornWorld(World):
         asking, step = look.asking, look.step
         key, queue = asking.ask.allocation_key, asking.leaf.path
         for victim in look.victims:
-            self._agenda.call_off(Due.FINISH, victim.key)
-            ran_s, kept_s = self._ran_s(victim.allocation, at_s), self._kept.get(victim.key, 0)
             saves_s = self._script.checkpoint_s(victim.key, self.names.get(victim.key, ""))
-            lost_s = lost_seconds(kept_s, ran_s, saves_s)
-            self._kept[victim.key] = kept_s + ran_s - lost_s
+            lost_s = self._lose(victim.key, self._ran_s(victim.allocation, at_s), saves_s)
             size = sum(unit_weight(t) * n for t, n in victim.resource.items())
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
             path = victim.queue.path
             yield self._event("preempted", at_s, victim.key, path, by=key, by_queue=queue, **lost)
         for victim in look.victims:
             yield self._event("requeued", at_s, victim.key, victim.queue.path)
-        self._plan_end(key, at_s, at_s)
+        self._run(key, at_s, at_s)
         node = step.node if step is not None else None
         yield self._event("admitted", at_s, key, queue, node=node)
 
