@@ -20,8 +20,7 @@ from planner.kubectl.kueue_resource import WATCHED, watching_role
 
 if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
-    from planner.commands.watch.metrics import Figures
-    from planner.commands.watch.record import Line
+    from planner.commands.watch.record import Figures, Line
     from planner.state.kueue import State
 
 EPILOG: Final = f"""\b
@@ -106,7 +105,7 @@ def command(given: Given) -> int:
             raise click.UsageError("--record keeps what is watched: dumps are kept already")
         make_folder("--record", given.record)
     if given.metrics is not None:
-        from planner.commands.watch.metrics import Figures, serve
+        from planner.commands.watch.record import Figures, serve
 
         figures = Figures()
         host = given.metrics[0]

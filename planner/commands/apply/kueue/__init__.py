@@ -2,9 +2,8 @@
 
 cluster.py  single objects, as they are now, and the calls that change them; what is done to
             victims: a condition that says that they are evicted, or boosts
-fresh.py    whether the cluster is still the one that was planned for
-carry.py    the order of it all: hold, change, lift, wait; and how it is taken back; its commands at
-            the end of a plan
+carry.py    whether the cluster is still the one that was planned for; the order of it all: hold,
+            change, lift, wait; and how it is taken back; its commands at the end of a plan
 
 Source: docs/design/applying.md §3: what was tried on a live Kueue, and what of it works.
 """
