@@ -236,18 +236,18 @@ def _header_line(header: Mapping[str, Any]) -> bytes:
 
 
 def _read_row(line: bytes, where: str) -> tuple[str, Outcome, str]:
-    row = _parsed(line, where)
+    row, expected = _parsed(line, where), ""
     if row.keys() != _FIELDS:
-        raise InputError(where, "is not a row of a run", "key, digest, outcome, detail and result")
-    key, outcome, digest = row["key"], row["outcome"], row["digest"]
-    if not all(isinstance(text, str) for text in (key, digest, row["detail"])):
-        raise InputError(where, "is not a row of a run", "text as key, digest and detail")
-    if isinstance(row["result"], dict) != (outcome == "done"):
-        raise InputError(where, "is not a row of a run", "a result if, and only if, it is done")
-    for known in _OUTCOMES:
-        if outcome == known:
-            return key, known, digest
-    raise InputError(where, "is not a row of a run", f"an outcome: {', '.join(_OUTCOMES)}")
+        expected = "key, digest, outcome, detail and result"
+    elif not all(isinstance(row[name], str) for name in ("key", "digest", "detail")):
+        expected = "text as key, digest and detail"
+    elif isinstance(row["result"], dict) != (row["outcome"] == "done"):
+        expected = "a result if, and only if, it is done"
+    elif row["outcome"] not in _OUTCOMES:
+        expected = f"an outcome: {', '.join(_OUTCOMES)}"
+    if expected:
+        raise InputError(where, "is not a row of a run", expected)
+    return row["key"], row["outcome"], row["digest"]
 
 
 def _parsed(line: bytes, where: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Names as people give them, identifiers, the clock, and draws that are the same everywhere.
+"""Names as people give them, the clock, and draws that are the same everywhere.
 
 Only ``random.Random.random()`` is used: of all its methods it is the one whose numbers Python
 promises to keep for a seed (docs.python.org, module random, "Notes on Reproducibility"). What is

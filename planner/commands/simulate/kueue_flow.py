@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from planner.commands.simulate.script import Arrivals, Script
 from planner.commands.simulate.world import Text, ranks
@@ -307,14 +307,7 @@ class Memory:
 def changed(decider: Decider, instead: Instead) -> Decider:
     """Return a decider whose decisions get other victims, each time that one is made."""
 
-    def decide_anew(
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        *,
-        nominated: Assignment | None = None,
-        tried: Tried = (),
-    ) -> Decision:
-        found = decider(snapshot, preemptor, nominated=nominated, tried=tried)
-        return instead(snapshot, preemptor, found)
+    def decide_anew(snapshot: Snapshot, preemptor: Preemptor, **given: Any) -> Decision:  # noqa: ANN401
+        return instead(snapshot, preemptor, decider(snapshot, preemptor, **given))
 
     return decide_anew
