@@ -162,7 +162,14 @@ class Journal:
         if first != header:
             # A header that is torn is of a run that was killed at once: it begins anew.
             if first.endswith(b"\n") or not header.startswith(first):
-                raise _other_run(first, self._header, where)
+                where = f"{where}: line 1"
+                there, here = _parsed(first, where), json.loads(header)
+                at, found, expected = _difference(there, here, "")
+                other = f"is the header of another run: {at} is {found}"
+                hint = (
+                    "give the options and the input that the run began with, or name another file"
+                )
+                raise InputError(where, other, f"{expected}, as in this run", hint)
             self._new = True
             self._stream.seek(0)
             self._stream.truncate()
@@ -258,15 +265,6 @@ def _parsed(line: bytes, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ParseError(where, "is not a JSON object")
     return value
-
-
-def _other_run(first: bytes, header: Mapping[str, Any], where: str) -> InputError:
-    where = f"{where}: line 1"
-    there = _parsed(first, where)
-    at, found, expected = _difference(there, json.loads(_header_line(header)), "")
-    other = f"is the header of another run: {at} is {found}"
-    hint = "give the options and the input that the run began with, or name another file"
-    return InputError(where, other, f"{expected}, as in this run", hint)
 
 
 def _difference(there: object, here: object, at: str) -> tuple[str, str, str]:

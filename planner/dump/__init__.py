@@ -40,7 +40,12 @@ def rfc3339(moment: datetime) -> str:
 
 def as_json(state: Mapping[str, Any]) -> str:
     """Return a state as JSON, each object of a list at its top on a line of its own."""
-    members = (f"{_compact(key)}:{_member(each)}" for key, each in state.items())
+    members = (
+        f"{_compact(key)}:[\n" + ",\n".join(map(_compact, _told(each))) + "\n]"
+        if isinstance(each, list) and each
+        else f"{_compact(key)}:{_compact(each)}"
+        for key, each in state.items()
+    )
     return "{" + ",".join(members) + "}\n"
 
 
@@ -66,12 +71,6 @@ def as_yaml(state: Mapping[str, Any]) -> str:
         else block({key: each})
         for key, each in state.items()
     )
-
-
-def _member(value: object) -> str:
-    if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(map(_compact, _told(value))) + "\n]"
-    return _compact(value)
 
 
 def _compact(value: object) -> str:

@@ -135,18 +135,6 @@ class Leaving(NamedTuple):
         return self.eviction_s + place * self.apart_s if given is None else given
 
 
-def lost_seconds(kept_s: int, ran_s: int, checkpoint_s: int | None) -> int:
-    """Return how much of a run an eviction loses: what came after the last checkpoint.
-
-    ``kept_s`` is the progress that earlier runs left, ``ran_s`` how long this one took.
-    """
-    if checkpoint_s is None:
-        return ran_s
-    # Checkpoints are counted from the beginning of the work, whatever it was interrupted by; no
-    # more is lost than this run has made.
-    return min(ran_s, (kept_s + ran_s) % checkpoint_s)
-
-
 def read_script(path: str | Path) -> Script:
     """Read a script from a TOML file, or a JSON file if its name ends in ``.json``.
 

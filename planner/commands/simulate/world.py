@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from planner.commands.simulate.record import Event, Fate, Kind, Standing, Totals, Use
-from planner.commands.simulate.script import Script, lost_seconds
+from planner.commands.simulate.script import Script
 from planner.errors import InternalError
 from planner.plan.base import Uncovered
 
@@ -235,13 +235,16 @@ class World(ABC):
             self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, tree)
 
     def _lose(self, key: str, ran_s: int, saves_s: int | None, most_s: int | None = None) -> int:
-        """Return the seconds that an eviction loses of a run, ``most_s`` if so many; keep others.
+        """Return how much of a run an eviction loses: what came after the last checkpoint.
 
-        ``saves_s`` is how often a checkpoint is made.
+        ``saves_s`` is how often one is made, ``None``: never; ``most_s`` is lost at most.
         """
         kept_s = self._kept.get(key, 0)
-        lost_s = lost_seconds(kept_s, ran_s, saves_s)
-        lost_s = lost_s if most_s is None else min(lost_s, most_s)
+        lost_s = ran_s if most_s is None else min(ran_s, most_s)
+        if saves_s is not None:
+            # Checkpoints are counted from the beginning of the work, whatever it was interrupted
+            # by; no more is lost than this run has made.
+            lost_s = min(lost_s, (kept_s + ran_s) % saves_s)
         self._kept[key] = kept_s + ran_s - lost_s
         self._agenda.call_off(Due.FINISH, key)
         return lost_s
