@@ -286,8 +286,6 @@ def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) ->
         layout.maxima.append(most if has else None)
 
 
-__all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
-
 KNOBS: Final = YuniKornKnobs
 FOLDER: Final = "statedump"
 
