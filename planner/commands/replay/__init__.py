@@ -27,8 +27,9 @@ from planner.scheduler import Part
 from planner.state import AnyState
 
 __all__ = ["Comparison", "FileComparison", "ReplayReport", "replay", "replay_line", "summarise"]
-REPLAYER: Final = Part[Callable[[Mapping[str, Any], str], Comparison | None]]("replay")
+Replayer = Callable[[Mapping[str, Any], str], Comparison | None]
 """Decides a recorded line, found at a place, anew; ``None`` if it is another scheduler's."""
+REPLAYER: Final = Part[Replayer]("replay")
 LIVE: Final = Part[Callable[[AnyState, AnyState], Any]]("live replay")
 """Compares what a live cluster did after a dump, as a later one shows it, with the replay."""
 
