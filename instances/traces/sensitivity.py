@@ -27,8 +27,7 @@ from pathlib import Path
 from planner.commands.audit import Case, audit
 from planner.commands.compare.confidence import Interval, clustered
 from planner.commands.import_ import Openb, Philly, read_nodes, read_outline
-from planner.commands.import_.kueue_knobs import Knobs
-from planner.commands.import_.kueue_states import import_states, instants_of
+from planner.commands.import_.kueue import Knobs, import_states, instants_of
 from planner.commands.import_.traces import Trace
 from planner.dump import listed
 from planner.reader.kueue import read_kueue_objects

@@ -29,8 +29,7 @@ from typing import Any, Final
 
 from planner.commands.compare.confidence import Interval, clustered
 from planner.commands.import_ import Philly, read_outline
-from planner.commands.import_.kueue_knobs import Knobs
-from planner.commands.import_.kueue_states import import_states, instants_of
+from planner.commands.import_.kueue import Knobs, import_states, instants_of
 from planner.commands.simulate.record import Event, Fate, Simulation
 from planner.commands.simulate.simulate import simulate
 from planner.dump import listed

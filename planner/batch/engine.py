@@ -162,7 +162,14 @@ class Journal:
         if first != header:
             # A header that is torn is of a run that was killed at once: it begins anew.
             if first.endswith(b"\n") or not header.startswith(first):
-                raise _other_run(first, self._header, where)
+                where = f"{where}: line 1"
+                there, here = _parsed(first, where), json.loads(header)
+                at, found, expected = _difference(there, here, "")
+                other = f"is the header of another run: {at} is {found}"
+                hint = (
+                    "give the options and the input that the run began with, or name another file"
+                )
+                raise InputError(where, other, f"{expected}, as in this run", hint)
             self._new = True
             self._stream.seek(0)
             self._stream.truncate()
@@ -236,18 +243,18 @@ def _header_line(header: Mapping[str, Any]) -> bytes:
 
 
 def _read_row(line: bytes, where: str) -> tuple[str, Outcome, str]:
-    row = _parsed(line, where)
+    row, expected = _parsed(line, where), ""
     if row.keys() != _FIELDS:
-        raise InputError(where, "is not a row of a run", "key, digest, outcome, detail and result")
-    key, outcome, digest = row["key"], row["outcome"], row["digest"]
-    if not all(isinstance(text, str) for text in (key, digest, row["detail"])):
-        raise InputError(where, "is not a row of a run", "text as key, digest and detail")
-    if isinstance(row["result"], dict) != (outcome == "done"):
-        raise InputError(where, "is not a row of a run", "a result if, and only if, it is done")
-    for known in _OUTCOMES:
-        if outcome == known:
-            return key, known, digest
-    raise InputError(where, "is not a row of a run", f"an outcome: {', '.join(_OUTCOMES)}")
+        expected = "key, digest, outcome, detail and result"
+    elif not all(isinstance(row[name], str) for name in ("key", "digest", "detail")):
+        expected = "text as key, digest and detail"
+    elif isinstance(row["result"], dict) != (row["outcome"] == "done"):
+        expected = "a result if, and only if, it is done"
+    elif row["outcome"] not in _OUTCOMES:
+        expected = f"an outcome: {', '.join(_OUTCOMES)}"
+    if expected:
+        raise InputError(where, "is not a row of a run", expected)
+    return row["key"], row["outcome"], row["digest"]
 
 
 def _parsed(line: bytes, where: str) -> dict[str, Any]:
@@ -258,15 +265,6 @@ def _parsed(line: bytes, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ParseError(where, "is not a JSON object")
     return value
-
-
-def _other_run(first: bytes, header: Mapping[str, Any], where: str) -> InputError:
-    where = f"{where}: line 1"
-    there = _parsed(first, where)
-    at, found, expected = _difference(there, json.loads(_header_line(header)), "")
-    other = f"is the header of another run: {at} is {found}"
-    hint = "give the options and the input that the run began with, or name another file"
-    return InputError(where, other, f"{expected}, as in this run", hint)
 
 
 def _difference(there: object, here: object, at: str) -> tuple[str, str, str]:

@@ -96,10 +96,14 @@ def command(given: Given) -> int:
 
 
 def _applied(given: Given, plan: Plan) -> Applied:
-    from planner.commands.apply.kueue.carry import Carrying, Patience
-    from planner.commands.apply.kueue.cluster import Cluster, Surprise
-    from planner.commands.apply.kueue.fresh import SAME, cannot_be_applied, is_what_kueue_does
-    from planner.commands.apply.kueue.ways import Evictions
+    from planner.commands.apply.kueue.carry import (
+        SAME,
+        Carrying,
+        Patience,
+        cannot_be_applied,
+        is_what_kueue_does,
+    )
+    from planner.commands.apply.kueue.cluster import Cluster, Evictions, Surprise
 
     patience = Patience(wait_s=float("inf") if given.wait is None else given.wait)
     run = Carrying(
@@ -124,7 +128,7 @@ def _applied(given: Given, plan: Plan) -> Applied:
 
 def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
-    from planner.commands.apply.kueue.fresh import changes, remarks
+    from planner.commands.apply.kueue.carry import changes, remarks
     from planner.kubectl.kueue_resource import LiveObject
     from planner.report.kueue.own import render_applied
 
@@ -189,8 +193,8 @@ def ended_as_by_hand() -> Iterator[None]:
 
 def _boost(state: State, plan: Plan, run: Carrying) -> str:
     """Let the run boost priorities; say why it cannot, if it cannot."""
-    from planner.commands.apply.kueue.fresh import digest_of
-    from planner.commands.apply.kueue.ways import BoostedPriorities
+    from planner.commands.apply.kueue.carry import digest_of
+    from planner.commands.apply.kueue.cluster import BoostedPriorities
     from planner.commands.boost.kueue.find import find_boosts
     from planner.solver.deadline import Deadline
     from planner.state.kueue_workload import BOOST_GATE

@@ -18,7 +18,7 @@ from planner.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
     from planner.commands.import_ import Outline
-    from planner.commands.import_.kueue_knobs import Knobs
+    from planner.commands.import_.kueue import Knobs
     from planner.commands.import_.traces import Trace
 
 POLICIES: Final = (
@@ -221,7 +221,7 @@ def command(given: Given) -> int:
     them, and who waits. One state goes to standard output as JSON, several as one a line.
     """
     from planner.commands.import_ import read_outline
-    from planner.commands.import_.kueue_knobs import Knobs
+    from planner.commands.import_.kueue import Knobs
     from planner.dump.kueue import Policies
 
     several = max(len(given.at), 1 if given.at else given.instants) > 1
@@ -279,9 +279,8 @@ def _states(
     trace: Trace, file: str, outline: Outline, at: tuple[datetime, ...], knobs: Knobs
 ) -> Iterator[MadeState]:
     """Yield the states; say which instants have none, and how many there are."""
-    from planner.commands.import_.kueue_states import import_states, instants_of
-    from planner.dump import listed
-    from planner.dump.kueue import rfc3339
+    from planner.commands.import_.kueue import import_states, instants_of
+    from planner.dump import listed, rfc3339
     from planner.report.text import plural
 
     instants = tuple(int(one.timestamp()) for one in at) or instants_of(outline)

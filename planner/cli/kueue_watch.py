@@ -19,8 +19,7 @@ from planner.kubectl.kueue_resource import WATCHED, watching_role
 
 if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
-    from planner.commands.watch.metrics import Figures
-    from planner.commands.watch.record import Line
+    from planner.commands.watch.record import Figures, Line
 
 EPILOG: Final = f"""\b
 Examples:
@@ -103,7 +102,7 @@ def command(given: Given) -> int:
             raise click.UsageError("--record keeps what is watched: dumps are kept already")
         make_folder("--record", given.record)
     if given.metrics is not None:
-        from planner.commands.watch.metrics import Figures, serve
+        from planner.commands.watch.record import Figures, serve
 
         figures = Figures()
         host = given.metrics[0]

@@ -74,8 +74,7 @@ def command(given: Given) -> int:
     except ModuleNotFoundError as error:
         hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
         raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
-    from planner.commands.serve.app import Service
-    from planner.commands.serve.record import Bounds
+    from planner.commands.serve.app import Bounds, Service
 
     bounds = given.of("max_bytes=max_size seconds memory at_once")
     service = Service(Bounds(**bounds), description, page())
@@ -113,6 +112,6 @@ def description() -> dict[str, Any]:
     """Return what is offered, as OpenAPI."""
     from planner import __version__
     from planner.cli.schemas import SCHEMAS
-    from planner.commands.serve.record import openapi
+    from planner.commands.serve.app import openapi
 
     return openapi(__version__, lambda name: SCHEMAS[name].make())

@@ -9,13 +9,12 @@ Source: docs/semantics/kueue.md §1 and §2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from hashlib import sha256
+from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from msgspec import Struct, field
 
+from planner.dump import rfc3339, uid_of
 from planner.quantity import UNLIMITED, format_units
 
 Object = dict[str, Any]
@@ -112,7 +111,9 @@ def cohort(
 ) -> Object:
     """Return a Cohort, with quotas of its own or not."""
     groups = [_group(quotas)] if quotas else []
-    spec = _said(parentName=parent, resourceGroups=groups, fairSharing=_weighted(weight))
+    spec = _said(
+        parentName=parent, resourceGroups=groups, fairSharing=weight and {"weight": weight}
+    )
     return _thing("Cohort", name, created) | {"spec": spec}
 
 
@@ -137,7 +138,7 @@ def cluster_queue(  # noqa: PLR0913 - the fields that matter
             "withinClusterQueue": policies.within_cluster_queue,
         },
         "resourceGroups": [_group(quotas)],
-        **_said(cohortName=cohort_name, fairSharing=_weighted(weight)),
+        **_said(cohortName=cohort_name, fairSharing=weight and {"weight": weight}),
     }
     return _thing("ClusterQueue", name, created) | {"spec": spec}
 
@@ -178,14 +179,8 @@ def configuration(**fields: object) -> Object:
     return {"apiVersion": CONFIGURATION_API, "kind": "Configuration", **fields}
 
 
-def rfc3339(moment: datetime) -> str:
-    """Write a moment as Kubernetes does, in whole seconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _thing(kind: str, name: str, created: datetime, namespace: str = "") -> Object:
-    names = f"{kind}/{namespace}/{name}"
-    uid = str(UUID(bytes=sha256(names.encode()).digest()[:16], version=4))
+    uid = uid_of(kind, namespace, name)
     metadata = {"creationTimestamp": rfc3339(created), "name": name, "uid": uid}
     metadata |= _said(namespace=namespace)
     return {"apiVersion": API, "kind": kind, "metadata": metadata}
@@ -194,10 +189,6 @@ def _thing(kind: str, name: str, created: datetime, namespace: str = "") -> Obje
 def _said(**fields: object) -> Object:
     """Leave out what is empty."""
     return {name: value for name, value in fields.items() if value}
-
-
-def _weighted(weight: str | None) -> Object:
-    return {} if weight is None else {"weight": weight}
 
 
 def _group(quotas: Quotas) -> Object:

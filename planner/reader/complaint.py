@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from planner.errors import SchemaError
 from planner.quantity import SUFFIXES, QuantityError, parse_quantity
 from planner.reader.items import Item
 from planner.reader.show import Path, place, plain, shown
-from planner.state.base import TIMESTAMP, Schema
+from planner.state.base import TIMESTAMP
 
 _FORMER_NAMES: Final = {
     "cohortName": "cohort",
@@ -140,7 +140,7 @@ def _meant_quantity(found: str) -> str | None:
     return None
 
 
-Kind = TypeVar("Kind", bound=Schema)
+Kind = TypeVar("Kind", bound=BaseModel)
 
 
 def checked(kind: type[Kind], value: object, where: str, path: Path, subject: str = "") -> Kind:

@@ -75,7 +75,7 @@ KUEUE: Final = Scheduler(
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation:explained",
         "html": "planner.report.render:html",
-        "commands": "planner.commands.apply.kueue.shown:with_commands",
+        "commands": "planner.commands.apply.kueue.carry:with_commands",
         "renderer": "planner.report.kueue.own:render_own",
         "amount": "planner.quantity:format_units",
         "joint plans": "planner.kueue_verbs:solve_joint",

@@ -50,7 +50,7 @@ YUNIKORN: Final = Scheduler(
         "risk": "planner.commands.risk.yunikorn",
         "rivals": "planner.rivals.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
-        "generation": "planner.commands.generate.yunikorn.dump",
+        "generation": "planner.commands.generate.yunikorn",
         "replay": "planner.commands.replay.yunikorn:replay_if_yunikorn",
         "recorded": "planner.commands.replay.yunikorn:recorded_of_yunikorn",
         "lint": "planner.commands.lint.yunikorn:findings_in",

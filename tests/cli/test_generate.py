@@ -8,7 +8,7 @@ import pytest
 import planner
 from planner.commands.generate import PRESETS, generate, knobs_of
 from planner.commands.generate.kueue.layout import KueueKnobs
-from planner.commands.generate.yunikorn.dump import YuniKornKnobs
+from planner.commands.generate.yunikorn import YuniKornKnobs
 from planner.state.kueue import State
 from tests.cli.running import call
 

@@ -13,6 +13,7 @@ from typing import Final
 from planner.dump import listed
 from planner.dump.kueue import (
     Admission,
+    Amounts,
     Object,
     PodSet,
     Policies,
@@ -31,7 +32,6 @@ NAMESPACE: Final = "bench"
 FLAVOR: Final = "default"
 GPU: Final = "nvidia.com/gpu"
 HIGH: Final = 100
-Amounts = Mapping[str, int]
 
 
 def crowd(small: int) -> Object:

@@ -33,20 +33,9 @@ class Algorithm(Struct, frozen=True):
     rules: RulesInput | None = None
     placement: Placement = OWN
 
-    @property
-    def is_by_other_rules(self) -> bool:
-        """Whether it may take victims that the rules of the state do not permit."""
-        return self.edit is not None or self.placement != OWN
-
     def state(self, state: StateT) -> StateT:
         """Return the state as this algorithm finds it."""
         return state if self.edit is None else self.edit(state)
-
-    def why_not(self, state: AnyState) -> str:
-        """Say why it means nothing for a state; empty if it does."""
-        if self.scheduler in {None, state.scheduler}:
-            return ""
-        return f"{self.name} means nothing for a state of {state.scheduler}"
 
 
 class Compared(Protocol):

@@ -54,11 +54,6 @@ class Sharing(Struct, frozen=True):
 
 
 _CLASSICAL: Final = Sharing()
-_NAMED: Final = (
-    ("", BOTH_STRATEGIES),
-    (":final", BOTH_STRATEGIES[:1]),
-    (":initial", BOTH_STRATEGIES[1:]),
-)
 
 
 def _kep83(options: Kep83) -> Algorithm:
@@ -71,7 +66,11 @@ _BY_STRATEGIES: Final = {
         "kueue",
         edit=Sharing(FairSharing.model_validate({"preemptionStrategies": strategies})),
     )
-    for name, strategies in _NAMED
+    for name, strategies in (
+        ("", BOTH_STRATEGIES),
+        (":final", BOTH_STRATEGIES[:1]),
+        (":initial", BOTH_STRATEGIES[1:]),
+    )
 }
 ALGORITHMS: Final = (
     Algorithm("kueue-classical", "kueue", edit=_CLASSICAL),

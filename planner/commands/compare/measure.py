@@ -47,13 +47,10 @@ from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, Assume
 from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
-from planner.scheduler import schedulers
+from planner.scheduler import OWN, schedulers
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, clock_of, pending_workloads, solve, start
 from planner.state import AnyState
-
-DEFAULT_ALGORITHMS: Final = ("greedy", "optimum:no-regret")
-
 
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     algorithm.name: algorithm
@@ -159,8 +156,10 @@ class _Case:
         self._position = {key: position for position, key in enumerate(own.keys)}
 
     def row(self, algorithm: Algorithm) -> Row:
-        reason = algorithm.why_not(self._instance.state)
-        if self._compared and not reason:
+        reason, scheduler = "", self._instance.state.scheduler
+        if algorithm.scheduler not in {None, scheduler}:
+            reason = f"{algorithm.name} means nothing for a state of {scheduler}"
+        elif self._compared:
             reason = self._compared.why_not(algorithm, self._own)
         if reason:
             return self._row(algorithm, "skipped", reason)
@@ -197,7 +196,8 @@ class _Case:
     def _measured(self, algorithm: Algorithm, plan: AnyPlan, seconds: float) -> Row:
         is_optimum = algorithm.profile is not None
         outside, compared = plan.outside_rules, self._compared
-        if compared and algorithm.is_by_other_rules:
+        # By other rules it may take victims that those of the state do not permit.
+        if compared and (algorithm.edit is not None or algorithm.placement != OWN):
             outside = compared.outside(self._own, plan)
         found: dict[str, object] = {
             "rules": plan.rules,
@@ -309,7 +309,17 @@ class Tally:
 
     def _duel(self, name: str) -> Duel:
         count = {fact: self._duels[name, fact] for fact in ("both", "only_this", "only_first")}
-        scores = tuple(_score(measure, self._gaps.get((name, measure), ())) for measure in SCORED)
+        scores = tuple(
+            Score(
+                measure=measure,
+                wins=sum(gap > 0 for gap in gaps),
+                ties=sum(gap == 0 for gap in gaps),
+                losses=sum(gap < 0 for gap in gaps),
+                mean_gap=round(fmean(gaps), DIGITS) if gaps else 0.0,
+            )
+            for measure in SCORED
+            for gaps in [self._gaps.get((name, measure), [])]
+        )
         return Duel(algorithm=name, first=self.algorithms[0], scores=scores, **count)
 
 
@@ -332,19 +342,9 @@ def comparable(row: Row, first: Row) -> bool:
     return row.has_plan and first.has_plan and bool(row.victims or first.victims)
 
 
-def _score(measure: Measure, gaps: Sequence[float]) -> Score:
-    return Score(
-        measure=measure,
-        wins=sum(gap > 0 for gap in gaps),
-        ties=sum(gap == 0 for gap in gaps),
-        losses=sum(gap < 0 for gap in gaps),
-        mean_gap=round(fmean(gaps), DIGITS) if gaps else 0.0,
-    )
-
-
 def compare(  # noqa: PLR0913 - what a user may say
     states: AnyState | Mapping[str, AnyState],
-    algorithms: Sequence[str] = DEFAULT_ALGORITHMS,
+    algorithms: Sequence[str] = ("greedy", "optimum:no-regret"),
     *,
     pending: str | None = None,
     time_limit: float | None = None,

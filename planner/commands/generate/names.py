@@ -1,4 +1,4 @@
-"""Names as people give them, identifiers, the clock, and draws that are the same everywhere.
+"""Names as people give them, the clock, and draws that are the same everywhere.
 
 Only ``random.Random.random()`` is used: of all its methods it is the one whose numbers Python
 promises to keep for a seed (docs.python.org, module random, "Notes on Reproducibility"). What is
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from random import Random
 from typing import Final, NamedTuple, TypeVar
-from uuid import UUID
+
+from planner.dump import rfc3339
 
 Thing = TypeVar("Thing")
 
@@ -105,15 +105,9 @@ def numbered(words: tuple[str, ...], number: int) -> str:
     return f"{words[place]}-{around + 1}" if around else words[place]
 
 
-def uid(*words: object) -> str:
-    """Return a UID, always the same for the same words."""
-    digest = sha256("/".join(map(str, words)).encode()).digest()
-    return str(UUID(bytes=digest[:16], version=4))
-
-
 def ago(seconds: int) -> str:
     """Return the timestamp so many seconds before the clock."""
-    return (NOW - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return rfc3339(NOW - timedelta(seconds=seconds))
 
 
 def team(queue: int) -> str:

@@ -1,12 +1,9 @@
 """Public traces of GPU clusters to states: who held quota at an instant, and who waits for it.
 
-rows.py    rows of a CSV file, one at a time, every error with its place
-job.py     what a row becomes, whatever the trace; draws that follow from what they are for
-traces.py  the Philly trace of Microsoft, and the openb trace of Alibaba
+traces.py  rows of a CSV file, every error with its place, to jobs: the Philly trace of Microsoft,
+           and the openb trace of Alibaba; draws that follow from what they are for
 sample.py  instants, and who holds quota at each
-kueue_knobs.py   what can be set
-kueue_quota.py   who owns what, and who waits
-kueue_states.py  from a file to states: all of it as the objects of Kueue
+kueue.py   what can be set; who owns what, and who waits; all of it as the objects of Kueue
 
 The traces say neither quotas nor priorities nor checkpoints: they are drawn, by a seed.
 """

@@ -16,9 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planner.commands.import_.job import Job, Sampling, draw
-from planner.commands.import_.rows import OnBad, usable
-from planner.commands.import_.traces import Trace
+from planner.commands.import_.traces import Job, OnBad, Sampling, Trace, draw, usable
 from planner.errors import InputError
 
 MOST_QUEUES: Final = 1000

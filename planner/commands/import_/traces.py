@@ -1,4 +1,10 @@
-"""The traces of Microsoft's Philly clusters and of Alibaba's openb, as jobs.
+"""From the files of public traces to jobs: Microsoft's Philly clusters, and Alibaba's openb.
+
+Files are CSV with a header, no quoted line breaks, UTF-8, gzip or not. They are read one row at a
+time, never more than one line in memory, and every error names a place.
+
+Each draw goes by the seed and the names of what it decides, never from a running generator: the
+order of rows, how many states are asked for, and options about other things change nothing.
 
 Philly. Columns: ``timestamp`` (of the submission, UTC), ``duration`` (seconds), ``num_gpus``,
 ``cluster`` (the virtual cluster: a ClusterQueue). A job counts as started when it was submitted.
@@ -17,15 +23,233 @@ Source: alibaba/clusterdata @ 7a6c496e, cluster-trace-gpu-v2023 (Weng et al., AT
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Final, Literal
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import ClassVar, Final, Literal, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import astuple
 
-from planner.commands.import_.job import GPU, Job, Sampling, choose, draw, weighted
-from planner.commands.import_.rows import OnBad, Row, usable
-from planner.errors import InputError
+from planner.commands.replay.comparison import read_lines
+from planner.errors import InputError, ParseError, SchemaError
+from planner.reader.show import shown
+from planner.stage import begin, going_on
+
+T = TypeVar("T")
+
+_BITS: Final = 52
+"""So many that a half more is still exact in a float."""
+
+
+def draw(*names: object) -> float:
+    """Return a number of the uniform distribution, more than 0 and less than 1."""
+    digest = blake2b("/".join(map(str, names)).encode(), digest_size=8).digest()
+    number: float = ((int.from_bytes(digest) >> (64 - _BITS)) + 0.5) / 2**_BITS
+    return number
+
+
+def between(low: float, high: float, *names: object) -> float:
+    """Return a number of the uniform distribution between two others."""
+    return low + (high - low) * draw(*names)
+
+
+def choose(values: Sequence[T], *names: object) -> T:
+    """Return one of some values, each as likely as the others."""
+    return values[int(draw(*names) * len(values))]
+
+
+def weighted(weights: Mapping[T, float], *names: object) -> T:
+    """Return one of some values, as likely as its weight says; not all weights may be 0."""
+    left = draw(*names) * sum(weights.values())
+    likely = [value for value, weight in weights.items() if weight > 0]
+    for value in likely:
+        left -= weights[value]
+        if left < 0:
+            return value
+    return likely[-1]
+
+
+def apportion(total: int, weights: Sequence[float]) -> list[int]:
+    """Divide a whole number in proportion to weights, equally if all are 0.
+
+    The parts are whole and add up to it: largest remainders get what rounding leaves.
+    """
+    if not any(weights):
+        weights = [1.0] * len(weights)
+    exact = [total * (weight / sum(weights)) for weight in weights]
+    parts = [int(part) for part in exact]
+    by_remainder = sorted(range(len(parts)), key=lambda i: (parts[i] - exact[i], i))
+    for i in by_remainder[: total - sum(parts)]:
+        parts[i] += 1
+    return parts
+
+
+Sampling = Literal["running", "drawn"]
+GPU: Final = "nvidia.com/gpu"
+GPUS_PER_NODE: Final = 8
+_STEPS: Final = {"cpu": 1000, "memory": 2**30}
+
+
+def step(resource: str) -> int:
+    """Return what quota is divided in: a core, a GiB, a device."""
+    return _STEPS.get(resource, 1)
+
+
+class Job(Struct, frozen=True):
+    """A job or pod that ran; ``line`` is that of the file, which no other job has.
+
+    ``gpus``, ``cpu_milli`` and ``memory``, in bytes, are of all its pods together; a share of a GPU
+    counts as a whole one. ``is_gang`` says whether more than 8 GPUs are pods of 8, instead of one
+    pod, ``is_training`` whether it may write checkpoints. ``start`` and ``duration`` are in
+    seconds, the start since 1970.
+    """
+
+    line: int
+    name: str
+    queue: str
+    flavor: str
+    gpus: int
+    cpu_milli: int
+    memory: int
+    priority: int
+    is_gang: bool
+    is_training: bool
+    start: float
+    duration: float
+
+    @property
+    def requests(self) -> dict[str, int]:
+        """Return its amounts by resource, those of 0 left out."""
+        amounts = {"cpu": self.cpu_milli, "memory": self.memory, GPU: self.gpus}
+        return {resource: amount for resource, amount in amounts.items() if amount}
+
+
+OnBad = Callable[[SchemaError], None]
+
+MAX_LINE: Final = 64 * 2**10
+"""The longest line that is read, in bytes; those of the known traces have about 100."""
+
+MOST_SECONDS: Final = 10**10
+"""Some 317 years: with it, no date that is made of a row leaves the calendar."""
+
+_WHOLE: Final = re.compile(r"[0-9]{1,12}")
+_NUMBER: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?")
+NAME: Final = "at most 53 small letters, digits and dashes, as in the name of an object"
+
+
+class Row(Struct, frozen=True):
+    """One row: its file, its line (the header is 1), and the text of each column.
+
+    What reads a column raises SchemaError if something else than that stands there.
+    """
+
+    path: str
+    line: int
+    fields: dict[str, str]
+
+    def whole(self, column: str, most: int) -> int:
+        """Return a whole number from 0 to ``most``; ``12.0`` is none."""
+        text = self.fields[column]
+        value = int(text) if _WHOLE.fullmatch(text) else -1
+        if not 0 <= value <= most:
+            raise self.bad(column, f"a whole number from 0 to {most}")
+        return value
+
+    def seconds(self, column: str) -> float:
+        """Return a time or duration in seconds."""
+        text = self.fields[column]
+        value = float(text) if _NUMBER.fullmatch(text) else -1
+        if not 0 <= value <= MOST_SECONDS:
+            raise self.bad(column, f"a number of seconds from 0 to {MOST_SECONDS}")
+        return value
+
+    def moment(self, column: str) -> float:
+        """Return a date and time as seconds since 1970; without a time zone it is UTC."""
+        try:
+            moment = datetime.fromisoformat(self.fields[column])
+            value = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            value = -1
+        if not 0 <= value <= MOST_SECONDS:
+            raise self.bad(column, "a date and time since 1970, such as 2017-10-09 07:01:55")
+        return value
+
+    def name(self, column: str) -> str:
+        """Return what may be the name of an object."""
+        text = self.fields[column]
+        if not _NAME.fullmatch(text):
+            raise self.bad(column, NAME)
+        return text
+
+    def bad(self, column: str, expected: str, found: str = "") -> SchemaError:
+        """Return the error about a column; ``found`` says what is wrong, the value if empty."""
+        where = f"{self.path}: line {self.line}, column {column}"
+        return SchemaError(where, found or f"{shown(self.fields[column])} stands here", expected)
+
+
+def usable(
+    path: str, columns: Sequence[str], use: Callable[[Row], T], on_bad: OnBad | None = None
+) -> Iterator[T | None]:
+    """Yield what each row is used for, None for one that cannot be used.
+
+    ``columns`` are those that are read. ``use`` raises SchemaError for a row that it cannot use:
+    ``on_bad`` is told of each; without it the first is an error.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, has no such header, has a line longer than MAX_LINE, or a row
+        cannot be used.
+    """
+    begin(f"reading {path}")
+    for row in _rows(path, columns):
+        going_on()
+        try:
+            if isinstance(row, SchemaError):
+                raise row
+            yield use(row)
+        except SchemaError as error:
+            if on_bad is None:
+                raise
+            on_bad(error)
+            yield None
+
+
+def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
+    """Yield the rows of a file; for one that is not CSV, or too short or long, its error."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise InputError(path, "is not a file", "a file of CSV: it may be read more than once")
+    wanted = f"a header with the columns {', '.join(columns)}"
+    lines = read_lines(path, None, MAX_LINE)
+    first = next(lines, None)
+    if first is None:
+        raise ParseError(path, "the file is empty", wanted)
+    header = _fields(*first)
+    places = {name: header.index(name) for name in columns if name in header}
+    if missing := [name for name in columns if name not in places]:
+        where, found = f"{path}: line {first[0]}", f"there is no column {', '.join(missing)}"
+        raise SchemaError(where, found, wanted)
+    for number, data in lines:
+        fields = _fields(number, data)
+        if len(fields) == len(header):
+            yield Row(path, number, {name: fields[place] for name, place in places.items()})
+        else:
+            found = f"{len(fields)} fields stand here" if fields else "is not a row of CSV in UTF-8"
+            yield SchemaError(f"{path}: line {number}", found, f"{len(header)} fields, as line 1")
+
+
+def _fields(number: int, data: bytes) -> list[str]:
+    try:
+        text = data.decode("utf-8-sig" if number == 1 else "utf-8")
+        return next(csv.reader((text,), strict=True))
+    except (UnicodeDecodeError, csv.Error):
+        return []
+
 
 FLAVOR: Final = "default"
 MOST_GPUS: Final = 100_000
@@ -135,8 +359,6 @@ TRAINING: Final = ("Burstable", "BE")
 MODEL_LABEL: Final = "alibabacloud.com/gpu-card-model"
 MOST_MODELS: Final = 100
 
-QueueBy = Literal["name", "class"]
-
 
 class Model(Struct, frozen=True):
     """What the nodes with a GPU model have in all: devices, milli-cores, bytes."""
@@ -162,7 +384,7 @@ class Openb(Struct, frozen=True):
     models: Mapping[str, Model]
     seed: int = 0
     queues: int = 20
-    queue_by: QueueBy = "name"
+    queue_by: Literal["name", "class"] = "name"
 
     def node_labels(self, flavor: str) -> dict[str, str]:
         """Return the label with the model."""
@@ -178,7 +400,9 @@ class Openb(Struct, frozen=True):
         """Return the pod of a row, None if it never was scheduled; errors as those of Philly."""
         if not row.fields["scheduled_time"]:
             return None
-        name, qos = row.name("name"), row.one_of("qos", tuple(QOS))
+        name, qos = row.name("name"), row.fields["qos"]
+        if qos not in QOS:
+            raise row.bad("qos", f"one of {', '.join(QOS)}")
         start, end = row.seconds("scheduled_time"), row.seconds("deletion_time")
         if end < start:
             raise row.bad("deletion_time", "a time not before scheduled_time")

@@ -78,12 +78,9 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     rows = []
     for uid, victims in evicted.items():
         whom, gone = preemptors.get(uid, uid), tuple(sorted(victims))
-        row = Observed(preemptor=whom, outcome="skipped", evicted=gone, replayed=())
-        if uid in preemptors:
-            rows.append(_compared(before, snapshot, known, row))
-        else:
-            came_after = {"detail": "the preemptor came after the dump before"}
-            rows.append(row.model_copy(update=came_after))
+        detail = "" if uid in preemptors else "the preemptor came after the dump before"
+        row = Observed(preemptor=whom, outcome="skipped", evicted=gone, replayed=(), detail=detail)
+        rows.append(row if detail else _compared(before, snapshot, known, row))
     counts = Counter(row.outcome for row in rows)
     return LiveReplay(
         before=before.source,

@@ -23,7 +23,7 @@ from planner.commands.replay.comparison import (
     part_of,
 )
 from planner.errors import InputError, LookupFailed, SchemaError
-from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import without_zeros
 from planner.quota.yunikorn.snapshot import AskReference, Level, preemptable, remaining_guaranteed
@@ -35,7 +35,6 @@ from planner.state.yunikorn import FlowOptions, YuniKornState
 
 Line = Mapping[str, Any]
 Ties = Mapping[str, int]
-_STATELESS: Final = ("arith", "arith-chain", "quota")
 
 
 def is_yunikorn_line(line: Line) -> bool:
@@ -52,7 +51,7 @@ def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | No
         If it cannot be used, or is about the arithmetic alone, or about no ask.
     """
     del reading
-    if "state" not in line and line.get("mode") in _STATELESS:
+    if "state" not in line and line.get("mode") in (*_ARITHMETIC, "quota"):
         raise InputError(where, f"has no ask to plan for: it is of mode {line['mode']}")
     if not is_yunikorn_line(line):
         return None
@@ -119,7 +118,12 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
     if application is not None:
         part_of(named, "applicationID", str, where)
     asking = find_ask(cluster, key, application)
-    return _decided_difference(expected, cluster, partial(_ask_answer, cluster, asking))
+
+    def answer(ties: Ties) -> Answer:
+        found = decide(cluster, asking, ties=ties)
+        return {"triggered": found.triggered, "node": found.node, "victims": [*found.victim_keys]}
+
+    return _decided_difference(expected, cluster, answer)
 
 
 def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
@@ -161,11 +165,6 @@ def _orders(cluster: Cluster) -> Iterator[Ties]:
     while True:
         yield {key: rank for rank, key in enumerate(keys)}
         shuffler.shuffle(keys)
-
-
-def _ask_answer(cluster: Cluster, asking: Asking, ties: Ties) -> Answer:
-    found = decide(cluster, asking, ties=ties)
-    return {"triggered": found.triggered, "node": found.node, "victims": [*found.victim_keys]}
 
 
 def _quota_answer(queue: Queue, ties: Ties) -> Answer:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from planner.commands.simulate.script import Arrivals, Script
 from planner.commands.simulate.world import Text, ranks
@@ -62,7 +62,15 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
     LookupFailed if the script copies a workload that is not there, SchemaError if a copy would have
     the name of one that is there.
     """
-    later = [coming for one in state.workloads.pending() if (coming := _later(state, script, one))]
+    later = []
+    for one in state.workloads.pending():
+        at_s, created = script.arrive_s(one.key), one.metadata.creation_timestamp
+        if at_s is None and created is not None and created > state.now:
+            # Rounded up, as // rounds a negative distance down: nobody arrives before its time.
+            at_s = -((state.now - created) // timedelta(seconds=1))
+        if at_s is not None:
+            workload = _created(state, one, one.metadata.name, at_s)
+            later.append(Coming(one.key, at_s, workload))
     copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
     found: dict[str, Coming] = {}
     known = {*state.workloads.keys} - {one.key for one in later}
@@ -74,25 +82,12 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
     return state.model_copy(update={"workloads": state.workloads.without(found)}), found
 
 
-def _later(state: State, script: Script, workload: Workload) -> Coming | None:
-    """Return a pending workload as one that comes later, if it does."""
-    at_s = script.arrive_s(workload.key)
-    created = workload.metadata.creation_timestamp
-    if at_s is None:
-        if created is None or created <= state.now:
-            return None
-        # Rounded up, as // rounds a negative distance down: nobody arrives before its time.
-        at_s = -((state.now - created) // timedelta(seconds=1))
-    return Coming(workload.key, at_s, _created(state, workload, workload.metadata.name, at_s))
-
-
 def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
     original = state.workloads.find(rows.like)
     if original is None:
         raise LookupFailed("arrival.like", f"there is no workload {rows.quoted}")
     for number in range(1, rows.count + 1):
-        at_s = rows.at_seconds + (number - 1) * rows.every_seconds
-        name = f"{original.metadata.name}-{number}"
+        name, at_s = f"{original.metadata.name}-{number}", rows.at_s(number)
         workload = _created(state, original, name, at_s)
         yield Coming(workload.key, at_s, workload)
 
@@ -312,14 +307,7 @@ class Memory:
 def changed(decider: Decider, instead: Instead) -> Decider:
     """Return a decider whose decisions get other victims, each time that one is made."""
 
-    def decide_anew(
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        *,
-        nominated: Assignment | None = None,
-        tried: Tried = (),
-    ) -> Decision:
-        found = decider(snapshot, preemptor, nominated=nominated, tried=tried)
-        return instead(snapshot, preemptor, found)
+    def decide_anew(snapshot: Snapshot, preemptor: Preemptor, **given: Any) -> Decision:  # noqa: ANN401
+        return instead(snapshot, preemptor, decider(snapshot, preemptor, **given))
 
     return decide_anew

@@ -22,7 +22,7 @@ pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -31,17 +31,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from planner.commands.simulate import kueue_flow as flow
-from planner.commands.simulate.record import Event, Kind, Use
-from planner.commands.simulate.script import Leaving, Script, lost_seconds
+from planner.commands.simulate.record import Event, Use
+from planner.commands.simulate.script import Leaving, Script
 from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
-from planner.commands.simulate.world import Agenda, Cycle, Due, Mark, Tally, digest
+from planner.commands.simulate.world import Cycle, Due, Mark, Tally, World, digest
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
 from planner.quota.kueue.slices import names_replaced
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
+from planner.quota.kueue.snapshot import Admitted, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
@@ -70,17 +70,13 @@ WAKE_S: Final = 1
 
 @dataclass(slots=True)
 class _Running:
-    """A workload that holds quota: since when it runs, and the progress it had before.
-
-    ``since_s`` is before 0 if it ran at the start.
-    """
+    """A workload that holds quota, and since when it runs: before 0 if it did at the start."""
 
     admitted: Admitted
     since_s: int
-    kept_s: int
 
 
-class KueueWorld:
+class KueueWorld(World):
     """The cohort trees, what runs in them, and their queues; numbers of trees are root nodes.
 
     Trees that place pods on nodes are one part together, with the number of the first of them.
@@ -101,11 +97,8 @@ class KueueWorld:
         SchemaError if an annotation has an unusable value.
         """
         there, self._coming = flow.comings(state, script)
+        super().__init__(state.now, script, {})  # keys are names
         self.state: Final = there
-        self.start: Final[datetime] = state.now
-        self.cycles = 0
-        self.names: Final[Mapping[str, str]] = {}  # keys are names
-        self._script = script
         self._leaving = leaving
         taken = build_snapshot(there, state.now, placing=flow.places_pods(there))
         topologies = taken.topologies
@@ -127,14 +120,11 @@ class KueueWorld:
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
         self._reconciled = flow.reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
-        self._kept: dict[str, int] = {}
-        self._agenda = Agenda()
         self._walks: set[object] = set()
         self._moved: set[int] = set(self._parts.values())
         for some in self._admitted.values():
             for one in some:
-                self._running[one.key] = _Running(one, -one.running_s, 0)
-                self._plan_end(one.key, 0)
+                self._run(one, -one.running_s, 0)
                 # It ends by its eviction, and no more by its script.
                 if one.evicted:
                     self._agenda.call_off(Due.FINISH, one.key)
@@ -156,14 +146,11 @@ class KueueWorld:
     def _node(self, workload: kueue_workloads.Entry) -> int | None:
         return self._behind.get((workload.namespace, workload.queue_name))
 
-    def _plan_end(self, key: str, at_s: int) -> None:
-        """Plan the end of a run that began, if it has one; an end that is over comes at once."""
-        running = self._running[key]
-        run_s = self._script.run_s(key, annotated=run_seconds(running.admitted.remarks))
-        if run_s is not None:
-            end_s = running.since_s + run_s - running.kept_s
-            part = self._parts[running.admitted.queue]
-            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, part)
+    def _run(self, one: Admitted, since_s: int, at_s: int) -> None:
+        """Let a workload run since a time, and plan its end."""
+        self._running[one.key] = _Running(one, since_s)
+        run_s = self._script.run_s(one.key, annotated=run_seconds(one.remarks))
+        self._plan_end(one.key, self._parts[one.queue], since_s, run_s, at_s)
 
     def _plan_release(self, one: Admitted, at_s: int, place: int) -> None:
         leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
@@ -184,10 +171,6 @@ class KueueWorld:
         return self.state.model_copy(update={"now": self._now(at_s), "workloads": workloads})
 
     # What happens by itself
-
-    def next_s(self) -> int | None:
-        """Return when something happens by itself; ``None`` if nothing is to come."""
-        return self._agenda.next_s()
 
     def happen(self, at_s: int) -> list[Event]:
         """Let everything happen that is due."""
@@ -211,21 +194,21 @@ class KueueWorld:
                     node = self._node(coming)
                     if node is not None:
                         self._reconcile(node, at_s)
-                    events.append(self._event("arrived", at_s, coming.key, node))
+                    events.append(self._event("arrived", at_s, coming.key, self._queue_name(node)))
         return events
 
     def _finish(self, key: str, at_s: int) -> Event:
         one = self._give_back(key, at_s)
         self._kept.pop(key, None)
         self._agenda.call_off(Due.RELEASE, key)
-        return self._event("finished", at_s, one.key, one.queue)
+        return self._event("finished", at_s, one.key, self._queue_name(one.queue))
 
     def _release(self, key: str, at_s: int) -> Event:
         """Let a victim give its quota back and queue again."""
         one = self._give_back(key, at_s)
         # Without a reason: the conditions were set when it was evicted, and are not set again.
         self._enqueue(evicted(one, "", self._now(at_s)), at_s)
-        return self._event("requeued", at_s, one.key, one.queue)
+        return self._event("requeued", at_s, one.key, self._queue_name(one.queue))
 
     def _give_back(self, key: str, at_s: int) -> Admitted:
         one = self._running.pop(key).admitted
@@ -340,11 +323,10 @@ class KueueWorld:
         if self._left is not None:
             self._left.take(self._snapshot.topologies.booked_for(one.workload))
         self._outdate(one.queue)
-        self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
-        self._plan_end(one.key, at_s)
+        self._run(one, at_s, at_s)
         self._reconcile(one.queue, at_s)
         self._walks.clear()
-        yield self._event("admitted", at_s, one.key, one.queue)
+        yield self._event("admitted", at_s, one.key, self._queue_name(one.queue))
 
     def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
         """Evict the targets of an entry, but for those that are being evicted already."""
@@ -353,35 +335,26 @@ class KueueWorld:
         going = [(self._running[one.workload.key], one.reason) for one in victims]
         # Whoever is leaving already has its time to leave, and is not evicted a second time.
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
+        by = {"by": entry.preemptor.key, "by_queue": self._queue_name(entry.preemptor.queue)}
         for place, (running, reason) in enumerate(fresh):
-            self._plan_release(running.admitted, at_s, place)
-            yield self._evict(running, reason, entry.preemptor, at_s)
-
-    def _evict(self, running: _Running, reason: str, by: Preemptor, at_s: int) -> Event:
-        one, now = running.admitted, self._now(at_s)
-        marked = evicting(one, reason, now)
-        some = self._admitted[one.queue]
-        some[some.index(one)] = marked
-        self._outdate(one.queue)
-        running.admitted = marked
-        ran_s, kept_s = at_s - running.since_s, running.kept_s
-        lost = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
-        if one.remarks is not None:
-            told = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
-            lost = min(lost, told.lost_s)
-        frs = self._snapshot.tree.frs
-        held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
-        self._kept[one.key] = kept_s + ran_s - lost
-        self._agenda.call_off(Due.FINISH, one.key)
-        self._walks.clear()
-        why = {"by": by.key, "by_queue": self._queue_name(by.queue), "reason": reason}
-        cost = {"lost_s": lost, "lost_work": work(held, lost)}
-        event = self._event("preempted", at_s, one.key, one.queue)
-        return event.model_copy(update={**why, **cost})
-
-    def _event(self, kind: Kind, at_s: int, key: str, node: int | None) -> Event:
-        queue = self._queue_name(node)
-        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
+            one, now = running.admitted, self._now(at_s)
+            self._plan_release(one, at_s, place)
+            running.admitted = evicting(one, reason, now)
+            some = self._admitted[one.queue]
+            some[some.index(one)] = running.admitted
+            self._outdate(one.queue)
+            most_s = None
+            if one.remarks is not None:
+                told = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
+                most_s = told.lost_s
+            saves_s = self._script.checkpoint_s(one.key)
+            lost = self._lose(one.key, at_s - running.since_s, saves_s, most_s)
+            frs = self._snapshot.tree.frs
+            held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
+            self._walks.clear()
+            cost = {"reason": reason, "lost_s": lost, "lost_work": work(held, lost)}
+            queue = self._queue_name(one.queue)
+            yield self._event("preempted", at_s, one.key, queue, **by, **cost)
 
     # What is reported of it
 

@@ -70,10 +70,9 @@ class Arrivals(Record):
         """The name as messages quote it, cut short."""
         return self.like if len(self.like) <= _LONGEST else f"{self.like[:_LONGEST]}..."
 
-    @property
-    def last_s(self) -> int:
-        """When the last one arrives."""
-        return self.at_seconds + (self.count - 1) * self.every_seconds
+    def at_s(self, number: int) -> int:
+        """Return when one of them arrives; numbers count from 1."""
+        return self.at_seconds + (number - 1) * self.every_seconds
 
 
 class Script(Record):
@@ -88,7 +87,7 @@ class Script(Record):
     def _arrivals_are_bounded(self) -> Script:
         if sum(rows.count for rows in self.arrival) > MOST_ARRIVALS:
             raise ValueError(f"more than {MOST_ARRIVALS} arrivals in all")
-        if any(rows.last_s > MOST_S for rows in self.arrival):
+        if any(rows.at_s(rows.count) > MOST_S for rows in self.arrival):
             raise ValueError(f"an arrival is later than {MOST_S} seconds")
         return self
 
@@ -134,18 +133,6 @@ class Leaving(NamedTuple):
         """Return how long a victim keeps its quota; ``place`` counts those before it."""
         given = script.vacate_s(key)
         return self.eviction_s + place * self.apart_s if given is None else given
-
-
-def lost_seconds(kept_s: int, ran_s: int, checkpoint_s: int | None) -> int:
-    """Return how much of a run an eviction loses: what came after the last checkpoint.
-
-    ``kept_s`` is the progress that earlier runs left, ``ran_s`` how long this one took.
-    """
-    if checkpoint_s is None:
-        return ran_s
-    # Checkpoints are counted from the beginning of the work, whatever it was interrupted by; no
-    # more is lost than this run has made.
-    return min(ran_s, (kept_s + ran_s) % checkpoint_s)
 
 
 def read_script(path: str | Path) -> Script:

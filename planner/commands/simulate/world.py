@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
-from planner.commands.simulate.record import Event, Fate, Standing, Totals, Use
+from planner.commands.simulate.record import Event, Fate, Kind, Standing, Totals, Use
+from planner.commands.simulate.script import Script
 from planner.errors import InternalError
 from planner.plan.base import Uncovered
 
@@ -206,61 +208,83 @@ class Cycle(NamedTuple):
     moved: bool
 
 
-class World(Protocol):
+class World(ABC):
     """A cluster in which time passes; times are whole seconds after the start.
 
-    Its parts, called trees and numbered, have nothing to do with one another.
+    Its parts, called trees and numbered, have nothing to do with one another. ``start`` is the
+    clock at the start, ``names`` what people call those whose keys are no names; ``cycles`` counts
+    the scheduling cycles so far.
     """
 
-    @property
-    def start(self) -> datetime:
-        """The clock at the start."""
-        ...
+    def __init__(self, start: datetime, script: Script, names: Mapping[str, str]) -> None:
+        self.start: Final = start
+        self.names: Final = names
+        self.cycles = 0
+        self._script: Final = script
+        self._agenda: Final = Agenda()
+        # By keys: the progress that evictions left.
+        self._kept: Final[dict[str, int]] = {}
 
-    @property
-    def cycles(self) -> int:
-        """How many scheduling cycles there were."""
-        ...
+    def _event(self, kind: Kind, at_s: int, key: str, queue: str, **more: Any) -> Event:  # noqa: ANN401
+        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue, **more)
+
+    def _plan_end(self, key: str, tree: int, since_s: int, run_s: int | None, at_s: int) -> None:
+        """Plan the end of a run that began at a time, if it has one; what is over ends at once."""
+        if run_s is not None:
+            end_s = since_s + run_s - self._kept.get(key, 0)
+            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, tree)
+
+    def _lose(self, key: str, ran_s: int, saves_s: int | None, most_s: int | None = None) -> int:
+        """Return how much of a run an eviction loses: what came after the last checkpoint.
+
+        ``saves_s`` is how often one is made, ``None``: never; ``most_s`` is lost at most.
+        """
+        kept_s = self._kept.get(key, 0)
+        lost_s = ran_s if most_s is None else min(ran_s, most_s)
+        if saves_s is not None:
+            # Checkpoints are counted from the beginning of the work, whatever it was interrupted
+            # by; no more is lost than this run has made.
+            lost_s = min(lost_s, (kept_s + ran_s) % saves_s)
+        self._kept[key] = kept_s + ran_s - lost_s
+        self._agenda.call_off(Due.FINISH, key)
+        return lost_s
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out of all that is known not to be modelled."""
-        ...
+        return tuple(known)
 
-    @property
-    def names(self) -> Mapping[str, str]:
-        """What people call those whose keys are no names."""
-        ...
-
+    @abstractmethod
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
 
     def next_s(self) -> int | None:
         """Return when something happens by itself; ``None`` if nothing is to come."""
+        return self._agenda.next_s()
 
+    @abstractmethod
     def happen(self, at_s: int) -> list[Event]:
         """Let everything happen that is due."""
-        ...
 
+    @abstractmethod
     def cycle(self, at_s: int) -> Cycle:
         """Let the scheduler run once."""
-        ...
 
+    @abstractmethod
     def tree_of(self, event: Event) -> int:
         """Return the tree in which something happened."""
-        ...
 
+    @abstractmethod
     def mark(self, tree: int, at_s: int) -> Mark:
         """Say what a tree is like."""
-        ...
 
+    @abstractmethod
     def busy(self) -> Collection[int]:
         """Return the trees in which something is to come, or the last cycle did something."""
-        ...
 
+    @abstractmethod
     def used(self) -> Sequence[int]:
         """Return how much of each resource is in use, in the order of ``use``."""
-        ...
 
+    @abstractmethod
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
         """Return the use of each resource; ``shares`` are the amounts used on average."""
-        ...

@@ -15,27 +15,25 @@ Loop Prevention"; yunikorn-core be3bb487.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Final, NamedTuple
 
-from planner.commands.simulate.record import Event, Kind, Standing, Use
-from planner.commands.simulate.script import Arrivals, Leaving, Script, lost_seconds
+from planner.commands.simulate.record import Event, Standing, Use
+from planner.commands.simulate.script import Arrivals, Leaving, Script
 from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
 from planner.commands.simulate.world import (
-    Agenda,
     Appointment,
     Cycle,
     Due,
     Mark,
     Tally,
     Text,
+    World,
     digest,
     ranks,
 )
 from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import work
-from planner.plan.base import Uncovered
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
 from planner.reference.yunikorn.candidates import CHECK_INTERVAL
@@ -116,8 +114,7 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
         raise LookupFailed("arrival.like", f"there is no ask or allocation {rows.quoted}")
     tree, application, claim = found
     for number in range(1, rows.count + 1):
-        at_s = rows.at_seconds + (number - 1) * rows.every_seconds
-        key = f"{claim.allocation_key}-{number}"
+        key, at_s = f"{claim.allocation_key}-{number}", rows.at_s(number)
         ask = asked_as(key, claim, state.now + at_s * SECOND)
         if claim.pod:
             tags = claim.allocation_tags | {POD_NAME_TAG: f"{claim.pod.partition('/')[2]}-{number}"}
@@ -157,34 +154,30 @@ def ages(cluster: Cluster) -> Text:
     return tuple(found)
 
 
-YuniKornDecider = Callable[[YuniKornState, Cluster, Asking], Decision]
+Decider = Callable[[YuniKornState, Cluster, Asking], Decision]
 """What decides, for an ask for which there is no room, whether it preempts, and whom."""
 
 
-class YuniKornWorld:
+class YuniKornWorld(World):
     """The partitions of a cluster, each a tree of its own."""
 
-    def __init__(self, state: YuniKornState, script: Script, decider: YuniKornDecider) -> None:
+    def __init__(self, state: YuniKornState, script: Script, decider: Decider) -> None:
         """Set up a cluster; errors are those of ``comings``, and of a queue that is not there."""
         self._state, self._coming = comings(state, script)
         asks = [coming.ask for coming in self._coming.values()]
         claims = [*(claim for _, _, claim in _claims(state)), *asks]
-        self.names: Final = {one.allocation_key: one.pod for one in claims if one.pod}
-        self.start: Final[datetime] = from_nanoseconds(state.now)
-        self.cycles = 0
+        names = {one.allocation_key: one.pod for one in claims if one.pod}
+        super().__init__(from_nanoseconds(state.now), script, names)
         self._first_ns: Final = state.now
-        self._script = script
         self._decider = decider
-        self._agenda = Agenda()
         self._tree_of: dict[str, int] = {}
-        self._kept: dict[str, int] = {}
         self._changes = 0
         self._tried: dict[str, int] = {}
         self._clusters = [prepare(self._state, one.name) for one in self._state.partitions]
         for tree, _, claim in _claims(self._state):
             self._tree_of[claim.allocation_key] = tree
             if isinstance(claim, Allocation):
-                self._plan_end(claim.allocation_key, 0, -self._ran_s(claim, 0))
+                self._run(claim.allocation_key, -self._ran_s(claim, 0), 0)
         for coming in self._coming.values():
             self._tree_of[coming.key] = coming.tree
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
@@ -197,12 +190,10 @@ class YuniKornWorld:
         self._state = self._state.model_copy(update={"partitions": tuple(partitions), "now": now})
         self._clusters[tree] = prepare(self._state, partition.name)
 
-    def _plan_end(self, key: str, at_s: int, since_s: int) -> None:
-        """Plan the end of a run that began at a time, if it has one."""
+    def _run(self, key: str, since_s: int, at_s: int) -> None:
+        """Let an allocation run since a time: plan its end."""
         run_s = self._script.run_s(key, self.names.get(key, ""))
-        if run_s is not None:
-            end_s = since_s + run_s - self._kept.get(key, 0)
-            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, self._tree_of[key])
+        self._plan_end(key, self._tree_of[key], since_s, run_s, at_s)
 
     def _ran_s(self, one: Allocation, at_s: int) -> int:
         now = self._first_ns + at_s * SECOND
@@ -301,23 +292,17 @@ class YuniKornWorld:
         asking, step = look.asking, look.step
         key, queue = asking.ask.allocation_key, asking.leaf.path
         for victim in look.victims:
-            self._agenda.call_off(Due.FINISH, victim.key)
-            ran_s, kept_s = self._ran_s(victim.allocation, at_s), self._kept.get(victim.key, 0)
             saves_s = self._script.checkpoint_s(victim.key, self.names.get(victim.key, ""))
-            lost_s = lost_seconds(kept_s, ran_s, saves_s)
-            self._kept[victim.key] = kept_s + ran_s - lost_s
+            lost_s = self._lose(victim.key, self._ran_s(victim.allocation, at_s), saves_s)
             size = sum(unit_weight(t) * n for t, n in victim.resource.items())
-            event = self._event("preempted", at_s, victim.key, victim.queue.path)
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
-            yield event.model_copy(update={"by": key, "by_queue": queue, **lost})
+            path = victim.queue.path
+            yield self._event("preempted", at_s, victim.key, path, by=key, by_queue=queue, **lost)
         for victim in look.victims:
             yield self._event("requeued", at_s, victim.key, victim.queue.path)
-        self._plan_end(key, at_s, at_s)
+        self._run(key, at_s, at_s)
         node = step.node if step is not None else None
-        yield self._event("admitted", at_s, key, queue).model_copy(update={"node": node})
-
-    def _event(self, kind: Kind, at_s: int, key: str, queue: str) -> Event:
-        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
+        yield self._event("admitted", at_s, key, queue, node=node)
 
     # What is reported of it
 
@@ -334,10 +319,6 @@ class YuniKornWorld:
         cluster = self._clusters[tree]
         coming = self._agenda.after(at_s, tree)
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
-
-    def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
-        """Return all of it."""
-        return tuple(known)
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
@@ -420,7 +401,7 @@ def world(
             raise InputError("rules", found, f"leave it out: {sides}")
         return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
-    from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415
+    from planner.commands.simulate.yunikorn_optimum import optimum  # noqa: PLC0415
+    from planner.solver.yunikorn.planning import side_of  # noqa: PLC0415
 
-    optimum = YuniKornOptimum(asked.profile, asked.rules, asked.time_limit, unproved)
-    return YuniKornWorld(state, script, optimum)
+    return YuniKornWorld(state, script, partial(optimum, side_of(asked.rules), asked, unproved))

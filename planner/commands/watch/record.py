@@ -1,12 +1,18 @@
-"""What a watch tells: decisions to come, preemptions that happened, and how the watching goes."""
+"""What a watch tells: decisions to come, preemptions that happened, and how the watching goes.
+
+The same in figures: counted by queue, and served as Prometheus reads them.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field, RootModel
 
+from planner.errors import InputError
 from planner.plan import Record, Status
 
 Outcome = Literal["equal", "different", "skipped"]
@@ -88,3 +94,109 @@ Line = Decision | Preemption | Note
 
 class Watched(RootModel[Annotated[Line, Field(discriminator="kind")]]):
     """One line of ``planner watch --format jsonl``."""
+
+
+HOUR_S: Final = 3600
+EXTRA: Final = "pip install 'preemption-planner[watch]', or '.[watch]' in a checkout"
+
+
+class Metric(NamedTuple):
+    """A figure: its name, what it is, and by what it is split."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...] = ("queue",)
+
+
+METRICS: Final = (
+    Metric(
+        "preemption_planner_preemptions_total",
+        "Preemptors that somebody was evicted for, by whether the replay names the same victims.",
+        ("queue", "outcome"),
+    ),
+    *(
+        Metric(f"preemption_planner_{name}_total", text)
+        for name, text in {
+            "evictions": "Workloads that were evicted for a preemptor.",
+            "needless_victims": "Workloads that were evicted though some of the other victims "
+            "would have done.",
+            "lost_gpu_hours": "Work that evictions lost, restarts included, in accelerator-hours.",
+            "excess_gpu_hours": "Lost work that the proved optimum would have saved, in "
+            "accelerator-hours.",
+            "decisions": "Decisions that were judged before they were made.",
+            "conditional_answers": "Answers that hold only if what the planner does not model "
+            "decides nothing.",
+            "judging_seconds": "Processor time that judging took.",
+        }.items()
+    ),
+    Metric("preemption_planner_connected", "1 while what is told is what the cluster is.", ()),
+)
+PREEMPTIONS, EVICTIONS, NEEDLESS, LOST, EXCESS, DECISIONS, CONDITIONAL, SECONDS, CONNECTED = METRICS
+
+
+class Figures:
+    """The figures so far; there are no more of them than queues, times a few."""
+
+    def __init__(self) -> None:
+        self.values = defaultdict[tuple[Metric, tuple[str, ...]], float](float)
+        self.values[CONNECTED, ()] = 0
+
+    def count(self, line: Line) -> None:
+        """Count what a line tells."""
+        if isinstance(line, Note):
+            self.values[CONNECTED, ()] = line.connected
+            return
+        of_queue = (line.queue,)
+        if isinstance(line, Decision):
+            self.values[DECISIONS, of_queue] += 1
+            conditional = bool(line.measured.conditional)
+        else:
+            self.values[PREEMPTIONS, (line.queue, line.outcome)] += 1
+            self.values[EVICTIONS, of_queue] += len(line.evicted)
+            conditional = bool(line.conditional or (line.measured and line.measured.conditional))
+            if line.measured is not None and not conditional:
+                self.values[NEEDLESS, of_queue] += len(line.measured.needless or ())
+                self.values[LOST, of_queue] += line.measured.lost_s / HOUR_S
+                self.values[EXCESS, of_queue] += (line.measured.excess_s or 0) / HOUR_S
+        if line.measured is not None:
+            self.values[SECONDS, of_queue] += line.measured.seconds
+        self.values[CONDITIONAL, of_queue] += conditional
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the figures as prometheus-client wants them, each time that somebody asks."""
+        # It is an extra, and loaded by then.
+        from prometheus_client import core  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
+
+        values = dict(self.values)  # somebody else counts meanwhile
+        for metric in METRICS:
+            name = metric.name.removesuffix("_total")
+            grows = name != metric.name
+            family = core.CounterMetricFamily if grows else core.GaugeMetricFamily
+            found = family(name, metric.text, labels=metric.labels)
+            for (one, labels), value in values.items():
+                if one is metric:
+                    found.add_metric(labels, value)
+            yield found
+
+
+def serve(figures: Figures, host: str, port: int) -> int:
+    """Serve the figures over HTTP until the process ends; return the port.
+
+    Raises
+    ------
+    InputError
+        If prometheus-client is not installed, or the port cannot be had.
+    """
+    try:
+        import prometheus_client  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise InputError("--metrics", "prometheus-client is not installed", hint=EXTRA) from None
+    registry = prometheus_client.CollectorRegistry(auto_describe=False)
+    registry.register(figures)
+    try:
+        server, _ = prometheus_client.start_http_server(port, addr=host, registry=registry)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError("--metrics", f"{host}:{port} cannot be had: {reason}") from None
+    found: int = server.server_port
+    return found

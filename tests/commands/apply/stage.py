@@ -17,8 +17,7 @@ from typing import Any
 
 import planner
 from planner.commands.apply.kueue.carry import Carrying, Patience
-from planner.commands.apply.kueue.cluster import Cluster
-from planner.commands.apply.kueue.ways import Evictions, Treatment
+from planner.commands.apply.kueue.cluster import Cluster, Evictions, Treatment
 from planner.kubectl.call import Answer, Kubectl
 from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects

@@ -11,7 +11,7 @@ import pytest
 
 from planner.cli import kueue_snapshot
 from planner.cli.kueue_plugin import build
-from planner.commands.apply.kueue.shown import with_commands
+from planner.commands.apply.kueue.carry import with_commands
 from planner.reader.kueue import read_kueue_objects
 from tests.cli.running import BIG, call, cluster
 from tests.cluster import NOW, PENDING, Object

@@ -14,9 +14,13 @@ from pathlib import Path
 import pytest
 
 from planner.cli import kueue_snapshot
-from planner.commands.apply.kueue.carry import HELD
-from planner.commands.apply.kueue.fresh import cannot_be_applied, digest_of, is_what_kueue_does
-from planner.commands.apply.kueue.ways import BOOSTED, BoostedPriorities, mark_of
+from planner.commands.apply.kueue.carry import (
+    HELD,
+    cannot_be_applied,
+    digest_of,
+    is_what_kueue_does,
+)
+from planner.commands.apply.kueue.cluster import BOOSTED, BoostedPriorities, mark_of
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.plan.kueue import Plan

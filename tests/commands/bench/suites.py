@@ -8,8 +8,7 @@ from shutil import copy
 from typing import Final
 
 from planner.commands.bench.record import Case
-from planner.commands.bench.run import QUICK
-from planner.commands.bench.suite import Made, begun, line_of, made, read_suite
+from planner.commands.bench.run import QUICK, Made, begun, line_of, made, read_suite
 from planner.objective.profile_file import find_profile
 from planner.rivals.contest import Contest
 from tests.conftest import ROOT

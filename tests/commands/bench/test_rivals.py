@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from planner.commands.bench.record import Answers, Row
-from planner.commands.bench.run import Heat, answer
-from planner.commands.bench.suite import begun, line_of
+from planner.commands.bench.run import Heat, answer, begun, line_of
 from planner.rivals import exact
 from planner.rivals.contest import Contest, Effort, Found
 from planner.rivals.rules import local_search, random_restarts

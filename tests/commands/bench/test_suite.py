@@ -10,7 +10,7 @@ import pytest
 
 import planner
 from planner.commands.bench.record import Case
-from planner.commands.bench.suite import begun, digest_of, family, line_of, made, prove
+from planner.commands.bench.run import begun, digest_of, family, line_of, made, prove
 from planner.errors import InputError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names

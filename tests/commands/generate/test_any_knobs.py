@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import planner
 from planner.commands.generate import generate, knobs_of
 from planner.commands.generate.kueue.layout import KueueKnobs
-from planner.commands.generate.yunikorn.dump import YuniKornKnobs
+from planner.commands.generate.yunikorn import YuniKornKnobs
 from planner.errors import InputError
 from planner.solver.start import pending_workloads
 from planner.state import AnyState

@@ -10,7 +10,7 @@ import pytest
 import planner
 from planner.commands.generate import generate, knobs_of
 from planner.commands.generate.kueue.layout import KueueKnobs
-from planner.commands.generate.yunikorn.dump import YuniKornKnobs
+from planner.commands.generate.yunikorn import YuniKornKnobs
 from planner.errors import InputError
 from planner.objective.annotation import PREFIX
 from planner.quota.kueue.snapshot import Admitted, take_snapshot

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from planner.commands.import_ import Openb, Philly, read_nodes, read_outline
-from planner.commands.import_.kueue_knobs import Knobs
-from planner.commands.import_.kueue_states import import_states, instants_of
+from planner.commands.import_.kueue import Knobs, import_states, instants_of
 from planner.quantity import parse_quantity, to_units
 from tests.conftest import ROOT, recorded_root
 

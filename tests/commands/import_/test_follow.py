@@ -10,7 +10,7 @@ import pytest
 
 import planner
 from planner.commands.import_ import Philly
-from planner.commands.import_.kueue_knobs import Knobs
+from planner.commands.import_.kueue import Knobs
 from planner.errors import InputError
 from planner.state import parse_time
 from planner.state.kueue import State

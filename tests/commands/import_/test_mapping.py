@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from planner.commands.import_ import Openb, Philly, read_outline, read_shapes
-from planner.commands.import_.job import GPU, Job
 from planner.commands.import_.sample import read_jobs
-from planner.commands.import_.traces import Model
+from planner.commands.import_.traces import GPU, Job, Model
 from planner.errors import InputError
 from tests.commands.import_.files import PHILLY_HEADER, PODS_HEADER, SMALL, openb, write
 

@@ -3,10 +3,9 @@
 from collections import Counter
 
 from planner.commands.import_ import Philly, read_outline
-from planner.commands.import_.job import Job
-from planner.commands.import_.kueue_knobs import Knobs
-from planner.commands.import_.kueue_states import import_states
+from planner.commands.import_.kueue import Knobs, import_states
 from planner.commands.import_.sample import read_jobs, sampled
+from planner.commands.import_.traces import Job
 from tests.commands.import_.files import held, openb, pending_of, real
 
 PEAK = (865, 1243)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from planner.commands.import_ import Philly, read_nodes, read_outline
-from planner.commands.import_.rows import MAX_LINE, usable
 from planner.commands.import_.sample import Outline
+from planner.commands.import_.traces import MAX_LINE, usable
 from planner.errors import InputError, SchemaError
 from tests.commands.import_.files import PHILLY_HEADER, PODS_HEADER, openb, write
 

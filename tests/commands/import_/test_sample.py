@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from planner.commands.import_ import Philly, sample
-from planner.commands.import_.job import apportion, between, choose, draw, weighted
 from planner.commands.import_.sample import Running, sampled
+from planner.commands.import_.traces import apportion, between, choose, draw, weighted
 from tests.commands.import_.files import PHILLY_HEADER, write
 
 START = 1507532515

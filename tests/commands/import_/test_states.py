@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from planner.commands.import_ import Philly
-from planner.commands.import_.job import GPU
-from planner.commands.import_.kueue_knobs import Knobs
-from planner.commands.import_.kueue_states import import_states
+from planner.commands.import_.kueue import Knobs, import_states
 from planner.commands.import_.sample import Outline
+from planner.commands.import_.traces import GPU
 from planner.dump.kueue import Policies
 from planner.errors import InputError
 from planner.reader import Ignored, read_objects

@@ -16,8 +16,7 @@ import pytest
 import planner
 from planner.cli import serve
 from planner.commands.serve import app
-from planner.commands.serve.app import Ended, Service
-from planner.commands.serve.record import Bounds
+from planner.commands.serve.app import Bounds, Ended, Service
 from planner.report.html import work
 from tests.browser import BROWSER, SHIFT, Tab, browsing
 from tests.cli.running import another_pending, call, cluster

@@ -19,8 +19,7 @@ from jsonschema.validators import validator_for
 
 from planner.cli import serve
 from planner.cli.value import address
-from planner.commands.serve.app import Service
-from planner.commands.serve.record import ENDPOINTS, AskedWho, Bounds
+from planner.commands.serve.app import ENDPOINTS, AskedWho, Bounds, Service
 from planner.objective.profiles import PROFILES
 from tests.batch.runs import wait_for
 from tests.cli.running import call, cluster, command, environment

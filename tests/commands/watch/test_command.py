@@ -15,8 +15,7 @@ from jsonschema import Draft202012Validator
 
 from planner.cli.schemas import schema_text
 from planner.cli.value import address
-from planner.commands.watch.metrics import CONNECTED, METRICS, Figures, serve
-from planner.commands.watch.record import Watched
+from planner.commands.watch.record import CONNECTED, METRICS, Figures, Watched, serve
 from planner.solver.start import AnyPlanning, Given, start
 from planner.state import AnyState
 from tests.cli.running import SMALL, call, cluster

@@ -16,7 +16,7 @@ import pytest
 
 import planner
 from planner.commands.audit.judge import Question
-from planner.commands.watch.kueue import judge, live
+from planner.commands.watch.kueue import live
 from planner.commands.watch.kueue.keep import Keeper, Store
 from planner.commands.watch.kueue.live import Live, Pace
 from planner.commands.watch.record import Decision, Line, Note, Preemption
@@ -160,13 +160,13 @@ def test_what_did_not_change_is_not_judged_again(
     kueue: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    measure = judge.measure
+    measure = live.measure
 
     def counted(*given: object) -> object:
         asked.append(str(given[1]))
         return measure(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(judge, "measure", counted)
+    monkeypatch.setattr(live, "measure", counted)
     kueue.steps = [kueue.begin, nothing, lambda: [kueue.change(SMALL[0])], nothing, nothing]
     kueue.run()
     assert asked == [PENDING]

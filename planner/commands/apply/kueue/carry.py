@@ -1,37 +1,158 @@
 """A plan carried out: the preemptor waits, the victims are treated, the preemptor goes on.
 
-While the LocalQueue of the preemptor is held nothing that waits in it is looked at, so Kueue cannot
-choose others before all victims are treated; and it is lifted at once after that, while they still
-hold their quota, so that nobody else gets it (docs/design/applying.md §3: each other order failed
-on a live cluster). An annotation of the LocalQueue says whose hold it is: what was interrupted can
-be gone on with, or undone, also from another machine.
+Before, the cluster has to be the one that was planned for, still. While the LocalQueue of the
+preemptor is held nothing that waits in it is looked at, so Kueue cannot choose others before all
+victims are treated; and it is lifted at once after that, while they still hold their quota, so that
+nobody else gets it (docs/design/applying.md §3: each other order failed on a live cluster). An
+annotation of the LocalQueue says whose hold it is: what was interrupted can be gone on with, or
+undone, also from another machine.
+
+The commands of all that also stand at the end of a plan, for the objects of a state.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, Final
 
 from planner.commands.apply.kueue.cluster import (
+    BOOSTED,
     LOCAL_QUEUES,
     OPEN,
     Call,
     Cluster,
+    Evictions,
     Surprise,
+    Treatment,
     hold,
     lift,
+    mark_of,
+    unboost,
 )
-from planner.commands.apply.kueue.fresh import digest_of
-from planner.commands.apply.kueue.ways import BOOSTED, Treatment, mark_of, unboost
-from planner.commands.apply.record import Applied, ApplyStatus, Step
+from planner.commands.apply.record import Applied, ApplyStatus, Step, Way
+from planner.commands.check.plan import check
 from planner.errors import InputError
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
+from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
+from planner.plan.record import Command, Commands
+from planner.state.kueue import State
+from planner.state.kueue_workload import Workload
+from planner.state.queues import LocalQueue
+
+MAX_CHANGES: Final = 8
+SAME: Final = "Kueue evicts just these by itself"
+UNTESTED: Final = (
+    "under fair sharing nobody has tried this way on a live cluster, and it is doubtful: shares "
+    "choose the queue that gives first"
+)
+ONLY_JOBS: Final = (
+    "only Jobs were tried on a live cluster: other kinds of work may behave otherwise"
+)
+
+
+def digest_of(plan: Plan) -> str:
+    """Return what names a plan in the cluster: of whom it is, and what it does."""
+    told = [plan.preemptor, plan.now.isoformat(), sorted(plan.keys)]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def cannot_be_applied(plan: Plan, way: Way) -> str:
+    """Say why a plan is none that a live Kueue can carry out; empty if it is one."""
+    greedy = plan.greedy
+    held_back = plan.held_back or (greedy.held_back if greedy else None)
+    before = greedy.in_the_way if greedy else ()
+    evicted = any(one.evicted for one in plan.victims)
+    reasons = {
+        "it evicts nobody": not plan.victims,
+        "it is for Kueue as KEP-83 proposed it, which runs nowhere": plan.rules == "kep83",
+        "it places pods at will, which Kueue does not": plan.placement == "any",
+        "its flavors were chosen for least disruption: Kueue would assign its own": plan.flavors
+        is not None,
+        f"Kueue never comes to {plan.preemptor}: {', '.join(before)} is before it": bool(before),
+        "it counts on workloads that are being evicted already, which no boost changes": evicted
+        and way == "boosts",
+    }
+    if held_back is not None:
+        return f"Kueue does nothing for {plan.preemptor} in its next cycle: {held_back.text}"
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def is_what_kueue_does(plan: Plan) -> bool:
+    """Say whether Kueue evicts just the planned victims by itself."""
+    return plan.greedy is not None and set(plan.greedy.keys) == set(plan.keys)
+
+
+def remarks(plan: Plan, way: Way) -> Iterator[str]:
+    """Say what whoever carries it out should know."""
+    if plan.status == "conditional":
+        features = ", ".join(dict.fromkeys(one.title for one in plan.coverage))
+        yield f"the plan is conditional, for the planner does not model all of: {features}"
+    if way == "eviction":
+        yield UNTESTED if plan.rules == "kueue-fair" else ONLY_JOBS
+
+
+def changes(
+    state: State, plan: Plan, objective: str | Profile | None, costs: Mapping[str, int] | None
+) -> list[str]:
+    """Say what is no longer as the plan has it; nothing if it can be carried out.
+
+    What the plan says of its preemptor and its victims is compared with the objects. Then all of it
+    is judged anew, as ``planner check`` does: whoever came, went or changed since counts if it
+    changes a law's verdict, a value, a rank, Kueue's own choice, or a proof.
+
+    ``state`` is the cluster as it is now, read with the clock and the release of the plan, which
+    was made under ``objective`` and ``costs``, as for ``planner.check``.
+    """
+    found = list(_of_workloads(state, plan)) or list(_of_the_rest(state, plan, objective, costs))
+    return found[:MAX_CHANGES]
+
+
+def _of_workloads(state: State, plan: Plan) -> Iterator[str]:
+    workload = state.workloads.find(plan.preemptor)
+    if workload is None:
+        yield f"{plan.preemptor} is gone"
+    elif workload.holds_quota:
+        yield f"{plan.preemptor} holds quota already"
+    elif not workload.is_pending:
+        yield f"{plan.preemptor} does not wait any more"
+    for victim in plan.victims:
+        key, queue = victim.workload, victim.cluster_queue
+        workload = state.workloads.find(key)
+        if workload is None:
+            yield f"{key} is gone"
+        elif not workload.holds_quota:
+            yield f"{key} holds no quota any more"
+        elif workload.admitted_by != queue:
+            yield f"{key} runs in ClusterQueue {workload.admitted_by}, not in {queue}"
+        elif workload.is_true("Evicted") and not victim.evicted:
+            yield f"{key} is being evicted already"
+
+
+def _of_the_rest(
+    state: State, plan: Plan, objective: str | Profile | None, costs: Mapping[str, int] | None
+) -> Iterator[str]:
+    try:
+        judged = check(state, plan, objective, costs)
+    except InputError as error:
+        yield str(error)
+        return
+    for verdict in judged.verdicts:
+        if not verdict.holds:
+            yield f"{verdict.law}: {verdict.detail}"
+    # What two engines agreed on has no tree, neither then nor now; what had one must have it still.
+    levels = plan.certificate.levels if plan.certificate else ()
+    proved = {level.term for level in levels if level.proof == "certified"}
+    for claim in judged.claims:
+        if claim.claim in proved and not claim.certified:
+            yield f"{claim.title} is not proved least any more: {claim.detail}"
+
 
 HELD: Final = "preemption-planner.io/held-for"
 """The annotation of a LocalQueue that is held for a plan: for which, and for whom."""
@@ -86,8 +207,8 @@ class Carrying:
     def calls(self) -> list[Call]:
         """Return all calls as they would be made now: those of each step, to the last."""
         self.cluster.look_at(self.treatment.keys)
-        changes = (self.treatment.change(self.cluster, key) for key in self.treatment.keys)
-        return [*filter(None, (self._hold_call(), *changes)), lift(self._queue_key, HELD)]
+        each = (self.treatment.change(self.cluster, key) for key in self.treatment.keys)
+        return [*filter(None, (self._hold_call(), *each)), lift(self._queue_key, HELD)]
 
     def run(self) -> Applied:
         """Carry it out, and say what came of it; where it ends early, also how to go on."""
@@ -227,3 +348,58 @@ class Carrying:
             self.cluster.look_at(self.treatment.keys)
         for key in self.treatment.keys:
             self._do(partial(self.treatment.restore, self.cluster, key))
+
+
+class Dumped(Cluster):
+    """The objects of a state, whose commands are shown, and none of them run."""
+
+    def __init__(self, state: State, options: Sequence[str]) -> None:
+        self._state, self._options = state, options
+
+    @property
+    def options(self) -> Sequence[str]:
+        """The options that the state was read with, if kubectl read it."""
+        return self._options
+
+    def look_at(self, keys: Collection[str]) -> None:
+        """Do nothing: all are at hand."""
+
+    def find(self, resource: str, key: str) -> LiveObject | None:
+        """Return an object of the state.
+
+        Raises
+        ------
+        Surprise
+            If it has no version that a command could test.
+        """
+        found: Workload | LocalQueue | None
+        if resource == WORKLOADS:
+            found = self._state.workloads.find(key)
+        else:
+            named = ((one.metadata, one) for one in self._state.local_queues)
+            like = (one for it, one in named if f"{it.namespace}/{it.name}" == key)
+            found = next(like, None)
+        if found is None:
+            return None
+        if not found.metadata.resource_version:
+            why = "no command could tell whether it has changed since: planner snapshot keeps it"
+            raise Surprise(f"{key} has no resourceVersion in the dump, so that {why}")
+        return LiveObject(found.model_dump(mode="json", by_alias=True))
+
+
+def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
+    """Return a plan for a state with the commands that carry it out, or why there are none.
+
+    ``options`` are those of kubectl that say which cluster it is.
+    """
+    reason = cannot_be_applied(plan, "eviction") or (SAME if is_what_kueue_does(plan) else "")
+    found = Commands(reason=reason)
+    if not reason:
+        run = Carrying(plan, Evictions(plan, lambda: plan.now), Dumped(state, options))
+        try:
+            each = ((one.title, run.cluster.command(one)) for one in run.calls())
+            steps = tuple(Command(title=title, command=command) for title, command in each)
+            found = Commands(steps=steps, notes=tuple(remarks(plan, "eviction")))
+        except Surprise as surprise:
+            found = Commands(reason=str(surprise))
+    return plan.model_copy(update={"commands": found})

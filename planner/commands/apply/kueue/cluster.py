@@ -1,20 +1,27 @@
-"""Single objects of a live cluster, as they are now, and the calls of kubectl that change them."""
+"""Single objects of a live cluster, as they are now, and the calls of kubectl that change them.
+
+With those, what is done to workloads so that Kueue evicts the planned victims, and nobody else.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from msgspec import Struct
 
+from planner.commands.apply.record import Way
+from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject, is_forbidden, is_missing
+from planner.plan.kueue import Plan
 from planner.reader.json_text import parse_json
 from planner.state.kueue import API_GROUP
+from planner.state.kueue_workload import BOOST_ANNOTATION
 
 LOCAL_QUEUES: Final = f"localqueues.{API_GROUP}"
 OPEN: Final = "None"
@@ -116,7 +123,7 @@ def hold(queue: LiveObject, mark: str, value: str) -> Call:
     """
     metadata = {"resourceVersion": queue.version, "annotations": {mark: value}}
     change = {"metadata": metadata, "spec": {"stopPolicy": "Hold"}}
-    return Call(f"hold LocalQueue {queue.key}", _patch(LOCAL_QUEUES, queue.key, _MERGE, change))
+    return Call(f"hold LocalQueue {queue.key}", _patch(LOCAL_QUEUES, queue.key, change))
 
 
 def lift(key: str, mark: str) -> Call:
@@ -126,7 +133,7 @@ def lift(key: str, mark: str) -> Call:
     something meanwhile.
     """
     change = {"metadata": {"annotations": {mark: None}}, "spec": {"stopPolicy": OPEN}}
-    return Call(f"lift the hold of LocalQueue {key}", _patch(LOCAL_QUEUES, key, _MERGE, change))
+    return Call(f"lift the hold of LocalQueue {key}", _patch(LOCAL_QUEUES, key, change))
 
 
 def evict(workload: LiveObject, message: str, now: datetime) -> Call:
@@ -152,19 +159,18 @@ def evict(workload: LiveObject, message: str, now: datetime) -> Call:
         {"op": "replace" if known else "add", "path": place, "value": condition},
     ]
     options = ("--subresource=status", "--type=json")
-    return Call(f"evict {workload.key}", _patch(WORKLOADS, workload.key, options, operations))
+    return Call(f"evict {workload.key}", _patch(WORKLOADS, workload.key, operations, options))
 
 
 def annotate(workload: LiveObject, values: Mapping[str, str | None], title: str) -> Call:
     """Set annotations of a workload as it was read; those that are ``None`` are taken away."""
     metadata = {"resourceVersion": workload.version, "annotations": dict(values)}
-    return Call(title, _patch(WORKLOADS, workload.key, _MERGE, {"metadata": metadata}))
+    return Call(title, _patch(WORKLOADS, workload.key, {"metadata": metadata}))
 
 
-_MERGE: Final = ("--type=merge",)
-
-
-def _patch(resource: str, key: str, options: Sequence[str], change: object) -> tuple[str, ...]:
+def _patch(
+    resource: str, key: str, change: object, options: Sequence[str] = ("--type=merge",)
+) -> tuple[str, ...]:
     namespace, _, name = key.partition("/")
     patch = json.dumps(change, separators=(",", ":"))
     return ("patch", resource, name, f"--namespace={namespace}", *options, f"--patch={patch}")
@@ -184,3 +190,114 @@ def _failure(answer: Answer, words: Sequence[str]) -> InputError:
     hint = f"an administrator grants it: {CLUSTER_ROLE}" if is_forbidden(answer) else ""
     said = last_words(answer.stderr) or f"ended with exit code {answer.code}"
     return InputError(shlex.join((PROGRAM, *words[:3])), f"failed: {said}", hint=hint)
+
+
+BOOSTED: Final = "preemption-planner.io/boosted-for"
+"""The annotation of a workload whose boost is for a plan: which, and what the boost was before."""
+
+
+class Treatment:
+    """One way to have a plan carried out: what is done to each of some workloads.
+
+    ``keys`` are those that are changed, as namespace/name, in order.
+    """
+
+    way: Way
+    keys: tuple[str, ...]
+
+    def change(self, cluster: Cluster, key: str) -> Call | None:
+        """Return the call that changes a workload, or ``None`` if it is as it should be already.
+
+        Raises
+        ------
+        Surprise
+            If it is no longer what it was when the plan was made.
+        """
+        raise NotImplementedError
+
+    def restore(self, cluster: Cluster, key: str) -> Call | None:
+        """Return the call that takes the change back once the preemptor is in, if one does."""
+        del cluster, key
+        return None
+
+
+class Evictions(Treatment):
+    """Every victim is said to be evicted, for the preemptor's sake, while nobody else may preempt.
+
+    Those that are being evicted anyway are left alone. Kueue takes such workloads first and counts
+    what they free; the controller of its kind stops the job and queues it again, and Kueue itself
+    takes the condition back when it admits the victim again (docs/design/applying.md §3).
+    """
+
+    way: Way = "eviction"
+
+    def __init__(self, plan: Plan, clock: Callable[[], datetime]) -> None:
+        self._queues = {one.workload: one.cluster_queue for one in plan.victims if not one.evicted}
+        self.keys = tuple(self._queues)
+        self._message = f"Evicted to make room for {plan.preemptor}, as planned"
+        self._clock = clock
+
+    def change(self, cluster: Cluster, key: str) -> Call | None:
+        """Return the call that says that it is evicted."""
+        found = cluster.need(WORKLOADS, key)
+        if found.is_true("Evicted"):
+            if found.condition("Evicted").get("message") == self._message:
+                return None  # by an earlier run, or a call whose answer was lost
+            raise Surprise(f"{key} is being evicted by somebody else")
+        if not found.holds_quota:
+            raise Surprise(f"{key} holds no quota any more")
+        if found.at("status", "admission", "clusterQueue") != self._queues[key]:
+            raise Surprise(f"{key} does not run in ClusterQueue {self._queues[key]} any more")
+        return evict(found, self._message, self._clock())
+
+
+class BoostedPriorities(Treatment):
+    """The priorities change a little, so that Kueue's own algorithm chooses the planned victims.
+
+    A boost stays until it is taken away, and counts in every later preemption: an annotation beside
+    it says what it was before, so that also another run can take it back.
+    """
+
+    way: Way = "boosts"
+
+    def __init__(self, boosts: Iterable[WorkloadBoost], digest: str) -> None:
+        self._boosts = {one.workload: str(one.boost) for one in boosts}
+        self.keys = tuple(self._boosts)
+        self._digest = digest
+
+    def change(self, cluster: Cluster, key: str) -> Call | None:
+        """Return the call that sets the boost, and notes what it was before."""
+        found = cluster.need(WORKLOADS, key)
+        if BOOSTED in found.annotations:
+            if mark_of(found, BOOSTED).get("plan") == self._digest:
+                return None
+            undo = "planner apply --undo takes that back"
+            raise Surprise(f"{key} is boosted for another plan: {undo}")
+        boost = self._boosts[key]
+        note = json.dumps({"plan": self._digest, "before": found.annotations.get(BOOST_ANNOTATION)})
+        values: Mapping[str, str | None] = {BOOST_ANNOTATION: boost, BOOSTED: note}
+        return annotate(found, values, f"boost the priority of {key} by {boost}")
+
+    def restore(self, cluster: Cluster, key: str) -> Call | None:
+        """Return the call that gives it the boost back that it had."""
+        return unboost(cluster, key, self._digest)
+
+
+def unboost(cluster: Cluster, key: str, digest: str) -> Call | None:
+    """Return the call that takes the boost for a plan back, as the note beside it says."""
+    found = cluster.find(WORKLOADS, key)
+    note = {} if found is None else mark_of(found, BOOSTED)
+    if found is None or note.get("plan") != digest:
+        return None
+    before = note.get("before")
+    values = {BOOST_ANNOTATION: before if isinstance(before, str) else None, BOOSTED: None}
+    return annotate(found, values, f"take the boost of {key} back")
+
+
+def mark_of(item: LiveObject, mark: str) -> dict[str, Any]:
+    """Return what an annotation of ours says; empty if it is not there, or says something else."""
+    try:
+        value = json.loads(item.annotations.get(mark, ""))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -112,16 +112,12 @@ class KueueKnobs(Knobs):
             raise impossible("topology", found, f"at most {MOST_PLACED}")
         if self.fragmentation and not self.topology:
             raise impossible("fragmentation", "there are no nodes", "topology, too")
-        if self.hard:
-            self._check_hard()
-
-    def _check_hard(self) -> None:
-        alone = self.depth == 0 or self.queues <= self.cohorts
-        policy, name = (self.within, "within") if alone else (self.reclaim, "reclaim")
-        if self.fits or self.beyond or self.evicted:
+        if self.hard and (self.fits or self.beyond or self.evicted):
             found = "hard states are built for a preemptor that reclaims its own quota"
             raise impossible("hard", found, "not fits, beyond 0, evicted 0")
-        if policy == "Never":
+        alone = self.depth == 0 or self.queues <= self.cohorts
+        policy, name = (self.within, "within") if alone else (self.reclaim, "reclaim")
+        if self.hard and policy == "Never":
             found = f"hard states need victims, and {name} Never permits none"
             raise impossible("hard", found, f"another policy for {name}")
 

@@ -35,7 +35,7 @@ from planner.commands.generate.kueue.layout import (
 )
 from planner.commands.generate.names import Chance
 from planner.dump import kueue as dump
-from planner.dump import listed
+from planner.dump import listed, uid_of
 from planner.errors import InputError
 from planner.objective.annotation import PREFIX
 from planner.quota.kueue.topology import Taken, Topologies
@@ -305,7 +305,7 @@ def _cohorts(layout: Layout) -> Iterator[dump.Object]:
 def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dump.Object:
     going_on()
     owner = names.OWNERS[run.number % len(names.OWNERS)]
-    end = names.uid(seed, run.number)[:5]
+    end = uid_of(seed, run.number)[:5]
     requests = units_of(run.shape)
     pods = dump.PodSet(run.shape.pods, requests)
     held, admission = run.waited_s, None

@@ -103,22 +103,18 @@ class Keeper:
                 self._preempted.pop(key, None)
             return False
         self._versions[key] = version
-        self._follow(live)
-        self._new[key] = trim(item)
-        return False
-
-    def _follow(self, live: LiveObject) -> None:
-        """Note who is preempted by this change, and the state before, where it is the first."""
-        key, said = live.key, live.preempted
+        said = live.preempted
         if said is None:
             self._preempted.pop(key, None)
         elif self._preempted.get(key) != said:
             self._preempted[key], uid = said, said[0]
-            if uid not in self.episodes:
+            if uid not in self.episodes:  # the first of its victims: the state before counts
                 self.settle()
                 going_on = (one.before[0] for one in self.episodes.values())
                 self.episodes[uid] = Episode((self.state, *going_on), 0.0)
             self.episodes[uid].last_s = self._seconds()
+        self._new[key] = trim(item)
+        return False
 
     def settle(self) -> None:
         """Apply all changes that were taken.

@@ -33,6 +33,7 @@ from planner.commands.generate.generate import (
     impossible,
 )
 from planner.commands.generate.names import TASKS, Chance
+from planner.dump import uid_of
 from planner.errors import InputError
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
@@ -285,8 +286,6 @@ def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) ->
         layout.maxima.append(most if has else None)
 
 
-__all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
-
 KNOBS: Final = YuniKornKnobs
 FOLDER: Final = "statedump"
 
@@ -356,7 +355,7 @@ def _memory(milli: int) -> int:
 
 
 def _key(pod: Pod, seed: int) -> str:
-    return names.uid(seed, "pod", pod.queue, pod.name)
+    return uid_of(seed, "pod", pod.queue, pod.name)
 
 
 def _resource(layout: Layout, pod: Pod) -> dict[str, int]:
