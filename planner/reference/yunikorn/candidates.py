@@ -131,18 +131,24 @@ def _of_leaf(
     # Nothing guaranteed on the way (None) means over it; an empty rest means not.
     if rest is not None and ge_all(rest, {}):
         return
-    for application in queue.applications:
-        for allocation in application.allocations:
-            if (
-                # By type alone: an allocation that holds 0 of it counts (§4).
-                share_type(ask.resource, allocation.resource)
-                and not allocation.required_node
-                and not allocation.x.released
-                and not allocation.x.not_in_app
-                and not allocation.preempted
-                and (priority is None or allocation.priority <= priority)
-            ):
-                yield Candidate(allocation, queue, application.application_id)
+    for candidate in in_leaf(queue, ask.resource):
+        if priority is None or candidate.allocation.priority <= priority:
+            yield candidate
+
+
+def in_leaf(leaf: Queue, wanted: Resource) -> Iterator[Candidate]:
+    """Yield what the applications of a leaf hold of some types, and may be preempted."""
+    for application in leaf.applications:
+        for held in application.allocations:
+            if may_go(held, wanted) and not held.x.not_in_app:
+                yield Candidate(held, leaf, application.application_id)
+
+
+def may_go(held: Allocation, wanted: Resource) -> bool:
+    """Say whether an allocation holds one of some types, and nothing spares it."""
+    spared = held.required_node or held.preempted or held.x.released
+    # By type alone: an allocation that holds 0 of it counts (§4).
+    return not spared and share_type(wanted, held.resource)
 
 
 @keeps(laws.YK_LAST_TIER)
