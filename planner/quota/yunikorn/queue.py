@@ -102,16 +102,9 @@ def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
         capacity = plus(capacity, node.capacity)
     capacity = without_zeros(capacity)
     root_max = x.root_max or (capacity if gt_zero(capacity) else None)
-    effective = dict(partition.root.properties)
-    root = Queue(
-        path=partition.root.name.lower(),
-        parent=None,
-        is_leaf=_is_leaf(partition.root),
-        properties=read_properties(effective),
-        guaranteed=None,  # of root nothing is read but its properties
-        max=None if x.no_root_max else root_max,
-    )
-    root.children = [_build(child, root, effective) for child in partition.root.queues]
+    root = _build(partition.root, None, {})
+    # Of its resources nothing is read.
+    root.guaranteed, root.max = None, None if x.no_root_max else root_max
     tree = QueueTree(root, {queue.path: queue for queue in walk(root)})
     _add_usage(tree, partition)
     for path, usage in x.queue_usage.items():
@@ -129,13 +122,14 @@ def walk(queue: Queue) -> Iterator[Queue]:
         yield from walk(child)
 
 
-def _build(config: QueueConfig, parent: Queue, passed: Mapping[str, str]) -> Queue:
+def _build(config: QueueConfig, parent: Queue | None, passed: Mapping[str, str]) -> Queue:
+    """Build a queue and all below it; ``passed`` are the effective properties of its parent."""
     effective = inherited(passed, config.properties)
-    resources = config.resources
+    name, resources = config.name.lower(), config.resources
     queue = Queue(
-        path=f"{parent.path}.{config.name.lower()}",
+        path=f"{parent.path}.{name}" if parent else name,
         parent=parent,
-        is_leaf=_is_leaf(config),
+        is_leaf=not (config.parent or config.queues),
         properties=read_properties(effective),
         # Not "limited to 0": the core drops a map without anything positive (§2).
         guaranteed=resources.guaranteed if gt_zero(resources.guaranteed) else None,
@@ -143,10 +137,6 @@ def _build(config: QueueConfig, parent: Queue, passed: Mapping[str, str]) -> Que
     )
     queue.children = [_build(child, queue, effective) for child in config.queues]
     return queue
-
-
-def _is_leaf(config: QueueConfig) -> bool:
-    return not (config.parent or config.queues)
 
 
 def _add_usage(tree: QueueTree, partition: Partition) -> None:
