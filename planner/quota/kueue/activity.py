@@ -132,12 +132,6 @@ def _hindrances(
     if missing and not trusted:
         text = f"its flavor {_quoted(missing)} does not exist as a ResourceFlavor"
         yield Hindrance("FlavorNotFound", text)
-    yield from _check_hindrances(cq, checks, trusted=trusted, one_kind=one_kind)
-
-
-def _check_hindrances(
-    cq: ClusterQueue, checks: Mapping[str, AdmissionCheck], *, trusted: bool, one_kind: bool
-) -> Iterator[Hindrance]:
     rules = {rule.name: rule for rule in cq.check_rules}
     there = {name: checks[name] for name in rules if name in checks}
     missing = sorted(rules.keys() - there.keys())
