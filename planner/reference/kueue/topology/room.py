@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.quota.kueue.topology_tree import FlavorTree
+from planner.quota.kueue.topology_tree import FlavorTree, children_of
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
 from planner.reference.kueue.topology.slots import LeafCounts, Qualification, domains_of
 from planner.state.pods import Toleration
@@ -84,15 +83,10 @@ class Wanted(Struct, frozen=True):
         spans = list(_spans(tree, level, rank))
         leaves = spans[-1]
         values = [tree.values[n][span.start : span.stop] for n, span in enumerate(spans)]
-        found = []
-        for above, below in pairwise(values):
-            # A prefix sorts before all that it begins, so this finds the first child of each.
-            starts = [bisect_left(below, one) for one in above]
-            found.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
         alone = replace(
             tree,
             values=values,
-            children=found,
+            children=children_of(values),
             leaf_of={tree.leaf_id(leaf): leaf - leaves.start for leaf in leaves},
             nodes=tree.nodes[leaves.start : leaves.stop],
             free=tree.free[leaves.start : leaves.stop],
