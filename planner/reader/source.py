@@ -111,7 +111,14 @@ def _single(where: str, raw: bytes, max_bytes: int, *, named_yaml: bool = False)
 
 
 def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
-    names = sorted(_wanted(path, where))
+    with _reading(where), os.scandir(path) as entries:
+        names = sorted(
+            entry.name
+            for entry in entries
+            if entry.name.removesuffix(".gz").endswith(EXTENSIONS)
+            and not entry.name.startswith(".")
+            and not entry.is_dir()
+        )
     if not names:
         raise InputError(
             where,
@@ -132,14 +139,6 @@ def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
         left -= len(text.data)
         texts.append(text)
     return Source(where, tuple(texts), digest.hexdigest(), max_bytes)
-
-
-def _wanted(path: Path, where: str) -> Iterator[str]:
-    with _reading(where), os.scandir(path) as entries:
-        for entry in entries:
-            is_named_right = entry.name.removesuffix(".gz").endswith(EXTENSIONS)
-            if is_named_right and not entry.name.startswith(".") and not entry.is_dir():
-                yield entry.name
 
 
 def _status(path: Path, where: str) -> os.stat_result:

@@ -94,20 +94,16 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
             fields.append((trap, _TRAP, ""))
             names[trap] = other
     fields += [(name, _checked(kind), "") for name, kind in more.items()]
-    after = {"__post_init__": _refusing(wrong)} if wrong is not None else {}
+
+    def refuse(self: Any) -> None:  # noqa: ANN401 - a generated type
+        if wrong is not None and wrong(self):
+            raise ValueError
+
+    # Which the parser calls on each object.
+    after = {} if wrong is None else {"__post_init__": refuse}
     name = f"{model.__name__}Text"
     # JSON has no circles, so the garbage collector need not look at what is read of it.
     return msgspec.defstruct(name, fields, rename=names, gc=False, namespace=after)
-
-
-def _refusing(wrong: Callable[[Any], bool]) -> Callable[[Any], None]:
-    """Return a method that refuses what is wrong, which the parser calls on each object."""
-
-    def check(self: Any) -> None:  # noqa: ANN401 - a generated type
-        if wrong(self):
-            raise ValueError
-
-    return check
 
 
 def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any annotation

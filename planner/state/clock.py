@@ -28,6 +28,11 @@ _PART: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _LONGEST: Final = 100
 
 
+def present() -> datetime:
+    """Return what the clock of this machine says."""
+    return datetime.now(UTC)
+
+
 def to_nanoseconds(moment: datetime) -> int:
     """Return the nanoseconds from 1970 to a moment, exactly; before 1970 they are negative."""
     # In whole numbers: a double is too short for nanoseconds of these years.
