@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Final, Self
+from typing import Annotated, Any, ClassVar, Final, Self, cast
 
 from pydantic import (
     AliasGenerator,
@@ -26,10 +26,9 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from planner.quantity import SUFFIXES, QuantityError, format_quantity, parse_quantity
-from planner.state.bounded import with_bounded_errors
 
 TIMESTAMP: Final = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
 
@@ -42,6 +41,43 @@ _QUANTITY: Final = {"expected": f"a quantity: {SUFFIXES}"}
 _AMOUNT: Final = {"expected": "a quantity of 0 or more"}
 _LARGEST_NUMBER: Final = 10**300
 """Python refuses to write very long integers, and no float beyond this is a quantity."""
+MOST_KEYS: Final = 10_000
+"""How many entries a mapping of names to values has at most."""
+
+_TOO_MANY: Final = {"most": MOST_KEYS}
+_BEFORE: Final = "function-before"
+_LISTS: Final = ("tuple", "list")
+
+
+def with_bounded_errors(schema: Any, most_keys: int | None = MOST_KEYS) -> Any:  # noqa: ANN401 - pydantic's
+    """Let every list in a schema of pydantic end at its first bad entry, and bound its mappings.
+
+    Pydantic collects all errors, a kilobyte each; only the first is ever shown. ``most_keys`` is
+    how many entries a mapping may have.
+    """
+    todo = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list | tuple):
+            todo += part
+        elif isinstance(part, dict):
+            if part.get("type") in _LISTS:
+                part["fail_fast"] = True
+            elif part.get("type") == "dict" and "keys_schema" in part and most_keys is not None:
+                mapping = cast("CoreSchema", dict(part))
+                part.clear()
+                part.update(core_schema.no_info_before_validator_function(_not_too_long, mapping))
+                part = mapping
+            elif part.get("type") == _BEFORE and part["function"]["function"] is _not_too_long:
+                part = part["schema"]  # a schema in this one, bounded when it was made
+            todo += part.values()
+    return schema
+
+
+def _not_too_long(value: object) -> object:
+    if isinstance(value, dict) and len(value) > MOST_KEYS:
+        raise PydanticCustomError("too_many", "should have at most {most} entries", _TOO_MANY)
+    return value
 
 
 def kubernetes_name(field: str) -> Any:  # noqa: ANN401 - what pydantic asks for has no None
