@@ -12,7 +12,7 @@ PreemptionPredicates).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -172,20 +172,6 @@ def in_order(candidates: list[Candidate], ties: Mapping[str, int]) -> list[Candi
     return sorted(candidates, key=rank)
 
 
-class Predicates(Protocol):
-    """The callback of the shim."""
-
-    def passes(self, room: NodeRoom, ask: Resource, /) -> bool:
-        """Say whether the node takes the ask as it is."""
-        ...
-
-    def first_index(
-        self, room: NodeRoom, ask: Resource, victims: Sequence[Candidate], start: int, /
-    ) -> int | None:
-        """Return the first index, from ``start``, up to which victims must go; None for never."""
-        ...
-
-
 class ByResource(Struct, frozen=True):
     """Predicates that look at resources, and at vetoes a test may add."""
 
@@ -200,7 +186,7 @@ class ByResource(Struct, frozen=True):
     def first_index(
         self, room: NodeRoom, ask: Resource, victims: Sequence[Candidate], start: int
     ) -> int | None:
-        """Remove the victims up to ``start``, then one by one, until the ask fits."""
+        """Return the first index, from ``start``, up to which victims must go; None for never."""
         if room.node_id in self.veto:
             return None
         free = room.available
@@ -227,6 +213,10 @@ class ByTable(Struct, frozen=True):
     def first_index(self, room: NodeRoom, *_: object) -> int | None:
         """Return the index of the table, None if it has no success for the node."""
         return self.index.get(room.node_id)
+
+
+Predicates = ByResource | ByTable
+"""The callback of the shim."""
 
 
 def predicates_of(x: InstanceExtra) -> Predicates | None:

@@ -378,13 +378,9 @@ def _class_of(allocation: Allocation) -> int:
 def _compare(left: Candidate, right: Candidate) -> int:
     """Compare as the core sorts; equal or incomparable sizes have no order there."""
     a, b = left.allocation, right.allocation
-    for smaller, larger in (
-        (_class_of(a), _class_of(b)),
-        (a.priority, b.priority),
-        (-a.allocation_time, -b.allocation_time),
-    ):
-        if smaller != larger:
-            return -1 if smaller < larger else 1
+    first, second = ((_class_of(one), one.priority, -one.allocation_time) for one in (a, b))
+    if first != second:
+        return -1 if first < second else 1
     if equal(a.resource, b.resource):
         return 0
     # No strict order: of two that are each larger in something both come first.
