@@ -61,7 +61,7 @@ _READ_BY: Final[Mapping[Any, Any]] = {
 }
 _KNOWN: Final = frozenset({"_null_means_absent"})
 """Validators of models that the types of fields stand for."""
-_HARMLESS: Final = frozenset({"planner.state.base", "planner.state.sharing"})
+_HARMLESS: Final = "planner.state.base"
 """Where validators stand that only leave out, or share, what the type refuses or takes."""
 
 
@@ -113,7 +113,7 @@ def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any
         match note:
             case BeforeValidator() if note.func in _READ_BY:
                 return _READ_BY[note.func]
-            case BeforeValidator() | WrapValidator() if note.func.__module__ in _HARMLESS:
+            case BeforeValidator() | WrapValidator() if note.func.__module__ == _HARMLESS:
                 pass
             case StringConstraints():
                 bounds |= {"min_length": note.min_length, "max_length": note.max_length}

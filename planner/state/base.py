@@ -1,9 +1,12 @@
 """Building blocks of the input schema: scalars as Kubernetes means them, and the base model.
 
+Equal values become one object: most workloads of a dump are of a few shapes.
+
 Modules that are mostly models have no ``from __future__ import annotations``: pydantic evaluates
 every annotation when a class is made, and of a text it would first have to compile each.
 """
 
+import marshal
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -22,7 +25,9 @@ from pydantic import (
     Strict,
     StringConstraints,
     ValidationError,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -47,6 +52,11 @@ MOST_KEYS: Final = 10_000
 _TOO_MANY: Final = {"most": MOST_KEYS}
 _BEFORE: Final = "function-before"
 _LISTS: Final = ("tuple", "list")
+_BY_VALUE: Final = 2
+"""The version of marshal in which equal values have equal bytes: later ones note shared parts."""
+LONGEST_SHARED: Final = 4096
+MOST_SHARED: Final = 4 * 2**20
+"""Bytes of what was read that are remembered; then everything is forgotten."""
 
 
 def with_bounded_errors(schema: Any, most_keys: int | None = MOST_KEYS) -> Any:  # noqa: ANN401 - pydantic's
@@ -129,6 +139,36 @@ def forget_what_was_said(*parts: Schema) -> None:
     """
     for part in parts:
         object.__setattr__(part, "__pydantic_fields_set__", _NOTHING_SAID)
+
+
+def shared() -> WrapValidator:
+    """Return what makes equal values of a field one object, and spares reading them again.
+
+    The field holds an object of the schema or a tuple of them.
+    """
+    known: dict[bytes, Any] = {}
+    length = 0
+
+    def read(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 - any JSON
+        nonlocal length
+        try:
+            text = marshal.dumps(value, _BY_VALUE)
+        except ValueError:  # not JSON: an object that was read before
+            return handler(value)
+        found = known.get(text)
+        if found is not None:
+            return found
+        found = handler(value)
+        forget_what_was_said(*((found,) if isinstance(found, Schema) else found or ()))
+        if len(text) <= LONGEST_SHARED:
+            if length + len(text) > MOST_SHARED:
+                known.clear()
+                length = 0
+            known[text] = found
+            length += len(text)
+        return found
+
+    return WrapValidator(read)
 
 
 def slim(whole: Any) -> None:  # noqa: ANN401 - an object with metadata, spec and status
