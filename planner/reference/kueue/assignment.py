@@ -13,13 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from planner.quota.kueue.assignment import (
-    Assignment,
-    FlavorChoice,
-    Mode,
-    PodSetFlavors,
-    worst,
-)
+from planner.quota.kueue.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import Replaced, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
