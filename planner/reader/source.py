@@ -66,7 +66,12 @@ def load(source: Loadable, max_bytes: int) -> Source:
         return _single("the bytes", source, max_bytes)
     if not isinstance(source, str | os.PathLike):
         where = printable(str(getattr(source, "name", "the open file")))
-        return _single(where, _read_open(source, where, max_bytes), max_bytes)
+        with _reading(where):  # from where it stands
+            data = source.read(min(max_bytes, sys.maxsize - 1) + 1)
+        raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+        if len(raw) > max_bytes:
+            raise too_large(where, max_bytes)
+        return _single(where, raw, max_bytes)
     if source == "-":
         return _single(STDIN, _read_stdin(max_bytes), max_bytes)
     if not os.fspath(source):
@@ -186,16 +191,6 @@ def _read_stdin(max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise too_large(STDIN, max_bytes)
     return data
-
-
-def _read_open(stream: IO[bytes] | IO[str], where: str, max_bytes: int) -> bytes:
-    """Read from where an open file stands, as bytes."""
-    with _reading(where):
-        data = stream.read(min(max_bytes, sys.maxsize - 1) + 1)
-    raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
-    if len(raw) > max_bytes:
-        raise too_large(where, max_bytes)
-    return raw
 
 
 def _read_up_to(stream: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
