@@ -62,12 +62,7 @@ from planner.state.yunikorn import (
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
 KINDS: Final = ("queue", "partition", "application", "ask", "allocation")
 LIMITS: Final = ("guaranteed", "max")
-PROPERTIES: Final = (
-    PREEMPTION_POLICY,
-    PREEMPTION_DELAY,
-    PRIORITY_POLICY,
-    PRIORITY_OFFSET,
-)
+PROPERTIES: Final = (PREEMPTION_POLICY, PREEMPTION_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET)
 _QUEUE_FIELDS: Final = (*(f"{limit}.RESOURCE" for limit in LIMITS), *PROPERTIES)
 POLICIES: Final = {
     PREEMPTION_POLICY: (DEFAULT, FENCE, DISABLED),
