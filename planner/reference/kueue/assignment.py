@@ -284,8 +284,8 @@ class FlavorAssigner:
         """
         if self.replaced is None:
             return True
-        places = self.places(group)
-        return all(self.replaced.pins(places, name, flavor) for name in resources)
+        held = [self.replaced.at(place).flavors for place in self.places(group)]
+        return all(had.get(name) == flavor for name in resources for had in held)
 
     def _walk(
         self,

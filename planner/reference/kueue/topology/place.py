@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from math import log2
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner, Misfit
 from planner.reference.kueue.topology.slots import Domain, LeafCounts, Orders, domains_of, sum_up
@@ -242,13 +244,12 @@ class _Choice(NamedTuple):
     domains: list[Domain]
 
 
-class Balance:
+class Balance(Struct, frozen=True):
     """Chooses the domains from which pods are spread: ``need`` slices, and as many leaders."""
 
-    def __init__(self, aim: Aim, need: int, leader: int) -> None:
-        self.aim = aim
-        self.need = need
-        self.leader = leader
+    aim: Aim
+    need: int
+    leader: int
 
     def choose(self, by_level: Sequence[Sequence[Domain]]) -> list[Domain] | None:
         """Choose among the sets of domains, one set for each parent of the level.
