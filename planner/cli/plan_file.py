@@ -13,7 +13,7 @@ from planner.plan import MODEL, AnyPlan
 from planner.plan.proof import lines_of, trees_of
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
-from planner.reader.json_text import parse_json
+from planner.reader.parse import parse_json
 from planner.reader.show import place, shown
 from planner.reader.source import MAX_BYTES, load_file
 from planner.scheduler import find_scheduler, schedulers

@@ -85,8 +85,11 @@ def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterat
         }
         for name, one in tree.items()
     }
-    unusual = state.workloads.unusual()
-    leaving = [one.key for one in unusual if one.admitted_by in tree and _is_preempted(one)]
+    leaving = []
+    for one in state.workloads.unusual():
+        evicted = one.condition("Evicted") if one.admitted_by in tree and one.holds_quota else None
+        if evicted is not None and evicted.is_true and evicted.reason == PREEMPTED:
+            leaving.append(one.key)
     gone: dict[tuple[str, str, str], tuple[list[str], int]] = {}
     for key, name, place, units in state.workloads.held_in(quotas, quotas):
         # A resource without a flavor counts nowhere (docs/semantics/kueue.md §2.1).
@@ -106,13 +109,6 @@ def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterat
             f"{format_units(held, resource)} {resource} of flavor {flavor}, for which ClusterQueue "
             f"{name} has no quota any more: it counts, and nothing asks for it back"
         )
-
-
-def _is_preempted(workload: Workload) -> bool:
-    """Say whether it is being preempted and still holds quota."""
-    evicted = workload.condition("Evicted")
-    preempted = evicted is not None and evicted.is_true and evicted.reason == PREEMPTED
-    return preempted and workload.holds_quota
 
 
 def _unknown_checks(state: State, tree: Sequence[ClusterQueue]) -> Iterator[str]:

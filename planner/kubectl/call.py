@@ -114,7 +114,12 @@ class Kubectl:
             try:
                 while waiting or begun:
                     while waiting and sum(not call.ended for call in begun) < AT_ONCE:
-                        begun.append(self._begin(waiting.popleft(), selector))
+                        words = waiting.popleft()
+                        call = _Call(" ".join((PROGRAM, *words[:2])), self.start(*words))
+                        begun.append(call)
+                        for stream in (call.process.stdout, call.process.stderr):
+                            if stream is not None:
+                                selector.register(stream, selectors.EVENT_READ, call)
                     if begun[0].ended:
                         yield self._answer(begun, selector)
                     else:
@@ -144,13 +149,6 @@ class Kubectl:
         except (OSError, ValueError) as error:
             where = " ".join((PROGRAM, *words[:2]))
             raise InputError(where, f"cannot be started: {error}") from None
-
-    def _begin(self, words: Sequence[str], selector: selectors.BaseSelector) -> _Call:
-        call = _Call(" ".join((PROGRAM, *words[:2])), self.start(*words))
-        for stream in (call.process.stdout, call.process.stderr):
-            if stream is not None:
-                selector.register(stream, selectors.EVENT_READ, call)
-        return call
 
     def _hear(self, begun: Iterable[_Call], selector: selectors.BaseSelector) -> None:
         """Read what there is to read of all streams, or wait for a while."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
@@ -33,13 +33,13 @@ from planner.kubectl.kueue_resource import (
     refusal,
 )
 from planner.reader.items import items_of
-from planner.reader.json_text import parse_json
 from planner.reader.kueue_kinds import KINDS
-from planner.reader.parse import Document
+from planner.reader.parse import Document, parse_json
 from planner.reader.settings import TAKEN_AT, written
 from planner.reader.show import shown
 from planner.reader.unknown import known_part
 from planner.state.base import Metadata
+from planner.state.clock import present
 from planner.state.kueue_topology import PLACED
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -168,11 +168,6 @@ def take_dump(
         notes=tuple(notes),
         taken_at=present(),
     )
-
-
-def present() -> datetime:
-    """Return what the clock of this machine says."""
-    return datetime.now(UTC)
 
 
 def _question(resource: Resource, namespace: str | None, configuration: str) -> Question:

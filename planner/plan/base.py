@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_v
 
 from planner.errors import UnsupportedError
 from planner.scheduler import Part
-from planner.state.bounded import with_bounded_errors
+from planner.state.base import with_bounded_errors
 
 if TYPE_CHECKING:
     from pandas import DataFrame

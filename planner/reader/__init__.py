@@ -2,7 +2,7 @@
 
 source.py      bytes from files, directories and standard input, within bounds
 bound.py       how many values may be made of them
-parse.py       bytes to documents: json_text.py or yaml_text.py
+parse.py       bytes to documents: JSON, or yaml_text.py
 quick.py       a large list of them, fast: its objects are left as text
 settings.py    what a state is called, what the user says of it, and its clock
 items.py       documents to single objects: lists are opened

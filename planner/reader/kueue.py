@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar, Unpack
 
@@ -77,7 +77,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         ignored.kinds.update(collection.ignored)
         ignored.fields.update(unknown_fields(collection.items))
     objects = collection.objects
-    newest = _newest(objects)
+    newest = max(filter(None, _moments(objects)), default=None)
     # The newest timestamp comes last: it is only the latest that anything happened. But no clock is
     # before what is in the dump: ages would be negative.
     moment = given_moment(now) or clock or max(filter(None, (taken, newest)), default=None)
@@ -155,21 +155,16 @@ def _check_any(collection: Collection, source: str) -> None:
         raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
 
 
-def _newest(objects: dict[str, list[Any]]) -> datetime | None:
-    newest = None
+def _moments(objects: dict[str, list[Any]]) -> Iterator[datetime | None]:
+    """Yield when objects were created and changed, the newest time alone where there are facts."""
     for kind, checked in objects.items():
         for each in checked if kind not in _TIMELESS else ():
             if isinstance(each, Facts):
-                if each.newest is not None and (newest is None or each.newest > newest):
-                    newest = each.newest
-                continue
-            moments = [each.metadata.creation_timestamp]
-            conditions = getattr(getattr(each, "status", None), "conditions", ())
-            moments += [condition.last_transition_time for condition in conditions]
-            for moment in moments:
-                if moment is not None and (newest is None or moment > newest):
-                    newest = moment
-    return newest
+                yield each.newest
+            else:
+                yield each.metadata.creation_timestamp
+                conditions = getattr(getattr(each, "status", None), "conditions", ())
+                yield from (condition.last_transition_time for condition in conditions)
 
 
 def resolve_priorities(

@@ -71,9 +71,7 @@ class Labelled(NamedTuple):
     labels: dict[str, str]
 
 
-def _containers(
-    deployments: Sequence[Deployment],
-) -> Iterator[tuple[Deployment, ManagerContainer]]:
+def _containers(deployments: Sequence[Deployment]) -> Iterator[tuple[Deployment, ManagerContainer]]:
     """Yield the containers of Kueue's manager, which is known by its name or its image."""
     for one in deployments:
         containers = one.spec.template.spec.containers

@@ -66,7 +66,12 @@ def load(source: Loadable, max_bytes: int) -> Source:
         return _single("the bytes", source, max_bytes)
     if not isinstance(source, str | os.PathLike):
         where = printable(str(getattr(source, "name", "the open file")))
-        return _single(where, _read_open(source, where, max_bytes), max_bytes)
+        with _reading(where):  # from where it stands
+            data = source.read(min(max_bytes, sys.maxsize - 1) + 1)
+        raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+        if len(raw) > max_bytes:
+            raise too_large(where, max_bytes)
+        return _single(where, raw, max_bytes)
     if source == "-":
         return _single(STDIN, _read_stdin(max_bytes), max_bytes)
     if not os.fspath(source):
@@ -111,7 +116,14 @@ def _single(where: str, raw: bytes, max_bytes: int, *, named_yaml: bool = False)
 
 
 def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
-    names = sorted(_wanted(path, where))
+    with _reading(where), os.scandir(path) as entries:
+        names = sorted(
+            entry.name
+            for entry in entries
+            if entry.name.removesuffix(".gz").endswith(EXTENSIONS)
+            and not entry.name.startswith(".")
+            and not entry.is_dir()
+        )
     if not names:
         raise InputError(
             where,
@@ -132,14 +144,6 @@ def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
         left -= len(text.data)
         texts.append(text)
     return Source(where, tuple(texts), digest.hexdigest(), max_bytes)
-
-
-def _wanted(path: Path, where: str) -> Iterator[str]:
-    with _reading(where), os.scandir(path) as entries:
-        for entry in entries:
-            is_named_right = entry.name.removesuffix(".gz").endswith(EXTENSIONS)
-            if is_named_right and not entry.name.startswith(".") and not entry.is_dir():
-                yield entry.name
 
 
 def _status(path: Path, where: str) -> os.stat_result:
@@ -187,16 +191,6 @@ def _read_stdin(max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise too_large(STDIN, max_bytes)
     return data
-
-
-def _read_open(stream: IO[bytes] | IO[str], where: str, max_bytes: int) -> bytes:
-    """Read from where an open file stands, as bytes."""
-    with _reading(where):
-        data = stream.read(min(max_bytes, sys.maxsize - 1) + 1)
-    raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
-    if len(raw) > max_bytes:
-        raise too_large(where, max_bytes)
-    return raw
 
 
 def _read_up_to(stream: IO[bytes] | gzip.GzipFile, most: int) -> bytes:

@@ -61,7 +61,7 @@ _READ_BY: Final[Mapping[Any, Any]] = {
 }
 _KNOWN: Final = frozenset({"_null_means_absent"})
 """Validators of models that the types of fields stand for."""
-_HARMLESS: Final = frozenset({"planner.state.base", "planner.state.sharing"})
+_HARMLESS: Final = "planner.state.base"
 """Where validators stand that only leave out, or share, what the type refuses or takes."""
 
 
@@ -94,20 +94,16 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
             fields.append((trap, _TRAP, ""))
             names[trap] = other
     fields += [(name, _checked(kind), "") for name, kind in more.items()]
-    after = {"__post_init__": _refusing(wrong)} if wrong is not None else {}
+
+    def refuse(self: Any) -> None:  # noqa: ANN401 - a generated type
+        if wrong is not None and wrong(self):
+            raise ValueError
+
+    # Which the parser calls on each object.
+    after = {} if wrong is None else {"__post_init__": refuse}
     name = f"{model.__name__}Text"
     # JSON has no circles, so the garbage collector need not look at what is read of it.
     return msgspec.defstruct(name, fields, rename=names, gc=False, namespace=after)
-
-
-def _refusing(wrong: Callable[[Any], bool]) -> Callable[[Any], None]:
-    """Return a method that refuses what is wrong, which the parser calls on each object."""
-
-    def check(self: Any) -> None:  # noqa: ANN401 - a generated type
-        if wrong(self):
-            raise ValueError
-
-    return check
 
 
 def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any annotation
@@ -117,7 +113,7 @@ def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any
         match note:
             case BeforeValidator() if note.func in _READ_BY:
                 return _READ_BY[note.func]
-            case BeforeValidator() | WrapValidator() if note.func.__module__ in _HARMLESS:
+            case BeforeValidator() | WrapValidator() if note.func.__module__ == _HARMLESS:
                 pass
             case StringConstraints():
                 bounds |= {"min_length": note.min_length, "max_length": note.max_length}

@@ -153,8 +153,15 @@ class _Builder:
             if frame.anchor is not None:
                 self.anchors[frame.anchor] = (frame.value, frame.size)
             self._place(frame.value, frame.size, event)
+        elif event.anchor not in self.anchors:
+            found = f"*{event.anchor} refers to nothing that is complete before it"
+            raise self._error(event, found)
         else:
-            self._alias(event)
+            value, size = self.anchors[event.anchor]
+            self.aliased += size
+            if self.aliased > MOST_ALIASED:
+                raise self._error(event, f"aliases stand for more than {MOST_ALIASED} values")
+            self._place(value, size, event)
 
     def _error(self, event: Any, found: str, expected: str = "", hint: str = "") -> ParseError:  # noqa: ANN401
         return ParseError(_at(self.where, event.start_mark), found, expected, hint)
@@ -169,17 +176,6 @@ class _Builder:
         if event.anchor is not None:
             # Until it is complete nothing may refer to it: the value would hold itself.
             self.anchors.pop(event.anchor, None)
-
-    def _alias(self, event: Any) -> None:  # noqa: ANN401
-        if event.anchor not in self.anchors:
-            raise self._error(
-                event, f"*{event.anchor} refers to nothing that is complete before it"
-            )
-        value, size = self.anchors[event.anchor]
-        self.aliased += size
-        if self.aliased > MOST_ALIASED:
-            raise self._error(event, f"aliases stand for more than {MOST_ALIASED} values")
-        self._place(value, size, event)
 
     def _place(self, value: object, size: int, event: Any) -> None:  # noqa: ANN401
         """Put a finished value where it belongs: the root, a list, a key, or a key's value."""

@@ -19,6 +19,7 @@ from planner.errors import InputError, SchemaError
 from planner.quantity import MAX_INT64
 from planner.reader.complaint import checked, checked_list
 from planner.reader.items import Item, Kind
+from planner.reader.parse import Document
 from planner.reader.settings import Settings, given_moment, named
 from planner.reader.show import place, shown
 from planner.reader.unknown import Ignored, unknown_fields
@@ -61,15 +62,14 @@ def read_yunikorn(
         If it cannot be used.
     """
     moment, clock = given_moment(settings.now), None
-    value, where = files.dump.value, files.dump.where
     if moment is not None:
         clock = to_nanoseconds(moment)
         if abs(clock) > MAX_INT64:
             raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
-    state = _state(value, where, clock, files)
-    if ignored is not None and isinstance(value, Mapping):
+    state = _state(files, clock)
+    if ignored is not None and isinstance(files.dump.value, Mapping):
         ignored.kinds.update(files.ignored)
-        ignored.fields.update(unknown_fields(_items(value, where, files)))
+        ignored.fields.update(unknown_fields(_items(files.dump.value, files)))
     return state.model_copy(update={"source": settings.source, "digest": settings.digest})
 
 
@@ -88,16 +88,16 @@ def read_yunikorn_objects(
         If it cannot be used.
     """
     known = named(value, where, digest)
-    return _state(value, where, now, None).model_copy(update={"digest": known.digest})
+    state = _state(YuniKornFiles(Document(where, value)), now)
+    return state.model_copy(update={"digest": known.digest})
 
 
-def _state(
-    value: object, where: str, now: int | None, files: YuniKornFiles | None
-) -> YuniKornState:
+def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
+    where, value, _ = files.dump
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
     clock = _clock(value, where) if now is None else now
-    config, notes = _config(value, where, files)
+    config, notes = _config(value, where, files.queues)
     nodes = checked_list(PartitionNodes, value, "nodes", where, "partitionName")
     applications = checked_list(Application, value, "applications", where, "applicationID")
     applications = tuple(one for one in applications if not one.is_over)
@@ -145,9 +145,7 @@ def _clock(value: Json, where: str) -> int:
     return clock
 
 
-def _config(
-    value: Json, where: str, files: YuniKornFiles | None
-) -> tuple[QueuesConfig, tuple[str, ...]]:
+def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig, tuple[str, ...]]:
     """Return the queues, and remarks on them.
 
     queues.yaml beside the dump goes first, then that of the dump, then its queue objects.
@@ -157,7 +155,6 @@ def _config(
     dumped = None
     if isinstance(value.get("queues"), list | tuple):
         dumped = read_dumped_queues(value, where)
-    beside = files.queues if files else None
     given = None if beside is None else read_queues(beside.value, beside.where)
     config = given or own or dumped
     if config is None:
@@ -215,12 +212,11 @@ def _partition_name(written: str, names: Sequence[str], where: str) -> str:
     return name
 
 
-def _items(value: Json, where: str, files: YuniKornFiles) -> Iterator[tuple[Kind, Item]]:
+def _items(value: Json, files: YuniKornFiles) -> Iterator[tuple[Kind, Item]]:
     """Yield what was read, for counting the fields that were not."""
     for name, model in (("applications", Application), ("nodes", PartitionNodes)):
         kind = Kind(model.__name__, model, ())
-        yield from (
-            (kind, Item(where, (name, i), dict(one))) for i, one in enumerate(value.get(name) or ())
-        )
+        objects = enumerate(value.get(name) or ())
+        yield from ((kind, Item(files.dump.where, (name, i), dict(one))) for i, one in objects)
     if files.queues is not None and "kind" not in files.queues.value:
         yield Kind("queues.yaml", QueuesConfig, ()), files.queues

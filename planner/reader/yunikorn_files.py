@@ -95,14 +95,7 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
         if id(one) not in named:
             # Nothing is used up yet: these may turn out to be Kueue's after all.
             items += items_of(Document(one.where, one.value))
-    kueue = next(
-        (
-            item
-            for item in items
-            if str(item.value.get("apiVersion")).rpartition("/")[0] in {API_GROUP, CONFIG}
-        ),
-        None,
-    )
+    kueue = next((item for item in items if _group(item) in {API_GROUP, CONFIG}), None)
     if not dumps:
         if kueue is not None and all("kind" in item.value for item in items):
             return None  # the ConfigMap of YuniKorn in a dump of all there is
@@ -141,14 +134,17 @@ def _is_queues(value: object) -> bool:
     return "partitions" in names and "kind" not in names and not _is_dump(value)
 
 
+def _group(item: Item) -> str:
+    return str(item.value.get("apiVersion") or "").rpartition("/")[0]
+
+
 def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
     classes: list[Item] = []
     pods: list[Item] = []
     queues: list[Item] = []
     ignored: Counter[str] = Counter()
     for item in items:
-        group = str(item.value.get("apiVersion") or "").rpartition("/")[0]
-        kind = str(item.value.get("kind"))
+        group, kind = _group(item), str(item.value.get("kind"))
         if _is_queues(item.value):
             queues.append(item)
         elif (group, kind) == ("scheduling.k8s.io", "PriorityClass"):

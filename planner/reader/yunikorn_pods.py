@@ -145,7 +145,7 @@ class Pods:
         return tuple(notes)
 
 
-def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles | None) -> Pods:
+def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles) -> Pods:
     """Read what the shim wrote into a dump, and the objects beside it, which go first.
 
     Raises
@@ -155,11 +155,11 @@ def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles | None)
     """
     pods = _diagnosed(value, where)
     places: dict[tuple[str, str], Item] = {}
-    for item in files.classes if files else ():
+    for item in files.classes:
         one = checked(PodPriorityClass, item.value, item.root, item.path, "PriorityClass")
         _once(places, ("PriorityClass", one.metadata.name), item)
         pods.classes[one.metadata.name] = one
-    for item in files.pods if files else ():
+    for item in files.pods:
         pod = checked(Pod, item.value, item.root, item.path, "Pod")
         _once(places, ("Pod", pod.name), item)
         pods.add(pod)

@@ -113,10 +113,11 @@ class Kep83Flavors:
     assigner: FlavorAssigner
     options: Kep83
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
-    _level: int = field(default=0, init=False)
 
     def assign(self) -> Assignment:
         """Assign flavors to all podsets; the first that gets none ends it with mode NoFit."""
+        snapshot, usage = self.assigner.snapshot, self.assigner.usage
+        queue, level = self.assigner.preemptor.queue, 0
         done: list[PodSetFlavors] = []
         for group in self.assigner.groups():
             chosen = self._choose(group)
@@ -124,10 +125,16 @@ class Kep83Flavors:
                 return Assignment(mode="NoFit", pod_sets=tuple(done))
             for request in group:
                 flavors = {name: chosen[name] for name in request.totals if name in chosen}
-                self._assume(request, flavors)
+                # The next podsets count what this one got; the height is how far up that borrows.
+                for name, choice in flavors.items():
+                    fr = snapshot.fr_or_none(choice.flavor, name)
+                    if fr is not None:
+                        value = add(self._assumed.get(fr, 0), request.totals[name])
+                        self._assumed[fr] = value
+                        level = max(level, borrow_level(usage, queue, fr, value)[0])
                 done.append(PodSetFlavors(name=request.name, count=request.count, flavors=flavors))
         mode: Mode = worst(choice.mode for pods in done for choice in pods.flavors.values())
-        return Assignment(mode=mode, borrowing=self._level, pod_sets=tuple(done))
+        return Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
 
     def _choose(self, group: Sequence[PodSetRequest]) -> Choices | None:
         """Choose flavors for podsets that are handled together; ``None`` if one has none."""
@@ -184,16 +191,6 @@ class Kep83Flavors:
         if not borrows and usage.borrows_with(queue, fr, value):
             return "Preempt"  # it may fit now, but only by what such an assignment may not borrow
         return "Fit" if fits else "Preempt"
-
-    def _assume(self, request: PodSetRequest, flavors: Choices) -> None:
-        """Count what a podset got, and how far up that borrows."""
-        queue, usage = self.assigner.preemptor.queue, self.assigner.usage
-        for name, choice in flavors.items():
-            fr = self.assigner.snapshot.fr_or_none(choice.flavor, name)
-            if fr is not None:
-                value = add(self._assumed.get(fr, 0), request.totals[name])
-                self._assumed[fr] = value
-                self._level = max(self._level, borrow_level(usage, queue, fr, value)[0])
 
 
 def candidates_in_order(context: Kep83Context) -> list[Admitted]:

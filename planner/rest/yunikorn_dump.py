@@ -11,7 +11,6 @@ webservice/state_dump.go; the state dump stands at /debug since YuniKorn 1.7, an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
@@ -23,12 +22,12 @@ from planner.dump import as_json
 from planner.errors import InputError, ParseError
 from planner.garbage import without_garbage_collection
 from planner.reader.bound import Budget
-from planner.reader.json_text import parse_json
+from planner.reader.parse import parse_json
 from planner.reader.show import shown
 from planner.reader.unknown import known_part
 from planner.reader.yunikorn_queues import DumpedPartition, DumpedQueue
 from planner.rest.call import Reply, Service
-from planner.state.clock import to_nanoseconds
+from planner.state.clock import present, to_nanoseconds
 from planner.state.yunikorn import (
     ALLOW_PREEMPTION,
     NAMESPACE_TAG,
@@ -106,11 +105,6 @@ def take_dump(service: Service) -> Dump:
                     raise InputError(where, found, _CORE, OPEN)
                 return Dump(_trimmed(value))
         return Dump(_trimmed(_put_together(service)), (PUT_TOGETHER,))
-
-
-def present() -> datetime:
-    """Return what the clock of this machine says."""
-    return datetime.now(UTC)
 
 
 def _is_absent(reply: Reply) -> bool:

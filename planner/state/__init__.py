@@ -3,9 +3,8 @@
 ``State`` is Kueue's objects with the API server's defaults applied, ``YuniKornState`` queues.yaml
 and the state dump of YuniKorn's core.
 
-base.py               scalars as Kubernetes means them, and the base model
-bounded.py            bounds on the errors in a value
-sharing.py            equal values become one object
+base.py               scalars as Kubernetes means them; the base model, which bounds the errors in a
+                      value; equal values become one object
 clock.py              nanoseconds and dates
 record.py             what the states of every scheduler have in common, what is noted on what
                       runs, and what a user may say of how a state is read

@@ -1,14 +1,17 @@
 """Building blocks of the input schema: scalars as Kubernetes means them, and the base model.
 
+Equal values become one object: most workloads of a dump are of a few shapes.
+
 Modules that are mostly models have no ``from __future__ import annotations``: pydantic evaluates
 every annotation when a class is made, and of a text it would first have to compile each.
 """
 
+import marshal
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Final, Self
+from typing import Annotated, Any, ClassVar, Final, Self, cast
 
 from pydantic import (
     AliasGenerator,
@@ -22,14 +25,15 @@ from pydantic import (
     Strict,
     StringConstraints,
     ValidationError,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from planner.quantity import SUFFIXES, QuantityError, format_quantity, parse_quantity
-from planner.state.bounded import with_bounded_errors
 
 TIMESTAMP: Final = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
 
@@ -42,6 +46,48 @@ _QUANTITY: Final = {"expected": f"a quantity: {SUFFIXES}"}
 _AMOUNT: Final = {"expected": "a quantity of 0 or more"}
 _LARGEST_NUMBER: Final = 10**300
 """Python refuses to write very long integers, and no float beyond this is a quantity."""
+MOST_KEYS: Final = 10_000
+"""How many entries a mapping of names to values has at most."""
+
+_TOO_MANY: Final = {"most": MOST_KEYS}
+_BEFORE: Final = "function-before"
+_LISTS: Final = ("tuple", "list")
+_BY_VALUE: Final = 2
+"""The version of marshal in which equal values have equal bytes: later ones note shared parts."""
+LONGEST_SHARED: Final = 4096
+MOST_SHARED: Final = 4 * 2**20
+"""Bytes of what was read that are remembered; then everything is forgotten."""
+
+
+def with_bounded_errors(schema: Any, most_keys: int | None = MOST_KEYS) -> Any:  # noqa: ANN401 - pydantic's
+    """Let every list in a schema of pydantic end at its first bad entry, and bound its mappings.
+
+    Pydantic collects all errors, a kilobyte each; only the first is ever shown. ``most_keys`` is
+    how many entries a mapping may have.
+    """
+    todo = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list | tuple):
+            todo += part
+        elif isinstance(part, dict):
+            if part.get("type") in _LISTS:
+                part["fail_fast"] = True
+            elif part.get("type") == "dict" and "keys_schema" in part and most_keys is not None:
+                mapping = cast("CoreSchema", dict(part))
+                part.clear()
+                part.update(core_schema.no_info_before_validator_function(_not_too_long, mapping))
+                part = mapping
+            elif part.get("type") == _BEFORE and part["function"]["function"] is _not_too_long:
+                part = part["schema"]  # a schema in this one, bounded when it was made
+            todo += part.values()
+    return schema
+
+
+def _not_too_long(value: object) -> object:
+    if isinstance(value, dict) and len(value) > MOST_KEYS:
+        raise PydanticCustomError("too_many", "should have at most {most} entries", _TOO_MANY)
+    return value
 
 
 def kubernetes_name(field: str) -> Any:  # noqa: ANN401 - what pydantic asks for has no None
@@ -93,6 +139,36 @@ def forget_what_was_said(*parts: Schema) -> None:
     """
     for part in parts:
         object.__setattr__(part, "__pydantic_fields_set__", _NOTHING_SAID)
+
+
+def shared() -> WrapValidator:
+    """Return what makes equal values of a field one object, and spares reading them again.
+
+    The field holds an object of the schema or a tuple of them.
+    """
+    known: dict[bytes, Any] = {}
+    length = 0
+
+    def read(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 - any JSON
+        nonlocal length
+        try:
+            text = marshal.dumps(value, _BY_VALUE)
+        except ValueError:  # not JSON: an object that was read before
+            return handler(value)
+        found = known.get(text)
+        if found is not None:
+            return found
+        found = handler(value)
+        forget_what_was_said(*((found,) if isinstance(found, Schema) else found or ()))
+        if len(text) <= LONGEST_SHARED:
+            if length + len(text) > MOST_SHARED:
+                known.clear()
+                length = 0
+            known[text] = found
+            length += len(text)
+        return found
+
+    return WrapValidator(read)
 
 
 def slim(whole: Any) -> None:  # noqa: ANN401 - an object with metadata, spec and status

@@ -29,6 +29,11 @@ _LONGEST: Final = 100
 _DAY: Final = 86_400
 
 
+def present() -> datetime:
+    """Return what the clock of this machine says."""
+    return datetime.now(UTC)
+
+
 def to_nanoseconds(moment: datetime) -> int:
     """Return the nanoseconds from 1970 to a moment, exactly; before 1970 they are negative."""
     # In whole numbers: a double is too short for nanoseconds of these years.

@@ -16,9 +16,8 @@ from msgspec import Struct
 MAIN: Final = "main"
 """The pinned commit ff69552e of August 2026, the code that became 0.20."""
 
-_SERIES: Final = (15, 16, 17, 18, 19, 20)
-_LAST: Final = (8, 9, 8, 6, 2, 0)
-"""The last patch of each series that was looked at."""
+_LAST: Final = {15: 8, 16: 9, 17: 8, 18: 6, 19: 2, 20: 0}
+"""The last patch of each series, 0.15 to 0.20, that was looked at."""
 
 
 KnownBy = Literal["given", "recorded", "image", "labels", "gates", "assumed"]
@@ -38,7 +37,7 @@ class Switch(NamedTuple):
 
     def holds(self, minor: int, patch: int) -> bool:
         """Say whether a release has the rule."""
-        first = self.since[_column(minor)]
+        first = self.since[minor - min(_LAST)]
         return first != "-" and patch >= int(first)
 
 
@@ -230,13 +229,14 @@ def find_release(name: str) -> Release:
         message = f"{name!r} is not a release of Kueue such as 0.18.6"
         raise ValueError(message)
     major, minor, patch = (int(number) for number in match.groups())
-    if (major, minor) < (0, _SERIES[0]):
+    oldest, *_, newest = _LAST
+    if (major, minor) < (0, oldest):
         message = f"the rules of Kueue {name} are not known, only those from 0.15.0 on"
         raise ValueError(message)
-    newer = (major, minor) > (0, _SERIES[-1])
+    newer = (major, minor) > (0, newest)
     # Newer than all that is known: the newest rules, and ``known`` says so.
-    own = (_SERIES[-1], _LAST[-1]) if newer else (minor, patch)
-    known = not newer and patch <= _LAST[_column(minor)]
+    own = (newest, _LAST[newest]) if newer else (minor, patch)
+    known = not newer and patch <= _LAST[minor]
     rules = Rules(**{switch.name: switch.holds(*own) for switch in SWITCHES})
     return Release(f"{major}.{minor}.{patch}", rules, _gates(*own), known)
 
@@ -244,12 +244,8 @@ def find_release(name: str) -> Release:
 def newest_first() -> Iterator[Release]:
     """Yield the newest rules, and those of the last known patch of each series before."""
     yield find_release(MAIN)
-    for minor, patch in reversed([*zip(_SERIES, _LAST, strict=True)][:-1]):
+    for minor, patch in [*_LAST.items()][-2::-1]:
         yield find_release(f"0.{minor}.{patch}")
-
-
-def _column(minor: int) -> int:
-    return _SERIES.index(minor)
 
 
 def _gates(minor: int, patch: int) -> dict[str, Gate]:
@@ -257,7 +253,7 @@ def _gates(minor: int, patch: int) -> dict[str, Gate]:
     found = {}
     for row in _GATES.strip().splitlines():
         name, *cells = row.split()
-        steps = [_STEP.fullmatch(step) for step in cells[_column(minor)].split(",")]
+        steps = [_STEP.fullmatch(step) for step in cells[minor - min(_LAST)].split(",")]
         # Steps stand in the order of patches: the last one that has come counts.
         for step in steps:
             if step is not None and patch >= int(step["patch"] or 0):

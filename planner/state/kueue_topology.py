@@ -9,9 +9,17 @@ from typing import Annotated, Any, ClassVar, Final, Self
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from planner.state.base import Bool, Condition, Count, KubernetesObject, Name, NamedObject, Schema
+from planner.state.base import (
+    Bool,
+    Condition,
+    Count,
+    KubernetesObject,
+    Name,
+    NamedObject,
+    Schema,
+    shared,
+)
 from planner.state.pods import ResourceList, Taint, Toleration
-from planner.state.sharing import shared
 
 HOST: Final = "kubernetes.io/hostname"
 """The label of a node that stands for the node itself."""

@@ -18,11 +18,11 @@ from planner.state.base import (
     PositiveCount,
     Schema,
     Time,
+    shared,
 )
 from planner.state.kueue_topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
 from planner.state.pods import PodTemplate, ResourceList
 from planner.state.record import ANNOTATIONS, Remarks
-from planner.state.sharing import shared
 
 API_GROUP: Final = "kueue.x-k8s.io"
 MAIN_POD_SET: Final = "main"

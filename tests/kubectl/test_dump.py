@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.kubectl.call import AT_ONCE, Kubectl
-from planner.kubectl.kueue_dump import Dump, present, take_dump
+from planner.kubectl.kueue_dump import Dump, take_dump
 from planner.kubectl.kueue_resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
 from planner.reader.kueue_kinds import KINDS
 from planner.reader.settings import TAKEN_AT, written
+from planner.state.clock import present
 from planner.state.kueue import State
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S

@@ -16,7 +16,7 @@ from planner.objective.profile_file import read_profile
 from planner.reader import read, read_objects
 from planner.reader.bound import AT_LEAST, Budget
 from planner.reader.source import MAX_BYTES
-from planner.state.bounded import MOST_KEYS
+from planner.state.base import MOST_KEYS
 from tests.cli.running import call, cluster, environment, write
 from tests.cluster import KUEUE
 from tests.conftest import FOR_EVER_S, ROOT

@@ -6,9 +6,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from planner.reader.kueue import read_kueue_objects
-from planner.state.base import Metadata
+from planner.state.base import Metadata, shared
 from planner.state.kueue import Workload
-from planner.state.sharing import shared
 from tests.cli.running import listed
 from tests.cluster import NOW, pending, queue, running
 
@@ -68,8 +67,8 @@ def test_equal_holdings_are_one_object() -> None:
 
 
 def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.state.sharing._MOST", 3_000)
-    monkeypatch.setattr("planner.state.sharing._LONGEST", 2_000)
+    monkeypatch.setattr("planner.state.base.MOST_SHARED", 3_000)
+    monkeypatch.setattr("planner.state.base.LONGEST_SHARED", 2_000)
     read = TypeAdapter(Annotated[tuple[Metadata, ...], shared()]).validate_python
     name = "n" * 100
     first = read([{"name": name}])

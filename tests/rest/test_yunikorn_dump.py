@@ -13,7 +13,7 @@ import pytest
 
 from planner.reader import read, read_objects
 from planner.rest import yunikorn_dump
-from planner.state.clock import from_nanoseconds
+from planner.state.clock import from_nanoseconds, present
 from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call
 from tests.conftest import ROOT, recorded_root
@@ -147,7 +147,7 @@ def test_names_of_partitions_stay_below_their_path() -> None:
 
 
 def test_the_clock_is_the_present() -> None:
-    now = yunikorn_dump.present()
+    now = present()
     assert now.tzinfo == UTC
     assert now >= datetime(2026, 1, 1, tzinfo=UTC)
 

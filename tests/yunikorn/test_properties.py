@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.quota.yunikorn.properties import DEFAULT_DELAY, Properties, inherited, read_properties
+from planner.quota.yunikorn.queue import DEFAULT_DELAY, Properties, inherited, read_properties
 from planner.state.clock import SECOND, parse_duration
 
 MINUTE = 60 * SECOND

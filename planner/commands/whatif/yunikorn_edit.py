@@ -36,7 +36,15 @@ from planner.commands.whatif.edit import (
     changed,
     replaced,
 )
-from planner.quota.yunikorn import properties
+from planner.quota.yunikorn.queue import (
+    DEFAULT,
+    DISABLED,
+    FENCE,
+    PREEMPTION_DELAY,
+    PREEMPTION_POLICY,
+    PRIORITY_OFFSET,
+    PRIORITY_POLICY,
+)
 from planner.state.clock import parse_duration
 from planner.state.yunikorn import (
     ROOT,
@@ -54,16 +62,11 @@ from planner.state.yunikorn import (
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
 KINDS: Final = ("queue", "partition", "application", "ask", "allocation")
 LIMITS: Final = ("guaranteed", "max")
-PROPERTIES: Final = (
-    properties.PREEMPTION_POLICY,
-    properties.PREEMPTION_DELAY,
-    properties.PRIORITY_POLICY,
-    properties.PRIORITY_OFFSET,
-)
+PROPERTIES: Final = (PREEMPTION_POLICY, PREEMPTION_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET)
 _QUEUE_FIELDS: Final = (*(f"{limit}.RESOURCE" for limit in LIMITS), *PROPERTIES)
 POLICIES: Final = {
-    properties.PREEMPTION_POLICY: (properties.DEFAULT, properties.FENCE, properties.DISABLED),
-    properties.PRIORITY_POLICY: (properties.DEFAULT, properties.FENCE),
+    PREEMPTION_POLICY: (DEFAULT, FENCE, DISABLED),
+    PRIORITY_POLICY: (DEFAULT, FENCE),
 }
 _ASK_FIELDS: Final[Mapping[str, Place]] = {
     "priority": ((), "priority"),
@@ -230,7 +233,7 @@ def _property(field: str, setting: Setting) -> str:
         if value not in POLICIES[field]:
             found = f'"{value}" is not a policy it can have'
             raise setting.refused(found, f"one of {', '.join(POLICIES[field])}")
-    elif field == properties.PREEMPTION_DELAY:
+    elif field == PREEMPTION_DELAY:
         if (parse_duration(value) or 0) <= 0:
             raise setting.refused(f'"{value}" is not a delay', "a duration such as 30s or 1m30s")
     elif not _OFFSET.fullmatch(value) or not -(2**31) <= int(value) < 2**31:

@@ -20,6 +20,16 @@ _DEEPEST = 200
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 PROVISIONING: Final = "kueue.x-k8s.io/provisioning-request"
 TERMINATING: Final = "Terminating"
+_BY_NAME: Final = {
+    "FlavorNotFound": "its flavor {} does not exist as a ResourceFlavor",
+    "AdmissionCheckNotFound": "its admission check {} does not exist",
+    "AdmissionCheckInactive": "its admission check {} is not active",
+    "MultipleMultiKueueAdmissionChecks": "it has more than one admission check of MultiKueue: {}",
+    "MultiKueueAdmissionCheckAppliedPerFlavor": (
+        "its admission check of MultiKueue {} is not for all of its flavors"
+    ),
+}
+"""Hindrances that name flavors or checks, by Kueue's codes, in the order in which it says them."""
 
 
 class Hindrance(NamedTuple):
@@ -128,36 +138,22 @@ def _hindrances(
     if cq.spec.stop_policy != "None":
         yield Hindrance("Stopped", f"its stopPolicy is {cq.spec.stop_policy}")
     trusted = said is not None and said.is_true
-    missing = [name for name in cq.flavor_names if name not in flavors]
-    if missing and not trusted:
-        text = f"its flavor {_quoted(missing)} does not exist as a ResourceFlavor"
-        yield Hindrance("FlavorNotFound", text)
-    yield from _check_hindrances(cq, checks, trusted=trusted, one_kind=one_kind)
-
-
-def _check_hindrances(
-    cq: ClusterQueue, checks: Mapping[str, AdmissionCheck], *, trusted: bool, one_kind: bool
-) -> Iterator[Hindrance]:
     rules = {rule.name: rule for rule in cq.check_rules}
     there = {name: checks[name] for name in rules if name in checks}
-    missing = sorted(rules.keys() - there.keys())
-    if missing and not trusted:
-        text = f"its admission check {_quoted(missing)} does not exist"
-        yield Hindrance("AdmissionCheckNotFound", text)
-    off = [name for name, check in there.items() if not check.is_active]
-    if off:
-        text = f"its admission check {_quoted(sorted(off))} is not active"
-        yield Hindrance("AdmissionCheckInactive", text)
     multi = sorted(name for name, one in there.items() if one.spec.controller == MULTIKUEUE)
-    if len(multi) > 1:
-        text = f"it has more than one admission check of MultiKueue: {_quoted(multi)}"
-        yield Hindrance("MultipleMultiKueueAdmissionChecks", text)
     # An absent list and an empty one both mean all flavors (§1.3).
     every = set(cq.flavor_names)
     some = [name for name in multi if rules[name].on_flavors and {*rules[name].on_flavors} != every]
-    if some:
-        text = f"its admission check of MultiKueue {_quoted(some)} is not for all of its flavors"
-        yield Hindrance("MultiKueueAdmissionCheckAppliedPerFlavor", text)
+    found = (
+        [] if trusted else [name for name in cq.flavor_names if name not in flavors],
+        [] if trusted else sorted(rules.keys() - there.keys()),
+        sorted(name for name, check in there.items() if not check.is_active),
+        multi if len(multi) > 1 else [],
+        some,
+    )
+    for (code, text), names in zip(_BY_NAME.items(), found, strict=True):
+        if names:
+            yield Hindrance(code, text.format(", ".join(f'"{name}"' for name in names)))
     if one_kind and multi and any(one.spec.controller == PROVISIONING for one in there.values()):
         text = "it has admission checks of both MultiKueue and ProvisioningRequest"
         yield Hindrance("MultiKueueWithProvisioningRequest", text)
@@ -184,10 +180,6 @@ def _without_topology(
         if wanted and wanted not in topologies:
             text = f'the Topology "{wanted}" of its flavor {name} does not exist'
             yield Hindrance("TopologyNotFound", text)
-
-
-def _quoted(names: list[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
 
 
 def notes_on(state: State, activity: Activity) -> tuple[str, ...]:

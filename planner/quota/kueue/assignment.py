@@ -136,8 +136,9 @@ def total_request(
     pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
     for place, (request, pods) in enumerate(pairs):
         count = request.count if pods.count is None else pods.count
-        asked = replaced.more_pods(place, request) if replaced else request.scaled(count)
-        totals = asked.totals
+        # Of the pods that the old podset does not have, which may be fewer than none.
+        more = request.count - replaced.at(place).count if replaced else count
+        totals = request.scaled(more).totals
         if "pods" in pods.flavors and not rules.pods_outside_search:
             totals = {**totals, "pods": count}
         for resource, amount in totals.items():

@@ -13,7 +13,6 @@ Source: docs/semantics/kueue-features.md §4; kueue ff69552e pkg/dra/claims.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Struct, field
@@ -21,6 +20,7 @@ from msgspec.structs import replace
 
 from planner.quantity import MAX_INT64, NANO, to_units
 from planner.quota.kueue.amount import add, multiply
+from planner.quota.kueue.holding import NEVER
 from planner.quota.kueue.request import Charge, Defaults, with_defaults
 from planner.state.kueue import Configuration, LimitRange, RuntimeClass, State, Workload
 from planner.state.kueue_configuration import CounterSource
@@ -37,7 +37,6 @@ from planner.state.pods import (
     ResourceSlice,
 )
 
-_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _CLAIM: Final = "KueueDRAIntegration feature does not support use of resource claims"
 _OFF: Final = "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled"
 
@@ -289,19 +288,18 @@ class _Known:
 
     def _class_behind(self, resource: str) -> DeviceClass | None:
         """Return the class that stands behind an extended resource: the newest, then by name."""
-        classes = [
-            one for one in self.classes.values() if one.spec.extended_resource_name == resource
-        ]
-        newest = max(map(_created, classes), default=_LONG_AGO)
-        names = (one.metadata.name for one in classes if _created(one) == newest)
-        name = min(names, default=None)
-        if name is None:
+        named = sorted(self.classes.items())
+        behind = [one for _, one in named if one.spec.extended_resource_name == resource]
+        if not behind:
             return None
+        # Of equals `max` takes the first, which are in the order of their names.
+        newest = max(behind, key=lambda one: one.metadata.creation_timestamp or NEVER)
+        name = newest.metadata.name
         for what, charged in (("counters", self.counters), ("capacity sources", self.by_capacity)):
             if name in charged:
                 resolves = f"extended resource {resource} resolves to DeviceClass {name}"
                 raise _RejectedError(f"{resolves} with {what} configured")
-        return self.classes[name]
+        return newest
 
     def of_counters(self, place: int, pods: PodSet) -> Charge:
         """Charge the largest counter among the devices that match, times their number."""
@@ -349,10 +347,6 @@ class _Known:
             raise self.missing(words, f"no device of {counter.driver} has {counter.name}")
         # A negative counter of a driver counts as none; without a count it is charged once.
         return multiply(max(0, to_units(max(values), "")), max(1, exactly.count))
-
-
-def _created(device_class: DeviceClass) -> datetime:
-    return device_class.metadata.creation_timestamp or _LONG_AGO
 
 
 def _has_cel(selectors: Iterable[DeviceSelector]) -> bool:

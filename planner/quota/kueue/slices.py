@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 from planner.errors import UnsupportedError
 from planner.quota.kueue.amount import Arithmetic
 from planner.quota.kueue.holding import PodSetHolding, pod_set_holdings
-from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
 from planner.state.kueue import Configuration, State, Workload
 
@@ -61,20 +60,12 @@ class Replaced(NamedTuple):
         """Return what the first podset of a name holds of a resource."""
         return next((one.amounts.get(resource, 0) for one in self.pod_sets if one.name == name), 0)
 
-    def pins(self, places: Sequence[int], resource: str, flavor: str) -> bool:
-        """Say whether podsets may have a flavor for a resource: only the one they have."""
-        return all(self.at(place).flavors.get(resource) == flavor for place in places)
-
     def beyond(self, places: Sequence[int], resource: str, amount: int) -> int:
         """Return an amount asked for by podsets without what they hold; it may be negative."""
         for place in places:
             held = self.at(place).amounts.get(resource, 0)
             amount = self.arithmetic.subtract(amount, held)
         return amount
-
-    def more_pods(self, place: int, request: PodSetRequest) -> PodSetRequest:
-        """Return the request of the pods that the old podset does not have, fewer than none too."""
-        return request.scaled(request.count - self.at(place).count)
 
 
 def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -31,13 +31,11 @@ from planner.state.kueue_workload import Admission, PodSet, PodSetAssignment
 from planner.state.pods import PodSpec, PodTemplate
 from planner.state.queues import AdmissionCheck
 
+if TYPE_CHECKING:
+    from planner.quota.kueue.snapshot import Admitted
+
 GATE: Final = "TopologyAwareScheduling"
 OVERLAPPING: Final = "TASHandleOverlappingFlavors"
-
-
-class _Holder(Protocol):
-    @property
-    def workload(self) -> Workload: ...
 
 
 class Taken(NamedTuple):
@@ -121,7 +119,7 @@ class Topologies(Struct, frozen=True, dict=True):
     at_will: bool = False
 
     @classmethod
-    def of(cls, state: State, admitted: Iterable[Iterable[_Holder]]) -> Topologies:
+    def of(cls, state: State, admitted: Iterable[Iterable[Admitted]]) -> Topologies:
         """Take from a state what placement needs; ``admitted`` are all that hold quota."""
         flavors = {one.name: one for one in state.resource_flavors if one.spec.topology_name}
         return cls(
@@ -252,20 +250,16 @@ class Topologies(Struct, frozen=True, dict=True):
         """Say whether a podset is placed: it asks for that, or the queue has nothing else (§1)."""
         return pods.asks_for_placement or self.is_placing_only(queue)
 
-    def controllers(self, queue: ClusterQueue, flavor: str = "") -> Iterator[str]:
-        """Yield who answers for the admission checks of a queue, all or those of a flavor."""
-        for rule in queue.check_rules:
-            check = self.checks.get(rule.name)
-            if check and (not flavor or not rule.on_flavors or flavor in rule.on_flavors):
-                yield check.spec.controller
-
     def leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
         """Say whether a queue hands workloads to other clusters, which place the pods (§9)."""
         return leaves_it_to_workers(queue, self.checks)
 
     def is_delayed(self, queue: ClusterQueue, flavor: str) -> bool:
         """Say whether pods of a workload without quota are placed later, in a second pass (§9)."""
-        return self.leaves_it_to_workers(queue) or PROVISIONING in self.controllers(queue, flavor)
+        rules = (one for one in queue.check_rules if not one.on_flavors or flavor in one.on_flavors)
+        checks = (self.checks.get(rule.name) for rule in rules)
+        provisioned = any(one and one.spec.controller == PROVISIONING for one in checks)
+        return provisioned or self.leaves_it_to_workers(queue)
 
 
 NO_TOPOLOGIES: Final = Topologies()

@@ -166,7 +166,9 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
         count += 1
     # By level values, as lists of text: domains are then ranges of leaves, in Kueue's own order.
     leaves = sorted(first, key=lambda leaf: first[leaf][0])
-    by_level, children = _domains([first[leaf][0] for leaf in leaves], len(levels))
+    lowest = [first[leaf][0] for leaf in leaves]
+    by_level = [sorted({values[:n] for values in lowest}) for n in range(1, len(levels))]
+    by_level.append(lowest)
     positions = [position for some in members.values() for position in some]
     names = dict.fromkeys(name for one in positions for name in machines.allocatable[one])
     column_of = {name: column for column, name in enumerate(names)}
@@ -186,7 +188,7 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
         topology=topology.name,
         levels=levels,
         values=by_level,
-        children=children,
+        children=children_of(by_level),
         leaf_of={leaf: place for place, leaf in enumerate(leaves)},
         nodes=[machines.nodes[first[leaf][1]] for leaf in leaves],
         free=free,
@@ -195,13 +197,11 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
     )
 
 
-def _domains(leaves: list[Values], depth: int) -> tuple[list[list[Values]], list[list[range]]]:
-    """Return the domains of every level, and which of the next level are below each."""
-    by_level = [sorted({leaf[:level] for leaf in leaves}) for level in range(1, depth)]
-    by_level.append(leaves)
+def children_of(by_level: Sequence[Sequence[Values]]) -> list[list[range]]:
+    """Return, of domains level by level, which of the next level are below each."""
     children = []
-    for level in range(depth - 1):
-        below = by_level[level + 1]
-        starts = [bisect_left(below, values) for values in by_level[level]]
+    for above, below in pairwise(by_level):
+        # A prefix sorts before all that it begins, so this finds the first child of each.
+        starts = [bisect_left(below, values) for values in above]
         children.append([range(a, b) for a, b in pairwise([*starts, len(below)])])
-    return by_level, children
+    return children

@@ -1,8 +1,7 @@
 """YuniKorn's queues, nodes and arithmetic, before anybody decides anything.
 
 resource.py    arithmetic of sparse resources
-properties.py  what queues inherit, and what properties mean
-queue.py       the tree of queues with limits and usage
+queue.py       what queues inherit, and what their properties mean; their tree with limits and usage
 cluster.py     a partition made ready: queues, nodes, asks, and which nodes may host one at all
 snapshot.py    what is left of the guaranteed; usage to try removals on
 

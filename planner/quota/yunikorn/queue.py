@@ -1,18 +1,19 @@
-"""The tree of queues: configuration, usage, and the applications of each leaf.
+"""The tree of queues: properties, quota, usage, and the applications of each leaf.
 
 Source: docs/semantics/yunikorn.md §2; yunikorn-core be3bb487, scheduler/objects/queue.go.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from msgspec import Struct
 
 from planner.errors import LookupFailed
-from planner.quota.yunikorn.properties import Properties, inherited, read_properties
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
@@ -22,7 +23,61 @@ from planner.quota.yunikorn.resource import (
     plus,
     without_zeros,
 )
+from planner.state.clock import SECOND, parse_duration
 from planner.state.yunikorn import Application, InstanceExtra, Partition, QueueConfig
+
+PREEMPTION_POLICY: Final = "preemption.policy"
+PREEMPTION_DELAY: Final = "preemption.delay"
+QUOTA_PREEMPTION_DELAY: Final = "quota.preemption.delay"
+PRIORITY_POLICY: Final = "priority.policy"
+PRIORITY_OFFSET: Final = "priority.offset"
+DEFAULT: Final = "default"
+DISABLED: Final = "disabled"
+FENCE: Final = "fence"
+
+DEFAULT_DELAY: Final = 30 * SECOND
+
+_INT32: Final = re.compile(r"[+-]?[0-9]+")
+_LONGEST: Final = 100
+
+
+class Properties(Struct, frozen=True):
+    """The effective properties of a queue; delays are in nanoseconds."""
+
+    disabled: bool = False
+    preemption_fence: bool = False
+    priority_fence: bool = False
+    priority_offset: int = 0
+    delay: int = DEFAULT_DELAY
+    quota_delay: int = 0
+
+
+def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Return the effective properties of a queue below one with these effective properties.
+
+    Fences and offsets stay where they are written; ``disabled`` reaches the whole subtree until
+    a queue says otherwise.
+    """
+    local = {PRIORITY_POLICY: DEFAULT, PRIORITY_OFFSET: "0"}
+    if effective.get(PREEMPTION_POLICY) != DISABLED:
+        local[PREEMPTION_POLICY] = DEFAULT
+    return {**effective, **{name: local[name] for name in local if name in effective}, **own}
+
+
+def read_properties(effective: Mapping[str, str]) -> Properties:
+    """Say what effective properties mean; what cannot be read is as if it were absent."""
+    policy = effective.get(PREEMPTION_POLICY, DEFAULT)
+    delay = parse_duration(effective.get(PREEMPTION_DELAY, "")) or 0
+    text = effective.get(PRIORITY_OFFSET, "0")
+    offset = int(text) if len(text) <= _LONGEST and _INT32.fullmatch(text) else 0
+    return Properties(
+        disabled=policy == DISABLED,
+        preemption_fence=policy == FENCE,
+        priority_fence=effective.get(PRIORITY_POLICY) == FENCE,
+        priority_offset=offset if -(2**31) <= offset < 2**31 else 0,
+        delay=delay if delay > 0 else DEFAULT_DELAY,
+        quota_delay=max(0, parse_duration(effective.get(QUOTA_PREEMPTION_DELAY, "")) or 0),
+    )
 
 
 @dataclass(eq=False)
@@ -102,16 +157,9 @@ def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
         capacity = plus(capacity, node.capacity)
     capacity = without_zeros(capacity)
     root_max = x.root_max or (capacity if gt_zero(capacity) else None)
-    effective = dict(partition.root.properties)
-    root = Queue(
-        path=partition.root.name.lower(),
-        parent=None,
-        is_leaf=_is_leaf(partition.root),
-        properties=read_properties(effective),
-        guaranteed=None,  # of root nothing is read but its properties
-        max=None if x.no_root_max else root_max,
-    )
-    root.children = [_build(child, root, effective) for child in partition.root.queues]
+    root = _build(partition.root, None, {})
+    # Of its resources nothing is read.
+    root.guaranteed, root.max = None, None if x.no_root_max else root_max
     tree = QueueTree(root, {queue.path: queue for queue in walk(root)})
     _add_usage(tree, partition)
     for path, usage in x.queue_usage.items():
@@ -129,13 +177,14 @@ def walk(queue: Queue) -> Iterator[Queue]:
         yield from walk(child)
 
 
-def _build(config: QueueConfig, parent: Queue, passed: Mapping[str, str]) -> Queue:
+def _build(config: QueueConfig, parent: Queue | None, passed: Mapping[str, str]) -> Queue:
+    """Build a queue and all below it; ``passed`` are the effective properties of its parent."""
     effective = inherited(passed, config.properties)
-    resources = config.resources
+    name, resources = config.name.lower(), config.resources
     queue = Queue(
-        path=f"{parent.path}.{config.name.lower()}",
+        path=f"{parent.path}.{name}" if parent else name,
         parent=parent,
-        is_leaf=_is_leaf(config),
+        is_leaf=not (config.parent or config.queues),
         properties=read_properties(effective),
         # Not "limited to 0": the core drops a map without anything positive (§2).
         guaranteed=resources.guaranteed if gt_zero(resources.guaranteed) else None,
@@ -143,10 +192,6 @@ def _build(config: QueueConfig, parent: Queue, passed: Mapping[str, str]) -> Que
     )
     queue.children = [_build(child, queue, effective) for child in config.queues]
     return queue
-
-
-def _is_leaf(config: QueueConfig) -> bool:
-    return not (config.parent or config.queues)
 
 
 def _add_usage(tree: QueueTree, partition: Partition) -> None:

@@ -13,13 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from planner.quota.kueue.assignment import (
-    Assignment,
-    FlavorChoice,
-    Mode,
-    PodSetFlavors,
-    worst,
-)
+from planner.quota.kueue.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.slices import Replaced, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -290,8 +284,8 @@ class FlavorAssigner:
         """
         if self.replaced is None:
             return True
-        places = self.places(group)
-        return all(self.replaced.pins(places, name, flavor) for name in resources)
+        held = [self.replaced.at(place).flavors for place in self.places(group)]
+        return all(had.get(name) == flavor for name in resources for had in held)
 
     def _walk(
         self,

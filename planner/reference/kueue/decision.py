@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.quota.kueue.amount import divide
 from planner.quota.kueue.assignment import Assignment, contested, total_request
 from planner.quota.kueue.slices import Replaced
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
@@ -187,7 +188,8 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
     while low < high:
         middle = (low + high) // 2
         counts = [
-            count - _truncated(delta * middle, total)
+            # A minimum above the count makes a negative delta.
+            count - divide(delta * middle, total)
             for count, delta in zip(full, deltas, strict=True)
         ]
         assigned = assigner.assign(counts)
@@ -199,9 +201,3 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
         else:
             low = middle + 1
     return working.get(low)
-
-
-def _truncated(numerator: int, denominator: int) -> int:
-    """Divide as Go does, towards zero: a minimum above the count makes a negative delta."""
-    quotient = abs(numerator) // abs(denominator)
-    return quotient if (numerator < 0) == (denominator < 0) else -quotient

@@ -12,7 +12,7 @@ PreemptionPredicates).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -131,18 +131,24 @@ def _of_leaf(
     # Nothing guaranteed on the way (None) means over it; an empty rest means not.
     if rest is not None and ge_all(rest, {}):
         return
-    for application in queue.applications:
-        for allocation in application.allocations:
-            if (
-                # By type alone: an allocation that holds 0 of it counts (§4).
-                share_type(ask.resource, allocation.resource)
-                and not allocation.required_node
-                and not allocation.x.released
-                and not allocation.x.not_in_app
-                and not allocation.preempted
-                and (priority is None or allocation.priority <= priority)
-            ):
-                yield Candidate(allocation, queue, application.application_id)
+    for candidate in in_leaf(queue, ask.resource):
+        if priority is None or candidate.allocation.priority <= priority:
+            yield candidate
+
+
+def in_leaf(leaf: Queue, wanted: Resource) -> Iterator[Candidate]:
+    """Yield what the applications of a leaf hold of some types, and may be preempted."""
+    for application in leaf.applications:
+        for held in application.allocations:
+            if may_go(held, wanted) and not held.x.not_in_app:
+                yield Candidate(held, leaf, application.application_id)
+
+
+def may_go(held: Allocation, wanted: Resource) -> bool:
+    """Say whether an allocation holds one of some types, and nothing spares it."""
+    spared = held.required_node or held.preempted or held.x.released
+    # By type alone: an allocation that holds 0 of it counts (§4).
+    return not spared and share_type(wanted, held.resource)
 
 
 @keeps(laws.YK_LAST_TIER)
@@ -166,20 +172,6 @@ def in_order(candidates: list[Candidate], ties: Mapping[str, int]) -> list[Candi
     return sorted(candidates, key=rank)
 
 
-class Predicates(Protocol):
-    """The callback of the shim."""
-
-    def passes(self, room: NodeRoom, ask: Resource, /) -> bool:
-        """Say whether the node takes the ask as it is."""
-        ...
-
-    def first_index(
-        self, room: NodeRoom, ask: Resource, victims: Sequence[Candidate], start: int, /
-    ) -> int | None:
-        """Return the first index, from ``start``, up to which victims must go; None for never."""
-        ...
-
-
 class ByResource(Struct, frozen=True):
     """Predicates that look at resources, and at vetoes a test may add."""
 
@@ -194,7 +186,7 @@ class ByResource(Struct, frozen=True):
     def first_index(
         self, room: NodeRoom, ask: Resource, victims: Sequence[Candidate], start: int
     ) -> int | None:
-        """Remove the victims up to ``start``, then one by one, until the ask fits."""
+        """Return the first index, from ``start``, up to which victims must go; None for never."""
         if room.node_id in self.veto:
             return None
         free = room.available
@@ -221,6 +213,10 @@ class ByTable(Struct, frozen=True):
     def first_index(self, room: NodeRoom, *_: object) -> int | None:
         """Return the index of the table, None if it has no success for the node."""
         return self.index.get(room.node_id)
+
+
+Predicates = ByResource | ByTable
+"""The callback of the shim."""
 
 
 def predicates_of(x: InstanceExtra) -> Predicates | None:

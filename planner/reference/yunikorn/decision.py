@@ -35,7 +35,6 @@ from planner.quota.yunikorn.resource import (
     minus,
     plus,
     same_or_zero,
-    share_type,
 )
 from planner.quota.yunikorn.snapshot import Snapshot, under
 from planner.reference.laws import keeps
@@ -47,6 +46,7 @@ from planner.reference.yunikorn.candidates import (
     find_candidates,
     find_fence,
     in_order,
+    may_go,
     predicates_of,
 )
 from planner.state.yunikorn import Allocation, Ask
@@ -362,11 +362,8 @@ def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
         for allocation in application.allocations
         if allocation.node_id == room.node_id
         and not allocation.x.not_on_node
-        and not allocation.required_node
         and allocation.priority <= ask.priority
-        and not allocation.preempted
-        and not allocation.x.released
-        and share_type(ask.resource, allocation.resource)
+        and may_go(allocation, ask.resource)
     ]
 
 
@@ -381,13 +378,9 @@ def _class_of(allocation: Allocation) -> int:
 def _compare(left: Candidate, right: Candidate) -> int:
     """Compare as the core sorts; equal or incomparable sizes have no order there."""
     a, b = left.allocation, right.allocation
-    for smaller, larger in (
-        (_class_of(a), _class_of(b)),
-        (a.priority, b.priority),
-        (-a.allocation_time, -b.allocation_time),
-    ):
-        if smaller != larger:
-            return -1 if smaller < larger else 1
+    first, second = ((_class_of(one), one.priority, -one.allocation_time) for one in (a, b))
+    if first != second:
+        return -1 if first < second else 1
     if equal(a.resource, b.resource):
         return 0
     # No strict order: of two that are each larger in something both come first.

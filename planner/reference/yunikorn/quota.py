@@ -22,15 +22,13 @@ from planner.quota.yunikorn.resource import (
     minus,
     minus_known,
     plus,
-    share_type,
 )
-from planner.reference.yunikorn.candidates import Candidate
+from planner.reference.yunikorn.candidates import Candidate, in_leaf
+from planner.reference.yunikorn.decision import OPTED_OUT_SCORE, ORIGINATOR_SCORE
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation
 
 HOUR: Final = 3600 * SECOND
-ORIGINATOR_SCORE: Final = 1 << 33
-OPTED_OUT_SCORE: Final = 1 << 34
 
 
 class QuotaPreemption(Struct, frozen=True):
@@ -125,7 +123,7 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
 
     total: dict[str, int] = {}
     victims = []
-    for candidate in sorted(_eligible(leaf, amount), key=rank):
+    for candidate in sorted(in_leaf(leaf, amount), key=rank):
         # One that is too large alone is passed over, and smaller ones behind it are still tried.
         if not fits_loose(amount, candidate.resource):
             continue
@@ -135,14 +133,6 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
         else:
             total = minus(total, candidate.resource)
     return victims
-
-
-def _eligible(leaf: Queue, amount: Resource) -> Iterator[Candidate]:
-    for application in leaf.applications:
-        for held in application.allocations:
-            free = not (held.required_node or held.preempted or held.x.released)
-            if free and not held.x.not_in_app and share_type(amount, held.resource):
-                yield Candidate(held, leaf, application.application_id)
 
 
 def score_of(allocation: Allocation, amount: Resource) -> int:

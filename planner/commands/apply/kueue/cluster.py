@@ -19,7 +19,7 @@ from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject, is_forbidden, is_missing
 from planner.plan.kueue import Plan
-from planner.reader.json_text import parse_json
+from planner.reader.parse import parse_json
 from planner.state.kueue import API_GROUP
 from planner.state.kueue_workload import BOOST_ANNOTATION
 

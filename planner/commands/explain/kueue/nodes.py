@@ -27,7 +27,7 @@ from planner.reference.kueue.decision import Decision, candidates_of, decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
-from planner.reference.kueue.topology.room import Wanted
+from planner.reference.kueue.topology.slots import Wanted
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.placement import not_replayed
 from planner.solver.kueue.planning import Planning

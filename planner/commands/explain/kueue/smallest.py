@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from planner.reference.kueue.topology.room import Wanted
-from planner.reference.kueue.topology.slots import Gauge, columns
+from planner.reference.kueue.topology.slots import Gauge, Wanted, columns
 
 MOST_STEPS: Final = 10_000
 """Changes of leaves in the search for one set."""

@@ -28,7 +28,7 @@ from planner.laws.yunikorn import YK_UNDER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_guaranteed, used
 from planner.objective.yunikorn import chosen_node
 from planner.plan.yunikorn import YuniKornPlan
-from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
+from planner.quota.yunikorn.queue import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
 from planner.solver.search import Counts
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (

@@ -29,7 +29,7 @@ from planner.reference.kueue.decision import decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
-from planner.reference.kueue.topology.room import Wanted
+from planner.reference.kueue.topology.slots import Wanted
 from planner.state.kueue import Node
 from planner.state.kueue_release import NEWEST
 

@@ -16,7 +16,7 @@ from planner.commands.lint.yunikorn.world import (
     of_leaf,
     without_property,
 )
-from planner.quota.yunikorn.properties import (
+from planner.quota.yunikorn.queue import (
     DEFAULT,
     DISABLED,
     FENCE,
@@ -25,9 +25,10 @@ from planner.quota.yunikorn.properties import (
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
     QUOTA_PREEMPTION_DELAY,
+    Queue,
     read_properties,
+    walk,
 )
-from planner.quota.yunikorn.queue import Queue, walk
 from planner.state.clock import parse_duration
 
 MAX_OTHERS = 4

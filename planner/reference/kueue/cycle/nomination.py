@@ -20,7 +20,7 @@ from weakref import ReferenceType, ref
 from planner.quota.kueue.assignment import whole_request
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of
-from planner.reference.kueue.cycle.processing import is_gated, not_ready
+from planner.reference.kueue.cycle.processing import is_available, is_gated, not_ready
 from planner.reference.kueue.cycle.record import Schedule
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import (
@@ -112,31 +112,21 @@ def why_held_back(
     if found is not None:
         return found
     # Without the slice that is replaced, which is nobody's victim.
-    targets = decision.search.targets
-    if targets and is_gated(preemptor.workload, snapshot.configuration):
-        return NotNominated("preemptionGated", "", "it has a closed preemption gate")
-    if targets and not _fits_without(snapshot, preemptor, decision):
-        text = "its own victims do not free enough pods, so that Kueue evicts none of them"
-        return NotNominated("tooFewPods", "", text)
+    if decision.search.targets:
+        if is_gated(preemptor.workload, snapshot.configuration):
+            return NotNominated("preemptionGated", "", "it has a closed preemption gate")
+        # Flavors that were given, and not assigned, come without their usage.
+        asked = decision.assigned.usage or whole_request(decision.assignment, preemptor, snapshot)
+        # A slice that is replaced is a target, too, and goes with all it holds.
+        gone = [one.workload for one in decision.targets]
+        if not is_available(snapshot.usage, gone, preemptor.queue, asked):
+            text = "its own victims do not free enough pods, so that Kueue evicts none of them"
+            return NotNominated("tooFewPods", "", text)
     unready = next(not_ready(snapshot), None) if decision.assignment.mode == "Fit" else None
     if unready is not None:
         text = f"the pods of {unready.key} are not ready (waitForPodsReady.blockAdmission)"
         return NotNominated("waitsForPodsReady", "", text)
     return None
-
-
-def _fits_without(snapshot: Snapshot, preemptor: Preemptor, decision: Decision) -> bool:
-    """Say whether all that is asked for is available without the targets, pods included.
-
-    A slice that is replaced is a target too, and goes with all it holds.
-    """
-    usage = snapshot.usage.copy()
-    # Each once: a slice that is replaced may be among the ordinary targets, too.
-    for workload in {one.workload.key: one.workload for one in decision.targets}.values():
-        usage.remove(workload.queue, workload.usage)
-    # Flavors that were given, and not assigned, come without their usage.
-    asked = decision.assigned.usage or whole_request(decision.assignment, preemptor, snapshot)
-    return all(n <= max(0, usage.available(preemptor.queue, fr)) for fr, n in asked.items())
 
 
 class _Heads:

@@ -157,7 +157,7 @@ class Processing:
         keys = {workload.key for workload in gone}
         now = replace(
             self.snapshot,
-            usage=self._without(gone),
+            usage=usage_without(self.usage, gone),
             placed=self._places_without(gone),
             admitted={
                 queue: [each for each in admitted if each.key not in keys]
@@ -202,18 +202,8 @@ class Processing:
         A slice that is replaced goes with all it holds, although only what is asked for beyond
         that is added: there seems to be more room than there is, as in Kueue.
         """
-        own = {target.workload.key: target.workload for target in decision.targets}
-        usage = self._without((self.chosen | own).values())
-        return all(
-            amount <= max(0, usage.available(preemptor.queue, fr))
-            for fr, amount in decision.assigned.usage.items()
-        )
-
-    def _without(self, workloads: Iterable[Admitted]) -> Usage:
-        usage = self.usage.copy()
-        for workload in workloads:
-            usage.remove(workload.queue, workload.usage)
-        return usage
+        gone = [*self.chosen.values(), *(target.workload for target in decision.targets)]
+        return is_available(self.usage, gone, preemptor.queue, decision.assigned.usage)
 
     def _reserve(self, nominee: Nominee, decision: Decision) -> None:
         """Keep capacity for a preemptor without candidates, if it cannot reclaim it any time.
@@ -239,6 +229,22 @@ class Processing:
             else:
                 reserved[fr] = min(amount, exact.subtract(exact.add(nominal, limit), used))
         self._use(nominee.preemptor, decision, reserved)
+
+
+def usage_without(usage: Usage, workloads: Iterable[Admitted]) -> Usage:
+    """Return a copy of the usage without some workloads, each removed once."""
+    rest = usage.copy()
+    for workload in {one.key: one for one in workloads}.values():
+        rest.remove(workload.queue, workload.usage)
+    return rest
+
+
+def is_available(
+    usage: Usage, gone: Iterable[Admitted], queue: int, amounts: Mapping[int, int]
+) -> bool:
+    """Say whether a ClusterQueue can use some amounts once some workloads are gone."""
+    rest = usage_without(usage, gone)
+    return all(amount <= max(0, rest.available(queue, fr)) for fr, amount in amounts.items())
 
 
 def is_gated(workload: Workload, configuration: Configuration) -> bool:

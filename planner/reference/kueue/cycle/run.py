@@ -38,25 +38,18 @@ from planner.reference.kueue.topology.assigning import occupied
 from planner.state.kueue import Configuration, State
 
 
-def run_cycle(
-    state: State,
-    now: datetime | None = None,
-    decider: Decider = decide,
-    *,
-    placing: bool = False,
-) -> Cycle:
+def run_cycle(state: State, decider: Decider = decide, *, placing: bool = False) -> Cycle:
     """Replay the scheduling cycle that Kueue would run on a state, and its queues afterwards.
 
-    ``now`` is the clock, the state's own when absent; ``decider`` decides for a head, alone on a
-    snapshot, by default as Kueue does. With ``placing`` pods need a place on nodes, too, where a
-    flavor has a topology; else quota only.
+    ``decider`` decides for a head, alone on a snapshot, by default as Kueue does. With ``placing``
+    pods need a place on nodes, too, where a flavor has a topology; else quota only.
 
     Raises
     ------
     LookupFailed
         If an admitted workload names a flavor that nothing knows.
     """
-    snapshot = take_snapshot(state, now, placing=placing)
+    snapshot = take_snapshot(state, placing=placing)
     queues = waiting_queues(state, snapshot)
     ran = schedule(state, snapshot, queues, decider)
     # Who waits in no queue, but for parents: Kueue does not even try to queue those.

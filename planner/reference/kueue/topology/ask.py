@@ -88,36 +88,29 @@ def constraints_of(request: TopologyRequest | None) -> Sequence[SliceConstraint]
     return (SliceConstraint(topology=request.slice_required, size=size),)
 
 
-def level_key(request: TopologyRequest | None, levels: Sequence[str]) -> str | None:
-    """Return the level that a request names, which need not be one of the topology (§3.2)."""
+def level_of(request: TopologyRequest | None, levels: Sequence[str]) -> tuple[str | None, Manner]:
+    """Return the level that a request names, and how strictly it is meant (§3.2).
+
+    The level need not be one of the topology.
+    """
     lowest = levels[-1] if levels else None
     if request is None or not request.is_explicit:
-        return lowest
+        return lowest, Manner.UNCONSTRAINED
+    # A required level wins over "unconstrained" beside it, which wins over a preferred one.
     if request.required is not None:
-        return request.required
+        return request.required, Manner.REQUIRED
+    manner = Manner.UNCONSTRAINED if request.unconstrained else Manner.PREFERRED
     if request.preferred is not None:
-        return request.preferred
+        return request.preferred, manner
     # Slices without a level of their own may go anywhere: the highest level is asked for.
     if constraints_of(request):
-        return levels[0] if levels else None
-    return lowest if request.unconstrained else None
-
-
-def manner_of(request: TopologyRequest | None) -> Manner:
-    """Return how strictly the level is meant (§3.2)."""
-    if request is None or not request.is_explicit or request.unconstrained:
-        # A required level wins over "unconstrained" beside it.
-        required = request is not None and request.required is not None
-        return Manner.REQUIRED if required else Manner.UNCONSTRAINED
-    if request.required is not None:
-        return Manner.REQUIRED
-    slices_only = request.preferred is None and bool(constraints_of(request))
-    return Manner.UNCONSTRAINED if slices_only else Manner.PREFERRED
+        return (levels[0] if levels else None), Manner.UNCONSTRAINED
+    return (lowest if request.unconstrained else None), manner
 
 
 def has_levels(request: TopologyRequest, levels: Sequence[str]) -> bool:
     """Say whether all levels that a podset names are levels of a topology (§3.1)."""
-    key = level_key(request, levels)
+    key, _ = level_of(request, levels)
     named = [key, *(one.topology for one in constraints_of(request))]
     named += [] if request.slice_required is None else [request.slice_required]
     return all(one in levels for one in named)
@@ -129,7 +122,7 @@ def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
     size = constraints[0].size if constraints else 1
     if size <= 0:
         return Misfit("slice size must be positive")
-    key = level_key(ask.request, tree.levels)
+    key, manner = level_of(ask.request, tree.levels)
     level = None if key is None else tree.level(key)
     if level is None:
         none = "topology level not specified"
@@ -143,7 +136,7 @@ def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
     layers = _layers(tree, constraints, slice_level)
     if isinstance(layers, Misfit):
         return layers
-    return Aim(level, manner_of(ask.request), slice_level, size, layers, constraints)
+    return Aim(level, manner, slice_level, size, layers, constraints)
 
 
 def _layers(

@@ -13,7 +13,7 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.quota.kueue.topology import Occupancy
 from planner.reference.kueue.topology.ask import Aim, Ask, aim_of
 from planner.reference.kueue.topology.find import Placer
-from planner.reference.kueue.topology.room import Wanted
+from planner.reference.kueue.topology.slots import Wanted
 from planner.solver.deadline import never
 from planner.state.kueue_workload import TopologyRequest
 from planner.state.pods import PodSpec
