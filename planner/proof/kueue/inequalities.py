@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from planner.proof.box import Box, Holders, Numbers, Row, all_but_last, unit_of
-from planner.proof.kueue.frame import Frame, IntArray
+from planner.proof.box import Box, Holders, IntArray, Numbers, Row, all_but_last, unit_of
+from planner.proof.kueue.frame import Frame
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.amount import add, subtract
 from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
@@ -260,7 +260,7 @@ def _compared(
     if 0 in {my_weight, their_weight}:
         return
     theirs = _over_at_most(frame, fair, box, top, dominant)
-    below = frame.below.get(mine, np.zeros(0, dtype=np.int64))
+    below = frame.below.get(mine, _NOBODY)
     for resource, amount in sorted(lendable.items()):
         # Cross-multiplied in Python's integers: quotas in bytes, weights and 2^48 leave 64 bits at
         # once.
