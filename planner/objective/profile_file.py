@@ -43,6 +43,7 @@ from typing import Any, Final
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.annotation import parse_seconds
+from planner.objective.costs import is_whole
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import EVERYBODY, Group, Wishes
 from planner.term import EACH, RATED, TERMS
@@ -154,11 +155,10 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
 
 
 def _is_second(path: Path, document: Mapping[str, object], key: str) -> bool:
-    values = _EITHER[key]
-    usual, other = values
+    usual, other = _EITHER[key]
     value = document.get(key, usual)
     if value not in (usual, other):
-        expected = ", or ".join(f'"{one}", {meaning}' for one, meaning in values.items())
+        expected = ", or ".join(f'"{one}", {meaning}' for one, meaning in _EITHER[key].items())
         raise _unusable(f"{path}: {key}", value, expected)
     return value == other
 
@@ -170,9 +170,8 @@ def _rates(where: str, value: object) -> dict[str, int]:
         if term not in TERMS or term in {RATED, EACH}:
             known = ", ".join(one for one in TERMS if one not in {RATED, EACH})
             raise SchemaError(at, f'there is no term "{_brief(term)}" to rate', known)
-        if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
-            expected = f"a whole number from 1 to {_HIGHEST_RATE}"
-            raise _unusable(at, rate, expected)
+        if not is_whole(rate, 1, _HIGHEST_RATE):
+            raise _unusable(at, rate, f"a whole number from 1 to {_HIGHEST_RATE}")
         rates[term] = rate
     return rates
 
@@ -232,7 +231,7 @@ def _runtime(where: str, value: object) -> int:
 
 
 def _evictions(where: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+    if not is_whole(value, 0, _MOST):
         raise _unusable(where, value, "a whole number, 0 or more")
     return value
 
