@@ -76,10 +76,8 @@ def search(
 ) -> tuple[bool | None, tuple[int, ...]]:
     """Look for an end, the first step first; no state is visited twice.
 
-    Returns
-    -------
-        Whether there is one, and the order that leads to it; ``None`` if ``most`` states were
-        visited and some are left.
+    Returns whether there is one, and the order that leads to it; ``None`` if ``most`` states were
+    visited and some are left.
     """
     ahead, seen = [begin], {begin.key}
     visited = 0

@@ -305,8 +305,7 @@ def over_guaranteed(case: YuniKornCase) -> Verdict:
     ask. The order is constructed and then replayed, see ``removal``. Source:
     docs/semantics/yunikorn.md §5 and §15.
     """
-    order = [victim.key for victim in case.removal.order]
-    return judge_order(laws.YK_OVER_GUARANTEED, case.removal.obstacle, order)
+    return judge_order(laws.YK_OVER_GUARANTEED, case.removal.obstacle, case.removal.order)
 
 
 @CHECKS.of(laws.YK_PRIORITY)
