@@ -55,10 +55,7 @@ _MOST: Final = 2**40
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
 _EITHER: Final[Mapping[str, Mapping[str, str]]] = {
-    "unpublished": {
-        "start": "all since it started is lost",
-        "median": "what published ones lose",
-    },
+    "unpublished": {"start": "all since it started is lost", "median": "what published ones lose"},
     "saving": {"free": "who saves when told to stop loses nothing", "counts": "that time"},
 }
 """Keys with two values, the first where nothing is said; each with its meaning."""

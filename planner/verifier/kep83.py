@@ -160,9 +160,7 @@ class Kep83Case(Case, frozen=True, dict=True):
         return replay_kep83(self.setting, order).obstacle
 
 
-Check = Callable[[Kep83Case], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[Kep83Case], Verdict]]] = Register()
 """The check of every law, by the law's id."""
 
 

@@ -28,14 +28,7 @@ from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, IntArray, Members, Row, group, numbered
 from planner.proof.claims import Claims
-from planner.proof.yunikorn.frame import (
-    Frame,
-    Turns,
-    candidates,
-    counting,
-    key_of,
-    used_between,
-)
+from planner.proof.yunikorn.frame import Frame, Turns, candidates, counting, key_of, used_between
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case

@@ -117,9 +117,7 @@ def say_reason(victim: Admitted, reason: str, right: str) -> str:
     return f"{victim.key} goes for reason {right}, not {reason or 'none'}"
 
 
-Check = Callable[[Case], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[Case], Verdict]]] = Register()
 """The check of every law, by the law's id."""
 
 

@@ -286,9 +286,7 @@ def fair_setting_of(setting: Setting) -> FairSetting:
     return FairSetting(*astuple(setting))
 
 
-Check = Callable[[FairCase], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[FairCase], Verdict]]] = Register()
 """The check of every law, by the law's id."""
 
 

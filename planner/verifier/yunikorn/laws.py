@@ -168,9 +168,7 @@ def _unusable(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
             yield f"node {room.node_id} is reserved for others"
 
 
-Check = Callable[[YuniKornCase], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[YuniKornCase], Verdict]]] = Register()
 """The check of every law, by the law's id."""
 
 NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
