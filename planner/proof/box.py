@@ -66,11 +66,6 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
         return [self.holders[start] for start in self.starts[:-1].tolist()]
 
     @cached_property
-    def first_places(self) -> IntArray:
-        """(K,) the place of the first member of each class."""
-        return self.places[self.starts[:-1]]
-
-    @cached_property
     def _numbers_of(self) -> IntArray:
         found = np.full(int(self.positions.max(initial=-1)) + 1, -1, dtype=np.int64)
         found[self.positions] = np.arange(self.positions.size)

@@ -384,7 +384,7 @@ class Question:
             message = "there is no answer to come before"
             raise ValueError(message)
         counts = np.zeros_like(members.sizes)
-        following = members.first_places.copy()
+        following = members.places[members.starts[:-1]]  # of the next member of each class
         for position in self.answer:
             k, place = members.class_of(position), members.place_of(position)
             earlier = np.flatnonzero(following < place)
@@ -452,6 +452,11 @@ def bound_by_rows(
         for name, times in leaf.rows.items()
     )
     parts = sorted(_reaching(question, added), key=lambda part: -abs(part.count * part.amount))
+    # The row of the level itself is called by what it says.
+    own = {OWN_ROW: f"{measure_id(measure)} <= {value - 1}"}
+    told = [f"{one.times} x {one.least} ({own.get(one.row, one.row)})" for one in weighed[:TOLD]]
+    if len(weighed) > TOLD:
+        told.append(f"{len(weighed) - TOLD} more")
     return BoundByRows(
         term=measure_id(measure),
         rows=weighed,
@@ -459,7 +464,10 @@ def bound_by_rows(
         reached=added.reached,
         reaching=tuple(islice(parts, LISTED)),
         bound=value,
-        statement=_statement(weighed, added, measure, value),
+        statement=(
+            f"{' + '.join(told)} = {added.needed} must be reached, and no better set reaches more "
+            f"than {added.reached}, so {measure_title(measure)} is at least {value}"
+        ),
     )
 
 
@@ -473,15 +481,3 @@ def _reaching(question: Question, added: Sum) -> Iterator[Reaching]:
     for name, coefficient in added.extra.items():
         if coefficient and added.ends[name]:
             yield Reaching(of=name, count=added.ends[name], amount=coefficient)
-
-
-def _statement(rows: Sequence[WeighedRow], added: Sum, measure: Measure, value: int) -> str:
-    # The row of the level itself is called by what it says.
-    own = {OWN_ROW: f"{measure_id(measure)} <= {value - 1}"}
-    told = [f"{one.times} x {one.least} ({own.get(one.row, one.row)})" for one in rows[:TOLD]]
-    if len(rows) > TOLD:
-        told.append(f"{len(rows) - TOLD} more")
-    return (
-        f"{' + '.join(told)} = {added.needed} must be reached, and no better set reaches more than "
-        f"{added.reached}, so {measure_title(measure)} is at least {value}"
-    )
