@@ -123,30 +123,24 @@ def local_search(contest: Contest) -> Found:
     A move drops a victim, exchanges one for one, or two for one; it is made if the objective
     becomes less and no law is broken.
     """
-    start = contest.planning.greedy_positions()
+    start, chance = contest.planning.greedy_positions(), contest.chance
     best: Sequence[int] | None = None
     with suppress(SpentError):  # no judgement is left
         best = start if start and contest.is_legal(start) else next(_rounds(contest))
         candidates = [position for pool in contest.pools() for position in pool]
         value = contest.values(best)
         for _ in range(MOVES * contest.effort.judgements):
-            trial = _moved(contest, best, candidates)
+            trial = list(best)
+            for _ in range(chance.choice((1, 1, 2))):
+                if trial:
+                    trial.pop(chance.randrange(len(trial)))
+            if chance.randrange(3):
+                added = candidates[chance.randrange(len(candidates))]
+                trial += [] if added in trial else [added]
             worth = contest.values(trial)
             if worth < value and contest.is_legal(trial):
                 best, value = trial, worth
     return Found(best)
-
-
-def _moved(contest: Contest, chosen: Sequence[int], candidates: Sequence[int]) -> list[int]:
-    chance, kept = contest.chance, list(chosen)
-    for _ in range(chance.choice((1, 1, 2))):
-        if kept:
-            kept.pop(chance.randrange(len(kept)))
-    if chance.randrange(3):
-        added = candidates[chance.randrange(len(candidates))]
-        if added not in kept:
-            kept.append(added)
-    return kept
 
 
 def _rounds(contest: Contest) -> Iterator[Sequence[int]]:

@@ -25,12 +25,8 @@ from planner.verifier.kueue.classical import (
     judge_nominal,
     judge_permitted,
 )
-from planner.verifier.kueue.setting import Setting, say_amount, say_node
+from planner.verifier.kueue.setting import Setting, Variant, say_amount, say_node
 from planner.verifier.wording import judge, judge_order, say_some
-
-OWN_QUEUE: Final = "InClusterQueue"
-RECLAIMED: Final = "InCohortReclamation"
-WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
 
 
 class Kep83Setting(Setting, frozen=True, dict=True):
@@ -71,10 +67,12 @@ class Kep83Setting(Setting, frozen=True, dict=True):
 
     def reason(self, workload: Admitted) -> str:
         """Return the code Kueue gives such a victim today."""
-        if workload.queue == self.queue:
-            return OWN_QUEUE
         # The KEP has no reason codes; these are what Kueue says today of a removal of that kind.
-        return WHILE_BORROWING if self.options.borrows else RECLAIMED
+        if workload.queue == self.queue:
+            return Variant.WITHIN_CQ.reason
+        borrows = self.options.borrows
+        kind = Variant.RECLAIM_WHILE_BORROWING if borrows else Variant.HIERARCHICAL_RECLAIM
+        return kind.reason
 
     @cached_property
     def candidates(self) -> Sequence[Admitted]:

@@ -23,13 +23,11 @@ from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import judge
 
-_CHECKS: Final = dict[str, Register[Any]](
-    {
-        Case.rules: classical.CHECKS,
-        FairCase.rules: fair_sharing.CHECKS,
-        Kep83Case.rules: kep83.CHECKS,
-    }
-)
+_CHECKS: Final[dict[str, Register[Any]]] = {
+    Case.rules: classical.CHECKS,
+    FairCase.rules: fair_sharing.CHECKS,
+    Kep83Case.rules: kep83.CHECKS,
+}
 
 
 def verify_plan(

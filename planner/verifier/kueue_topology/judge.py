@@ -60,6 +60,7 @@ class _Placing:
         self.tree, self.aim = tree, aim
         # Unconstrained pods go where least is free, to keep large domains whole (§5.3).
         self.best_fit = not (aim.spread and mixed)
+        self.sign = -1 if self.best_fit else 1
         self.count = group.workers.count
         self.leaders = 0 if group.leader is None else 1
 
@@ -117,8 +118,7 @@ class _Placing:
             )
 
     def _order(self, domains: Iterable[_Domain]) -> list[_Domain]:
-        sign = -1 if self.best_fit else 1
-        return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.place))
+        return sorted(domains, key=lambda d: (self.sign * d.slices, d.pods, d.place))
 
     @staticmethod
     def _best(some: Sequence[_Domain], need: int, leaders: int, *, slices: bool) -> _Domain:
@@ -134,9 +134,9 @@ class _Placing:
     ) -> tuple[int, list[_Domain]] | None:
         """One domain that takes all, or several of one level."""
         need, leaders = self.count // self.aim.size, self.leaders
-        sign = -1 if self.best_fit else 1
         domains = sorted(
-            levels[level], key=lambda d: (-d.lead, sign * d.slices_beside, d.pods_beside, d.place)
+            levels[level],
+            key=lambda d: (-d.lead, self.sign * d.slices_beside, d.pods_beside, d.place),
         )
         for one in () if self.best_fit else domains:
             if one.lead >= leaders and one.takes(slices=True, beside=leaders > 0) >= need:
