@@ -138,10 +138,7 @@ def _over_nominal(frame: Frame, box: Box, *, borrowing: bool) -> str:
 class KueueRules(Frame):
     """Classical preemption, fair sharing, or KEP-83: whatever the setting is."""
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "kueue"
+    scheduler: str = "kueue"
 
     def root(self) -> Box:
         """Return the box of all victim sets."""

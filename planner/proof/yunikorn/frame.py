@@ -296,9 +296,13 @@ class Frame:
             self._held[t] = integers(victim.resource.get(t, 0) for victim in self.first)
         return self._held[t]
 
-    @cached_property
+    @property
     def shape(self) -> IntArray:
         """(K,) a number for what a class holds where: equal for those the laws treat alike."""
+        return self._shape
+
+    @cached_property
+    def _shape(self) -> IntArray:
         return numbered(map(key_of, self.first))
 
     @cached_property

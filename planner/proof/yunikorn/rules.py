@@ -45,8 +45,11 @@ class YuniKornRules(Frame):
     all victims are on, if they make room there, else the first that has room without any.
 
     ``spare`` says whom YK-01 spares: none of them goes; ``over_freed`` whether a measure counts D7,
-    so that rows depend on the host. The rest is as for ``Frame``.
+    so that rows depend on the host. The rest is as for ``Frame``. No quantity has to be whole.
     """
+
+    scheduler: str = "yunikorn"
+    whole: Collection[str] = ()
 
     def __init__(  # noqa: PLR0913 - what a decision is made of
         self,
@@ -83,11 +86,6 @@ class YuniKornRules(Frame):
         return self.host(box) if self.over_freed else None
 
     # Boxes and their parts.
-
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "yunikorn"
 
     def root(self) -> Box:
         """Return the box of all victim sets."""
@@ -135,11 +133,6 @@ class YuniKornRules(Frame):
             yield mine[box.most[mine] > 0]  # YK-10: there is a victim
 
     # Inequalities.
-
-    @property
-    def whole(self) -> Collection[str]:
-        """No quantity here has to be whole."""
-        return ()
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows of every legal set with at most so many victims of each class."""
