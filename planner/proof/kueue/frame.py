@@ -123,9 +123,8 @@ class Frame:
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
         """KQ-08: the attempts that there are; fair sharing and KEP-83 make one only."""
-        if self.fair is not None:
-            return ()
-        return () if self.kep83 is not None else tuple(self.setting.attempts)
+        classical = self.fair is None and self.kep83 is None
+        return tuple(self.setting.attempts) if classical else ()
 
     @cached_property
     def restricted(self) -> NDArray[np.bool_]:
