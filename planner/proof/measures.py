@@ -160,25 +160,19 @@ class Measures:
                 named = dict.fromkeys(tenants.tolist())
                 told = {tenant: going[tenants == tenant] for tenant in named if tenant}
             self.touched[term] = {f"touched {name}": classes for name, classes in told.items()}
-            self._rows_of_touched[term] = [
-                row
-                for name, classes in self.touched[term].items()
-                for row in self._at_least(name, classes)
-            ]
+            rows = self._rows_of_touched[term] = []
+            for name, classes in self.touched[term].items():
+                self.ranges[name] = 0, 1
+                # A row for each class is tighter: x_k <= size_k * touched. Of many classes one row
+                # for all is enough to be valid, and keeps the program small.
+                alone = [classes[i : i + 1] for i in range(classes.size)]
+                for part in alone if classes.size <= SINGLE_ROWS else [classes]:
+                    extent = {name: int(self.sizes[part].sum())}
+                    row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, extent)
+                    rows.append((f"{name} by {part[0]}", row))
         for name in self.touched[term]:
             extra[name] = extra.get(name, 0) + rate
         yield from self._rows_of_touched[term]
-
-    def _at_least(self, name: str, classes: IntArray) -> Iterator[tuple[str, Row]]:
-        """Yield the rows by which a quantity is at least as much as any of some classes goes."""
-        self.ranges[name] = 0, 1
-        groups = [classes[i : i + 1] for i in range(classes.size)]
-        # A row for each class is tighter: x_k <= size_k * touched. Of many classes one row for all
-        # is enough to be valid, and keeps the program small.
-        for part in groups if classes.size <= SINGLE_ROWS else [classes]:
-            all_of_it = {name: int(self.sizes[part].sum())}
-            row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
-            yield f"{name} by {part[0]}", row
 
     def touched_by(self, classes: IntArray) -> Iterator[str]:
         """Yield the quantities of D8 and D8t that are 1 if every one of some classes goes."""

@@ -102,10 +102,15 @@ class YuniKornRules(Frame):
 
         Raises ``ValueError`` if there is no such split here.
         """
-        parts: Sequence[Box] = ()
+        parts: list[Box] = []
         paths = [queue.path for queue in self.leaves]
         if split == "host" and at is None and box.host is None:
-            parts = [self._for_host(box, host) for host in self.hosts(box)]
+            for host in self.hosts(box):
+                # On a node with room victims need not be there: only the need of D7 is fixed.
+                there = box
+                if host != self.anywhere:
+                    there = box.without(np.flatnonzero(self.node != host))
+                parts.append(replace(there, host=host))
         elif split == "below" and at in paths:
             leaf = paths.index(at)
             untouched = box.without(np.flatnonzero(self.queue == leaf))
@@ -114,15 +119,6 @@ class YuniKornRules(Frame):
             message = f"no cases {split} of {at} are all there is"
             raise ValueError(message)
         return parts
-
-    def _for_host(self, box: Box, host: int) -> Box:
-        # On a node with room victims need not be there, so nothing is fixed but the need of D7.
-        if host == self.anywhere:
-            return replace(box, host=host)
-        most = np.zeros_like(box.most)
-        mine = self.of_node[host]
-        most[mine] = box.most[mine]
-        return replace(box, most=most, host=host)
 
     def certain(self, box: Box) -> Iterator[IntArray]:
         """Yield groups of classes of which at least one has a victim."""
