@@ -10,8 +10,8 @@ from planner.commands.explain import DEFAULT_LIMIT, PICTURE
 from planner.coverage.answer import covered, covered_front, covering, uncovered
 from planner.errors import InputError, SchemaError
 from planner.garbage import older_objects_aside
-from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
+from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
 from planner.scheduler import OWN, Flavors, Part, Placement

@@ -11,8 +11,7 @@ from planner.commands.boost.kueue.find import Boosts, find_boosts
 from planner.commands.whatif.edit import edit
 from planner.coverage.kueue import contradicted, covered_joint, waiting_slices
 from planner.errors import InputError
-from planner.objective.costs import checked_costs
-from planner.objective.profile_file import find_profile
+from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import Assume
 from planner.plan.kueue import JointPlan, Plan

@@ -130,7 +130,8 @@ class JointFormulation:
 
     ``take[k]`` is how many of class k go in all steps together; ``taken[step, k]`` in one;
     ``serve[step, entrant, way]`` the literal of who is served when, and in which way;
-    ``admitted`` whether each entrant is served at all.
+    ``admitted`` whether each entrant is served at all. There are no ``alternatives``: nothing that
+    the disruption terms depend on is chosen besides the victims.
     """
 
     entrants: Sequence[Entrant]
@@ -141,11 +142,7 @@ class JointFormulation:
     admitted: list[int] = field(default_factory=list)
     taken: dict[tuple[int, int], int] = field(default_factory=dict)
     serve: dict[tuple[int, int, int], int] = field(default_factory=dict)
-
-    @property
-    def alternatives(self) -> Sequence[int]:
-        """None: nothing that the disruption terms depend on is chosen besides the victims."""
-        return ()
+    alternatives: Sequence[int] = ()
 
     @property
     def steps(self) -> range:

@@ -9,14 +9,14 @@ Source: docs/semantics/kueue-topology.md §7 and §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.laws import Register
 from planner.laws.kueue import KT_ROOM
-from planner.models.shared.builder import ZERO, Builder, Linear, variable
+from planner.models.shared.builder import ZERO, Builder, Linear, total, variable
 from planner.problem.kueue_places import AsItIs, Leaf, Places, Room
 
 if TYPE_CHECKING:
@@ -211,7 +211,10 @@ class _Rooms:
             elif at == aim.slice_level:
                 here = {d: self._whole(each, aim.size, 1) for d, each in here.items()}
             if at > level:
-                here = _sums(here, above[at])
+                parts: dict[int, list[Linear]] = {}
+                for domain, each in here.items():
+                    parts.setdefault(above[at][domain], []).append(each)
+                here = {over: total(each) for over, each in parts.items()}
         if not room.slices:
             here = {domain: here.get(domain, ZERO) for domain in range(len(above[level]))}
         yield from here.items()
@@ -260,13 +263,3 @@ class _Rooms:
                     most = self.builder.upper[index] * variable(taken)
                     self.builder.add(variable(index) <= most)
                 self.builder.add(fits, when=[taken])
-
-
-def _sums(parts: Mapping[int, Linear], above: Sequence[int]) -> dict[int, Linear]:
-    terms: dict[int, dict[int, int]] = {}
-    constants: dict[int, int] = {}
-    for domain, each in parts.items():
-        over = above[domain]
-        terms.setdefault(over, {}).update(each.terms)
-        constants[over] = constants.get(over, 0) + each.constant
-    return {over: Linear(each, constants[over]) for over, each in terms.items()}

@@ -60,7 +60,13 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
 
 def relax(problem: Problem, columns: Columns) -> Relaxation:
     """Return the cover rows, and what KQ-07 or FS-06 leaves of each side node."""
-    keeping = _keeping_below(problem)
+    # (N,) the fr of which something below a node keeps quota for itself.
+    keeping: list[set[int]] = [set() for _ in problem.parent]
+    for node in reversed(range(len(problem.parent))):  # parents come before their children
+        above = problem.parent[node]
+        if above != NO_PARENT:
+            own = {fr for fr, kept in enumerate(problem.kept[node]) if kept}
+            keeping[above] |= keeping[node] | own
     side = [
         node
         for node in columns.below
@@ -132,20 +138,6 @@ def _held_below(columns: Columns, node: int, fr: int) -> tuple[IntArray, IntArra
 def _watched(problem: Problem, node: int) -> Sequence[int]:
     """Return the fr in which a side node must stay over quota: KQ-07, or FS-06."""
     return problem.contested if problem.fair is None else problem.fair.known[node]
-
-
-def _keeping_below(problem: Problem) -> list[set[int]]:
-    """Return for each node the fr of which something below it keeps quota for itself: (N,).
-
-    Where there are none, everything below the node counts fully there.
-    """
-    keeping: list[set[int]] = [set() for _ in problem.parent]
-    for node in reversed(range(len(problem.parent))):  # parents come before their children
-        above = problem.parent[node]
-        if above != NO_PARENT:
-            own = {fr for fr, kept in enumerate(problem.kept[node]) if kept}
-            keeping[above] |= keeping[node] | own
-    return keeping
 
 
 def joint_cover_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from planner.objective.profiles import Measure
 from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed, unfairness
 from planner.problem.array import IntArray
 from planner.term import MORE, RATED
+
+GroupT = TypeVar("GroupT")
 
 
 class Measured(Protocol):
@@ -79,6 +81,16 @@ def _going(formulation: Measured, table: TermTable) -> list[int]:
     return np.flatnonzero(~table.evicted[formulation.classes.first]).tolist()
 
 
+def _going_by(
+    formulation: Measured, table: TermTable, groups: Sequence[GroupT]
+) -> dict[GroupT, list[int]]:
+    """Return these classes by their groups, of which (K,) are given: one for every class."""
+    found: dict[GroupT, list[int]] = {}
+    for k in _going(formulation, table):
+        found.setdefault(groups[k], []).append(k)
+    return found
+
+
 def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
     """D1: the largest rank among victims that are not being evicted already."""
     builder, going = formulation.builder, _going(formulation, table)
@@ -125,14 +137,17 @@ def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
     return sum(map(formulation.builder.positive_part, over), start=ZERO)
 
 
+def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
+    """D8: how many queues have a victim that is not being evicted already."""
+    queues = table.queue[formulation.classes.first].tolist()
+    return _touched(formulation, _going_by(formulation, table, queues).values())
+
+
 def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
     """D8t: how many namespaces have a victim that is not being evicted already."""
-    first = formulation.classes.first.tolist()
-    by_tenant: dict[str, list[int]] = {}
-    for k in _going(formulation, table):
-        tenant = table.tenant(first[k])
-        if tenant:
-            by_tenant.setdefault(tenant, []).append(k)
+    tenants = list(map(table.tenant, formulation.classes.first.tolist()))
+    by_tenant = _going_by(formulation, table, tenants)
+    by_tenant.pop("", None)  # of whom no namespace is known
     return _touched(formulation, by_tenant.values())
 
 
@@ -156,7 +171,8 @@ def _unfairness(formulation: Measured, table: TermTable) -> Linear:
     builder, classes = formulation.builder, formulation.classes
     sizes = table.size[classes.first].tolist()
     members: dict[int, list[int]] = {}
-    for queue, of_queue in _going_by_queue(formulation, table).items():
+    queues = table.queue[classes.first].tolist()
+    for queue, of_queue in _going_by(formulation, table, queues).items():
         for sharer in table.sharers[queue]:
             members.setdefault(sharer, []).extend(of_queue)
     taken = {
@@ -182,28 +198,17 @@ def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
     """
     builder, classes = formulation.builder, formulation.classes
     given = table.own or {}
-    priorities = table.priority[classes.first].tolist()
-    takes: dict[int, list[int]] = {priority: [] for priority in given}
-    for k in _going(formulation, table):
-        takes.setdefault(priorities[k], []).append(formulation.take[k])
+    going = _going_by(formulation, table, table.priority[classes.first].tolist())
     before = value = builder.new_bool()
-    for priority in sorted(takes, reverse=True):
-        victims, fewer = Linear(dict.fromkeys(takes[priority], 1)), builder.new_bool()
+    for priority in sorted({*given, *going}, reverse=True):
+        takes = (formulation.take[k] for k in going.get(priority, ()))
+        victims, fewer = Linear(dict.fromkeys(takes, 1)), builder.new_bool()
         # So large that the row says nothing once an earlier priority has fewer.
         slack = builder.bounds(victims)[1] + 1
         row = victims + variable(fewer) - slack * variable(before)
         builder.add(row <= given.get(priority, 0))
         before = fewer
     return variable(value)
-
-
-def _going_by_queue(formulation: Measured, table: TermTable) -> dict[int, list[int]]:
-    """Return the classes of every queue whose members are not being evicted already."""
-    queues = table.queue[formulation.classes.first].tolist()
-    by_queue: dict[int, list[int]] = {}
-    for k in _going(formulation, table):
-        by_queue.setdefault(queues[k], []).append(k)
-    return by_queue
 
 
 def _rated(formulation: Measured, table: TermTable) -> Linear:
@@ -248,8 +253,7 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D1": _highest_rank,
     "D7": _over_freed,
-    # How many queues have a victim that is not being evicted already.
-    "D8": lambda model, table: _touched(model, _going_by_queue(model, table).values()),
+    "D8": _queues_touched,
     "D8t": _tenants_touched,
     "D9": _unfairness,
     "D11": _cascades,

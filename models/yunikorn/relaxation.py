@@ -56,29 +56,25 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
     allowances = above_guaranteed(problem) if yunikorn.YK_LEAVES_GUARANTEED in laws else []
     found = {}
     for node, on_node in columns.of_node.items():
-        caps = []
+        holding, caps = columns.holding[on_node], []
         for allowance in allowances:
             name, held = _held_below(columns, on_node, allowance)
             # A cap that all candidates together keep binds nobody.
             if (held * columns.counts[on_node]).sum() > allowance.amount:
                 caps.append(Row.of(name, -held, -allowance.amount))
-        found[node] = NodeRows(on_node, _cover(columns, node, on_node, needs), caps)
+        if needs is None:
+            # 0 >= 1: a row that nothing satisfies, with a name for the proof.
+            cover = [Row.of("nothing is guaranteed to the ask", np.zeros_like(on_node), 1)]
+        else:
+            cover = [Row.of("victims", np.ones_like(on_node), 1)]
+            short_here = {} if node in columns.free_nodes else missing_on(problem, node)
+            cover += [
+                Row.of(f"{problem.types[t]} on {problem.nodes[node]}", holding[:, t], missing)
+                for t, missing in short_here.items()
+            ]
+            cover += [Row.of(*_held_below(columns, on_node, need), need.amount) for need in needs]
+        found[node] = NodeRows(on_node, cover, caps)
     return found
-
-
-def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] | None) -> list[Row]:
-    problem, holding = columns.problem, columns.holding[classes]
-    if needs is None:
-        # 0 >= 1: a row that nothing satisfies, with a name for the proof.
-        none = np.zeros(classes.size, dtype=np.int64)
-        return [Row.of("nothing is guaranteed to the ask", none, 1)]
-    rows = [Row.of("victims", np.ones(classes.size, dtype=np.int64), 1)]
-    if node not in columns.free_nodes:
-        rows += [
-            Row.of(f"{problem.types[t]} on {problem.nodes[node]}", holding[:, t], missing)
-            for t, missing in missing_on(problem, node).items()
-        ]
-    return rows + [Row.of(*_held_below(columns, classes, need), need.amount) for need in needs]
 
 
 def _held_below(columns: Columns, classes: IntArray, at: At) -> tuple[str, IntArray]:

@@ -222,9 +222,9 @@ ST_STOPS: Final = _strict(
     beside=("kueue-classical", "kueue-fair"),
 )
 
-_BESIDE: Final = ("kueue-classical", "kueue-fair")
+_topology: Final = partial(Law, rule_sets=("topology",), beside=("kueue-classical", "kueue-fair"))
 
-KT_ROOM: Final = Law(
+KT_ROOM: Final = _topology(
     "KT-01",
     "room",
     "there is room on the nodes",
@@ -234,11 +234,9 @@ KT_ROOM: Final = Law(
     "has room by itself, and all of them together.",
     "kueue ff69552e pkg/cache/scheduler/tas_flavor_snapshot.go fillInCounts, "
     "findLevelWithFitDomains; docs/semantics/kueue-topology.md §4.1 and §7",
-    rule_sets=("topology",),
-    beside=_BESIDE,
     drop=9,
 )
-KT_PLACEMENT: Final = Law(
+KT_PLACEMENT: Final = _topology(
     "KT-02",
     "placement",
     "Kueue's own placement succeeds",
@@ -247,8 +245,6 @@ KT_PLACEMENT: Final = Law(
     "pods may be placed at will.",
     "kueue ff69552e pkg/cache/scheduler/tas_flavor_snapshot.go findTopologyAssignment, "
     "FindTopologyAssignmentsForFlavor; docs/semantics/kueue-topology.md §4, §5 and §8",
-    rule_sets=("topology",),
-    beside=_BESIDE,
     no_model="it is a procedure, and not monotone: of what the model admits the verifier replays "
     "it, and where it fails every set that leaves the same on the nodes is cut off",
 )

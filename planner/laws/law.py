@@ -11,31 +11,21 @@ from typing import TypeVar
 class Law:
     """One rule of a scheduler, with all that is said of it anywhere.
 
-    Attributes
-    ----------
-    id
-        What it is called in plans, certificates, error texts and sources.
-    name
-        The name of the function that states it in models and in the verifier.
-    title, statement
-        It in a few words, which an explanation says where nothing says it with the numbers of a
-        problem; and in full.
-    source
-        Where the rule comes from.
-    rule_sets
-        Keys of `planner.laws.RULE_SETS`: the rule sets it belongs to. What the verifier asks of a
-        certificate and of the facts that a plan states, CT-01 to CT-08, belongs to none.
-    beside
-        Of a law of precedence: the rule sets beside which it is asked.
-    reasons
-        The scheduler's reason codes of the victims that it permits.
-    drop
-        Its place in the order in which an explanation tries to do without laws that clash, the
-        least telling first: of several minimal sets the one that names what somebody has set is
-        found. ``None`` for one that no explanation of "no plan" names.
-    no_model, no_reference
-        Why no model states it, and why no step of the scheduler's own algorithm keeps it; empty
-        where one does. The verifier checks every law.
+    - ``id``: What it is called in plans, certificates, error texts and sources.
+    - ``name``: The name of the function that states it in models and in the verifier.
+    - ``title``, ``statement``: It in a few words, which an explanation says where nothing says it
+      with the numbers of a problem; and in full.
+    - ``source``: Where the rule comes from.
+    - ``rule_sets``: Keys of `planner.laws.RULE_SETS`: the rule sets it belongs to. What the
+      verifier asks of a certificate and of the facts that a plan states, CT-01 to CT-08, belongs to
+      none.
+    - ``beside``: Of a law of precedence: the rule sets beside which it is asked.
+    - ``reasons``: The scheduler's reason codes of the victims that it permits.
+    - ``drop``: Its place in the order in which an explanation tries to do without laws that clash,
+      the least telling first: of several minimal sets the one that names what somebody has set is
+      found. ``None`` for one that no explanation of "no plan" names.
+    - ``no_model``, ``no_reference``: Why no model states it, and why no step of the scheduler's own
+      algorithm keeps it; empty where one does. The verifier checks every law.
     """
 
     id: str
@@ -70,10 +60,7 @@ class Register(dict[str, F]):
     def of(self, *laws: Law) -> Callable[[F], F]:
         """Return a decorator that registers a function for some laws.
 
-        Raises
-        ------
-        ValueError
-            From the decorator, if a law has a function already.
+        The decorator raises ``ValueError`` if a law has a function already.
         """
 
         def enter(function: F) -> F:

@@ -44,12 +44,6 @@ DEFAULT_RESTART_S: Final = 60
 
 # Nine digits are 31 years, and stay exact when they are multiplied by sizes.
 _SECONDS = re.compile(r"[0-9]{1,9}")
-_CHECKPOINT: Final = PREFIX + "last-checkpoint"
-_TIER: Final = PREFIX + "tier"
-_MILESTONES: Final = PREFIX + "milestones"
-_ON_SIGNAL: Final = PREFIX + "checkpoint-seconds"
-_RESTART: Final = PREFIX + "restart-seconds"
-_MIN_RUNTIME: Final = PREFIX + "min-runtime-seconds"
 
 
 class Disruption(NamedTuple):
@@ -129,17 +123,17 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     if not remarks.annotations:
         return plain_disruption(running_s)._replace(preemptions=remarks.preemptions)
     # At most as old as its run.
-    age = _read(remarks, _CHECKPOINT, lambda text: seconds_since(parse_time(text), now))
+    age = _read(remarks, "last-checkpoint", lambda text: seconds_since(parse_time(text), now))
     checkpoint_s = None if age is None else min(running_s, age)
     lost_s = running_s if checkpoint_s is None else checkpoint_s
-    on_signal_s = _seconds(remarks, _ON_SIGNAL)
+    on_signal_s = _seconds(remarks, "checkpoint-seconds")
     saves = on_signal_s is not None and on_signal_s <= remarks.grace_s
-    restart_s = _seconds(remarks, _RESTART)
-    tier = remarks.annotations.get(_TIER, "normal")
+    restart_s = _seconds(remarks, "restart-seconds")
+    tier = remarks.annotations.get(PREFIX + "tier", "normal")
     if tier not in {"normal", "last"}:
-        raise _unusable(remarks, _TIER, tier, 'should be "normal" or "last"')
+        raise _unusable(remarks, "tier", tier, 'should be "normal" or "last"')
     cost = _read(
-        remarks, _MILESTONES, lambda text: milestone_cost(parse_milestones(text), running_s)
+        remarks, "milestones", lambda text: milestone_cost(parse_milestones(text), running_s)
     )
     return Disruption(  # by position: names take as long as all the rest
         tier == "last",
@@ -148,7 +142,7 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
         DEFAULT_RESTART_S if restart_s is None else restart_s,
         cost or 0,
         remarks.preemptions,
-        _seconds(remarks, _MIN_RUNTIME) or 0,
+        _seconds(remarks, "min-runtime-seconds") or 0,
         # Saving takes no more than is lost without it: who has just made a checkpoint has little to
         # save.
         min(on_signal_s or 0, lost_s) if saves else 0,
@@ -162,13 +156,13 @@ def run_seconds(remarks: Remarks | None) -> int | None:
 
     Raises ``SchemaError`` if the annotation has an unusable value.
     """
-    said = None if remarks is None else _seconds(remarks, PREFIX + "run-seconds")
+    said = None if remarks is None else _seconds(remarks, "run-seconds")
     return None if said is None else max(1, said)
 
 
 def _read(remarks: Remarks, name: str, parse: Callable[[str], int]) -> int | None:
-    """Return what an annotation says; ``None`` without it."""
-    text = remarks.annotations.get(name)
+    """Return what an annotation says, named without its prefix; ``None`` without it."""
+    text = remarks.annotations.get(PREFIX + name)
     try:
         return None if text is None else parse(text)
     except ValueError as error:
@@ -185,7 +179,7 @@ def _seconds(remarks: Remarks, name: str) -> int | None:
 
 
 def _unusable(remarks: Remarks, name: str, value: str, expected: str) -> SchemaError:
-    where = f'Workload {remarks.key}: metadata.annotations["{name}"]'
+    where = f'Workload {remarks.key}: metadata.annotations["{PREFIX}{name}"]'
     return SchemaError(where, f'"{value}" cannot be used', expected)
 
 

@@ -1,4 +1,4 @@
-"""Profiles that users write themselves, as TOML files.
+"""Profiles that users write themselves, as TOML files; and what they say that a workload costs.
 
 A file has these keys, and no others::
 
@@ -39,7 +39,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.annotation import parse_seconds
@@ -51,13 +51,11 @@ SUFFIX: Final = ".toml"
 FRONT: Final = "pareto:"
 MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
+"""The largest cost of a workload, and the largest budget."""
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
 _EITHER: Final[Mapping[str, Mapping[str, str]]] = {
-    "unpublished": {
-        "start": "all since it started is lost",
-        "median": "what published ones lose",
-    },
+    "unpublished": {"start": "all since it started is lost", "median": "what published ones lose"},
     "saving": {"free": "who saves when told to stop loses nothing", "counts": "that time"},
 }
 """Keys with two values, the first where nothing is said; each with its meaning."""
@@ -154,11 +152,10 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
 
 
 def _is_second(path: Path, document: Mapping[str, object], key: str) -> bool:
-    values = _EITHER[key]
-    usual, other = values
+    usual, other = _EITHER[key]
     value = document.get(key, usual)
     if value not in (usual, other):
-        expected = ", or ".join(f'"{one}", {meaning}' for one, meaning in values.items())
+        expected = ", or ".join(f'"{one}", {meaning}' for one, meaning in _EITHER[key].items())
         raise _unusable(f"{path}: {key}", value, expected)
     return value == other
 
@@ -170,9 +167,8 @@ def _rates(where: str, value: object) -> dict[str, int]:
         if term not in TERMS or term in {RATED, EACH}:
             known = ", ".join(one for one in TERMS if one not in {RATED, EACH})
             raise SchemaError(at, f'there is no term "{_brief(term)}" to rate', known)
-        if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
-            expected = f"a whole number from 1 to {_HIGHEST_RATE}"
-            raise _unusable(at, rate, expected)
+        if not _is_whole(rate, 1, _HIGHEST_RATE):
+            raise _unusable(at, rate, f"a whole number from 1 to {_HIGHEST_RATE}")
         rates[term] = rate
     return rates
 
@@ -232,7 +228,7 @@ def _runtime(where: str, value: object) -> int:
 
 
 def _evictions(where: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+    if not _is_whole(value, 0, _MOST):
         raise _unusable(where, value, "a whole number, 0 or more")
     return value
 
@@ -258,6 +254,23 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     if len(set(measure)) < len(measure):
         raise SchemaError(where, f'"{_brief(text)}" names a term twice', "each term once")
     return measure
+
+
+def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
+    """Return costs that are given per key, if all of them can be used.
+
+    Raises ``SchemaError`` if one is no whole number, negative or too large.
+    """
+    for name, cost in (costs or {}).items():
+        if not _is_whole(cost, 0, _MOST):
+            expected = f"a whole number up to {_MOST}"
+            raise SchemaError(f'costs["{name}"]', f"{cost!r} cannot be used", expected)
+    return costs
+
+
+def _is_whole(value: object, least: int, most: int) -> TypeGuard[int]:
+    """Say whether a value is a whole number between two others; no truth value is one."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def _unusable(where: str, value: object, expected: str) -> SchemaError:

@@ -14,7 +14,7 @@ from planner.objective.profiles import Profile
 from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
-from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
+from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.resource import fits
 from planner.state.clock import SECOND
 from planner.state.yunikorn import YuniKornState, paths_of
@@ -88,6 +88,14 @@ def yunikorn_term_table(
         [max(0, asked.get(t, 0) - max(0, room.get(t, 0))) for t in problem.types]
         for room in problem.available or ({},)
     ]
+    # What each queue uses above its own guaranteed, of which it may have none.
+    borrowed = [
+        sum(
+            unit_weight(t) * max(0, amount - (queue.guaranteed or {}).get(t, 0))
+            for t, amount in queue.allocated.items()
+        )
+        for queue in problem.queues
+    ]
     separable = separable_terms(
         Losses(keys, sizes, pods, disruptions, rank, place, priority, nobody, costs or {})
     )
@@ -100,7 +108,7 @@ def yunikorn_term_table(
         size=sizes,
         evicted=nobody,
         holding=problem.holding,
-        borrowed=[_borrowed(queue) for queue in problem.queues],
+        borrowed=borrowed,
         sharers={queue: (queue,) for queue in range(len(problem.queues))},
         contested=contested,
         weight=[unit_weight(t) for t in problem.types],
@@ -143,9 +151,3 @@ def _groups(problem: YuniKornProblem, position: int) -> tuple[str, ...]:
     queues = tuple(f"queue/{'.'.join(names[:depth])}" for depth in range(1, len(names) + 1))
     namespace, slash, _ = (problem.allocations[position].pod or "").partition("/")
     return (*queues, f"namespace/{namespace}") if slash else queues
-
-
-def _borrowed(queue: QueueFacts) -> int:
-    """Return what a queue uses above its own guaranteed, of which it may have none."""
-    own, used = queue.guaranteed or {}, queue.allocated.items()
-    return sum(unit_weight(t) * max(0, amount - own.get(t, 0)) for t, amount in used)

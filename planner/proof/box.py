@@ -39,13 +39,10 @@ def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
 class Members(Struct, Generic[HolderT], frozen=True, dict=True):
     """K classes; the members of each are in the scheduler's candidate order.
 
-    Attributes
-    ----------
-    holders, positions, places
-        (C,) class by class: the candidates, where they stand in the table of terms, and their
-        places in the candidate order. Classes are numbered by the place of their first member.
-    starts
-        (K + 1,) where each class begins among these, and where the last one ends.
+    ``holders``, ``positions`` and ``places`` are (C,), class by class: the candidates, where they
+    stand in the table of terms, and their places in the candidate order. Classes are numbered by
+    the place of their first member; ``starts`` says where each begins among these, and where the
+    last one ends: (K + 1,).
     """
 
     holders: Sequence[HolderT]
@@ -67,11 +64,6 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
     def representatives(self) -> list[HolderT]:
         """(K,) the first member of each class."""
         return [self.holders[start] for start in self.starts[:-1].tolist()]
-
-    @cached_property
-    def first_places(self) -> IntArray:
-        """(K,) the place of the first member of each class."""
-        return self.places[self.starts[:-1]]
 
     @cached_property
     def _numbers_of(self) -> IntArray:
@@ -152,15 +144,10 @@ def group(
 ) -> Members[HolderT]:
     """Group candidates of equal kind and equal costs.
 
-    Parameters
-    ----------
-    candidates, positions, kinds
-        (C,) the candidates, where each stands in the table of terms, and a number for what the laws
-        look at.
-    order
-        (W,) the rank of each position in the scheduler's candidate order.
-    costs
-        Each (W,): what the measures look at.
+    - ``candidates``, ``positions``, ``kinds``: (C,) the candidates, where each stands in the table
+      of terms, and a number for what the laws look at.
+    - ``order``: (W,) the rank of each position in the scheduler's candidate order.
+    - ``costs``: Each (W,): what the measures look at.
     """
     where = np.array(positions, dtype=np.int64)
     places = np.array(order, dtype=np.int64)[where] if where.size else where
@@ -200,7 +187,7 @@ class Row(Struct, frozen=True, dict=True):
     the rows that define them are rows, too, and ``Rules.ranges`` bounds them.
     """
 
-    classes: NDArray[np.int64]
+    classes: IntArray
     amounts: Numbers
     least: int
     extra: Mapping[str, int] = field(default_factory=dict)
@@ -262,8 +249,8 @@ class Box(Struct, frozen=True):
     them.
     """
 
-    least: NDArray[np.int64]
-    most: NDArray[np.int64]
+    least: IntArray
+    most: IntArray
     attempt: bool | None = None
     touched: frozenset[int] = frozenset()
     over: Mapping[int, int] = field(default_factory=dict)
@@ -303,24 +290,23 @@ class Box(Struct, frozen=True):
         # A sum that was split before keeps its number, and the later row takes the place of the
         # earlier one. Were it the looser of the two, the part would only hold more sets.
         number = known[0].split()[1] if known else str(1 + len(self.sums))
-        at_most = Row(these, -np.ones_like(these), -most)
-        more = Row(these, np.ones_like(these), most + 1)
-        return (
-            replace(self, sums={**self.sums, f"sum {number} at most": at_most}),
-            replace(self, sums={**self.sums, f"sum {number} at least": more}),
-        )
+        return self._halves(f"sum {number}", these, {}, most)
 
     def dividing(self, quantity: str, most: int) -> tuple[Box, Box]:
         """Return the parts with at most so much of a further quantity that is whole, and more."""
-        nobody = self.least[:0]
-        at_most = Row(nobody, nobody, -most, {quantity: -1})
-        more = Row(nobody, nobody, most + 1, {quantity: 1})
+        return self._halves(quantity, self.least[:0], {quantity: 1}, most)
+
+    def _halves(
+        self, name: str, these: IntArray, extra: Mapping[str, int], most: int
+    ) -> tuple[Box, Box]:
+        ones, negated = np.ones_like(these), {quantity: -c for quantity, c in extra.items()}
+        at_most, more = Row(these, -ones, -most, negated), Row(these, ones, most + 1, extra)
         return (
-            replace(self, sums={**self.sums, f"{quantity} at most": at_most}),
-            replace(self, sums={**self.sums, f"{quantity} at least": more}),
+            replace(self, sums={**self.sums, f"{name} at most": at_most}),
+            replace(self, sums={**self.sums, f"{name} at least": more}),
         )
 
-    def without(self, classes: NDArray[np.int64]) -> Box:
+    def without(self, classes: IntArray) -> Box:
         """Return the part with nobody of some classes."""
         most = self.most.copy()
         most[classes] = 0
@@ -366,9 +352,9 @@ class Sum(NamedTuple):
     by name, with which the left side is largest in a box: it is ``reached`` then.
     """
 
-    classes: NDArray[np.int64]
+    classes: IntArray
     amounts: Numbers
-    upper: NDArray[np.int64]
+    upper: IntArray
     extra: Mapping[str, int]
     ends: Mapping[str, int]
     needed: int
@@ -395,28 +381,22 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
     if alone is not None and alone.amounts.all():  # mostly: no class is twice in a row
         classes, total, needed, extra = alone.classes, alone.amounts, alone.least, alone.extra
     else:
-        classes, total = _weighed(rows, box.most.size)
+        # Nothing may leave 64 bits on the way: Python's own integers are exact, if slower.
+        largest = sum(abs(m) * row.largest for row, m in rows)
+        kind = np.int64 if largest < _INT64 else object
+        everywhere: Numbers = np.zeros(box.most.size, dtype=kind)
         needed, extra = 0, dict[str, int]()
         for row, multiplier in rows:
+            everywhere[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
             needed += multiplier * row.least
             for name, coefficient in row.extra.items():
                 extra[name] = extra.get(name, 0) + multiplier * coefficient
+        classes = everywhere.nonzero()[0]
+        total = everywhere[classes]
     upper = np.where(total > 0, box.most[classes], box.least[classes])
     # A range is (least, most), so the sign of the coefficient picks the end.
     ends = {name: ranges[name][c > 0] for name, c in extra.items()}
     return Sum(classes, total, upper, extra, ends, needed)
-
-
-def _weighed(rows: Sequence[tuple[Row, int]], size: int) -> tuple[NDArray[np.int64], Numbers]:
-    """Return the classes of rows, times their multipliers, and what they amount to in all."""
-    # Nothing may leave 64 bits on the way: Python's own integers are exact, if slower.
-    largest = sum(abs(m) * row.largest for row, m in rows)
-    kind = np.int64 if largest < _INT64 else object
-    total: Numbers = np.zeros(size, dtype=kind)
-    for row, multiplier in rows:
-        total[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
-    classes = total.nonzero()[0]
-    return classes, total[classes]
 
 
 def is_contradiction(
@@ -447,7 +427,7 @@ def narrowed(
     return replace(box, least=least, most=most)
 
 
-def _sum_of_products(amounts: Numbers, counts: NDArray[np.int64]) -> int:
+def _sum_of_products(amounts: Numbers, counts: IntArray) -> int:
     """Return ``sum(amounts * counts)`` exactly; counts are not negative."""
     number = int(counts.sum())
     if amounts.dtype == object or number >= _HALF:
@@ -470,17 +450,12 @@ SIZES: Final = 40
 class Holders(NamedTuple):
     """Classes, what a member of each holds, and the different sizes that may be the last's."""
 
-    classes: NDArray[np.int64]
-    held: NDArray[np.int64]
+    classes: IntArray
+    held: IntArray
     sizes: Sequence[int]
 
-    @property
-    def unit(self) -> int:
-        """Return the common divisor of all that is held, 1 if nothing is."""
-        return unit_of(self.held)
 
-
-def unit_of(held: NDArray[np.int64]) -> int:
+def unit_of(held: IntArray) -> int:
     """Return the common divisor of amounts, 1 if all are zero.
 
     Whatever some of them hold together is a multiple of it: a bound is as good in whole units,
@@ -500,16 +475,10 @@ def all_but_last(
         sum(held * x) - sum(s * last_s) <= most
 
     all in units of their common divisor. Where there are many sizes it is taken to be of the
-    largest, the last of ``sizes``.
-
-    Parameters
-    ----------
-    law, what
-        The name of the row, and of what is held, for the names of the quantities.
-    ranges
-        Gets the least and the largest value of each quantity.
+    largest, the last of ``sizes``. ``law`` is the name of the row, ``what`` is held, by the names
+    of the quantities; ``ranges`` gets the least and the largest value of each of these.
     """
-    classes, unit = holders.classes, holders.unit
+    classes, unit = holders.classes, unit_of(holders.held)
     held, sizes, most = holders.held // unit, [s // unit for s in holders.sizes], most // unit
     # One size for all of them keeps fewer quantities: the largest permits the most, so the row
     # holds whichever victim is the last.

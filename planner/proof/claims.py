@@ -14,13 +14,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
-from planner.proof.box import Row
+from planner.proof.box import IntArray, Row
 from planner.proof.measures import Bounded
 from planner.proof.question import Question, Rules, Shared
 from planner.term import RATED
@@ -34,7 +33,7 @@ LAST_RESORT: Final = "last resort"
 UNKNOWN_TERM: Final = "D11"
 """It asks the scheduler what victims do next: no inequality tells."""
 
-RulesFor = Callable[[TermTable, Iterable[str], Sequence[NDArray[np.int64]]], Rules]
+RulesFor = Callable[[TermTable, Iterable[str], Sequence[IntArray]], Rules]
 """Rules over classes that some terms and some marks, (W,) each, do not tell apart."""
 
 
@@ -111,8 +110,8 @@ class Claims:
         bounds = [Bounded(at_most(m, most), m, most) for m, most in self.caps]
         bounds += [Bounded(at_most(m, most), m, most) for m, most in self.wishes.most.items()]
         bounds += [
-            Bounded(at_most(each.measure, each.value), each.measure, each.value, _least(each))
-            for each in levels
+            Bounded(at_most(measure, value), measure, value, value if proved else 0)
+            for measure, value, proved in levels
         ]
         return [each for each in bounds if not self.is_unknown(each.measure)]
 
@@ -161,7 +160,3 @@ def level_claim(measure: Measure) -> str:
 def at_most(measure: Measure, most: int) -> str:
     """Return the name of the row that bounds a measure by its value on an earlier level."""
     return f"{measure_id(measure)} <= {most}"
-
-
-def _least(level: Stated) -> int:
-    return level.value if level.proved else 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
 from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed
-from planner.proof.box import Row, by_value
+from planner.proof.box import IntArray, Row, by_value
 from planner.term import MORE, RATED, priority_of
 
 SINGLE_ROWS = 40
@@ -39,35 +39,27 @@ class Bounded(NamedTuple):
 class Measures:
     """The terms of K classes.
 
-    Parameters
-    ----------
-    table
-        The terms of all workloads.
-    first
-        (K,) the position of a representative of each class in the table.
-    sizes
-        (K,) how many members each class has.
-    need
-        What victims must free, per resource of the table: more is over-freed. Empty where it
-        is not known; then D7 is only taken to be at least 0.
-    ranges
-        The least and the largest value of every further quantity of the rows so far.
-    touched
-        The classes of each queue that the rows so far count by D8, and of each namespace by D8t:
-        by term, then by the name of its quantity. Of any set that is 1 if one of them goes, and
-        else 0.
+    - ``table``: The terms of all workloads.
+    - ``first``, ``sizes``: (K,) the position of a representative of each class in the table, and
+      how many members each has.
+    - ``need``: What victims must free, per resource of the table: more is over-freed. Empty where
+      it is not known; then D7 is only taken to be at least 0.
+    - ``ranges``: The least and the largest value of every further quantity of the rows so far.
+    - ``touched``: The classes of each queue that the rows so far count by D8, and of each namespace
+      by D8t: by term, then by the name of its quantity. Of any set that is 1 if one of them goes,
+      and else 0.
     """
 
     table: TermTable
-    first: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    first: IntArray
+    sizes: IntArray
     need: Sequence[int]
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     _known: dict[Bounded, Mapping[str, Row]] = field(default_factory=dict)
-    touched: dict[str, dict[str, NDArray[np.int64]]] = field(default_factory=dict)
+    touched: dict[str, dict[str, IntArray]] = field(default_factory=dict)
     _rows_of_touched: dict[str, list[tuple[str, Row]]] = field(default_factory=dict)
 
-    def most_of(self, bounded: Bounded) -> NDArray[np.int64]:
+    def most_of(self, bounded: Bounded) -> IntArray:
         """Return the most victims of each class that a bound on priorities permits: (K,)."""
         # A bound on one priority bounds each class of it; the row of the measure bounds their sum.
         if bounded.is_of_a_priority:
@@ -101,15 +93,13 @@ class Measures:
         if measure == (MORE,):
             yield from self._more_than_own(bounded.name)
             return
-        costs: NDArray[np.int64] = np.zeros(self.first.size, dtype=np.int64)
+        costs: IntArray = np.zeros(self.first.size, dtype=np.int64)
         extra: dict[str, int] = {}
         for term, rate in self._rates(measure):
             if term in self.table.separable:
                 costs += rate * self.table.separable[term][self.first]
-            elif term == "D7" and self.need:
-                yield from self._over_freed(extra, rate)
-            elif term == "pdb":
-                yield from self._beyond_budgets(extra, rate)
+            elif term == "pdb" or (term == "D7" and self.need):
+                yield from self._beyond(term, extra, rate)
             elif term in {"D8", "D8t"}:
                 yield from self._touched(term, extra, rate)
             # D1, D9 and D11 within a sum add nothing less than 0: leaving them out is valid.
@@ -119,11 +109,6 @@ class Measures:
         if bounded.least > 0 and all(term in self.table.separable for term in measure):
             name = f"{measure_id(measure)} >= {bounded.least}"
             yield name, Row(classes, costs[classes], bounded.least)
-
-    def value(self, measure: Measure, positions: Sequence[int]) -> int:
-        """Return a measure of victims, given by their positions in the table."""
-        terms = self.table.evaluate(positions, measure)
-        return sum(terms[term] for term in measure)
 
     def _rates(self, measure: Measure) -> list[tuple[str, int]]:
         rates: dict[str, int] = {}
@@ -138,68 +123,58 @@ class Measures:
         going: NDArray[np.bool_] = ~self.table.evicted[self.first]
         return going
 
-    def _over_freed(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
-        """D7: of each resource it is at least what victims hold less the need, and at least 0."""
-        for fr in self.table.contested:
-            if self.table.weight[fr] == 0:
-                continue
-            # Who is being evicted already goes anyway, and costs nothing in any term.
-            held = np.where(self._going(), self.table.holding[self.first, fr], 0)
-            classes = np.flatnonzero(held)
-            name = f"over-freed {fr}"
-            self.ranges[name] = 0, sum((held * self.sizes).tolist())
-            extra[name] = extra.get(name, 0) + rate * self.table.weight[fr]
-            yield name, Row(classes, -held[classes], -self.need[fr], {name: 1})
+    def _beyond(self, term: str, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
+        """D7, pdb: each is at least what victims hold, less the need or the budget, and at least 0.
 
-    def _beyond_budgets(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
-        """pdb: of each budget at least the pods covered less those allowed, and at least 0."""
-        for number, budget in enumerate(self.table.budgets or ()):
-            pods = np.where(self._going(), budget.pods[self.first], 0)
-            classes = np.flatnonzero(pods)
-            name = f"beyond budget {number}"
-            self.ranges[name] = 0, sum((pods * self.sizes).tolist())
-            extra[name] = extra.get(name, 0) + rate
-            yield name, Row(classes, -pods[classes], -budget.allowed, {name: 1})
+        D7 has one for each resource, pdb one for the pods of each budget.
+        """
+        table = self.table
+        if term == "D7":
+            counted = [
+                (f"over-freed {fr}", table.holding[:, fr], self.need[fr], table.weight[fr])
+                for fr in table.contested
+                if table.weight[fr]
+            ]
+        else:
+            counted = [
+                (f"beyond budget {number}", budget.pods, budget.allowed, 1)
+                for number, budget in enumerate(table.budgets or ())
+            ]
+        for name, amounts, most, weight in counted:
+            # Who is being evicted already goes anyway, and costs nothing in any term.
+            held = np.where(self._going(), amounts[self.first], 0)
+            classes = np.flatnonzero(held)
+            self.ranges[name] = 0, sum((held * self.sizes).tolist())
+            extra[name] = extra.get(name, 0) + rate * weight
+            yield name, Row(classes, -held[classes], -most, {name: 1})
 
     def _touched(self, term: str, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
         """D8, D8t: each is touched, from 0 to 1, at least as much as any class of it goes."""
         if term not in self.touched:
-            told = self._queues() if term == "D8" else self._tenants()
-            self.touched[term] = {f"touched {name}": classes for name, classes in told}
-            self._rows_of_touched[term] = [
-                row
-                for name, classes in self.touched[term].items()
-                for row in self._at_least(name, classes)
-            ]
+            going = np.flatnonzero(self._going())
+            told: Mapping[Any, IntArray]
+            if term == "D8":
+                told = by_value(self.table.queue[self.first], going)
+            else:
+                tenants = np.array([self.table.tenant(p) for p in self.first[going].tolist()])
+                named = dict.fromkeys(tenants.tolist())
+                told = {tenant: going[tenants == tenant] for tenant in named if tenant}
+            self.touched[term] = {f"touched {name}": classes for name, classes in told.items()}
+            rows = self._rows_of_touched[term] = []
+            for name, classes in self.touched[term].items():
+                self.ranges[name] = 0, 1
+                # A row for each class is tighter: x_k <= size_k * touched. Of many classes one row
+                # for all is enough to be valid, and keeps the program small.
+                alone = [classes[i : i + 1] for i in range(classes.size)]
+                for part in alone if classes.size <= SINGLE_ROWS else [classes]:
+                    extent = {name: int(self.sizes[part].sum())}
+                    row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, extent)
+                    rows.append((f"{name} by {part[0]}", row))
         for name in self.touched[term]:
             extra[name] = extra.get(name, 0) + rate
         yield from self._rows_of_touched[term]
 
-    def _queues(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Yield the classes of each queue that are not being evicted already."""
-        queues = self.table.queue[self.first]
-        yield from by_value(queues, np.flatnonzero(self._going())).items()
-
-    def _tenants(self) -> Iterator[tuple[str, NDArray[np.int64]]]:
-        """Yield the classes of each namespace that are not being evicted already."""
-        going = self._going()
-        tenants = np.array([self.table.tenant(position) for position in self.first.tolist()])
-        for tenant in dict.fromkeys(tenants[going].tolist()):
-            if tenant:
-                yield tenant, np.flatnonzero((tenants == tenant) & going)
-
-    def _at_least(self, name: str, classes: NDArray[np.int64]) -> Iterator[tuple[str, Row]]:
-        """Yield the rows by which a quantity is at least as much as any of some classes goes."""
-        self.ranges[name] = 0, 1
-        groups = [classes[i : i + 1] for i in range(classes.size)]
-        # A row for each class is tighter: x_k <= size_k * touched. Of many classes one row for all
-        # is enough to be valid, and keeps the program small.
-        for part in groups if classes.size <= SINGLE_ROWS else [classes]:
-            all_of_it = {name: int(self.sizes[part].sum())}
-            row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
-            yield f"{name} by {part[0]}", row
-
-    def touched_by(self, classes: NDArray[np.int64]) -> Iterator[str]:
+    def touched_by(self, classes: IntArray) -> Iterator[str]:
         """Yield the quantities of D8 and D8t that are 1 if every one of some classes goes."""
         those = self.first[classes]
         those = those[~self.table.evicted[those]]
@@ -209,7 +184,7 @@ class Measures:
             tenants = (self.table.tenant(position) for position in those.tolist())
             yield from (f"touched {tenant}" for tenant in tenants if tenant)
 
-    def queue_of(self, classes: NDArray[np.int64]) -> str:
+    def queue_of(self, classes: IntArray) -> str:
         """Return the quantity of D8 that is 1 if some of these classes go; empty if none is."""
         queues = {*self.table.queue[self.first[classes]].tolist()}
         alone = len(queues) == 1 and bool(self._going()[classes].all())

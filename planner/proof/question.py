@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id, measure_title
 from planner.objective.terms import TermTable
@@ -21,6 +20,7 @@ from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step
 from planner.plan.record import OWN_ROW, BoundByRows, Reaching, WeighedRow
 from planner.proof.box import (
     Box,
+    IntArray,
     Members,
     Row,
     Sum,
@@ -37,8 +37,8 @@ _NOWHERE: Final = 2**62
 _REMEMBERED: Final = 8
 """Boxes whose rows are kept: a tree is walked depth first, and asks for those of a few."""
 
-
-IntArray = NDArray[np.int64]
+Written = tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]
+"""Rows as a box knows them, and those of them that say something there."""
 
 
 class Rules(Protocol):
@@ -78,7 +78,7 @@ class Rules(Protocol):
         """The further quantities that are whole in every legal set."""
         ...
 
-    def fixed_rows(self, most: NDArray[np.int64]) -> Mapping[str, Row]:
+    def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows, rounded, of every legal set with at most so many of each class."""
         ...
 
@@ -98,7 +98,7 @@ class Rules(Protocol):
         """Say which law refuses every set of a box, if one is found to."""
         ...
 
-    def certain(self, box: Box) -> Iterator[NDArray[np.int64]]:
+    def certain(self, box: Box) -> Iterator[IntArray]:
         """Yield groups of classes of which at least one has a victim."""
         ...
 
@@ -160,6 +160,12 @@ class Question:
     answer: Sequence[int] = ()
     shared: Shared = field(default_factory=Shared)
     _judged: tuple[IntArray, str] | None = field(default=None, init=False, repr=False)
+    _written: dict[tuple[int, tuple[int, ...]], Written] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    _rows_by_need: dict[tuple[int, ...], dict[str, Row]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @cached_property
     def root(self) -> Box:
@@ -250,8 +256,8 @@ class Question:
         """Say why no set of a box is in question, if a law or a bound refuses them all."""
         if box.is_empty:
             return "no set is left"
-        if box.is_single or self.is_monotone:
-            # Whatever goes besides adds to a measure and takes nothing away.
+        # With one need for all, whatever goes besides adds to a measure and takes nothing away.
+        if box.is_single or len(self.table.needs) == 1:
             above = self._above(box.least)
             if above:
                 return above
@@ -266,11 +272,6 @@ class Question:
             first = next(above, None)
             self._judged = counts, "" if first is None else f"above {first.name}"
         return self._judged[1]
-
-    @property
-    def is_monotone(self) -> bool:
-        """Whether more victims are never less of any measure."""
-        return len(self.table.needs) == 1
 
     @cached_property
     def _bounded(self) -> frozenset[str]:
@@ -303,25 +304,12 @@ class Question:
             measured[need] = Measures(self.table, members.first, members.sizes, need)
         return measured[need]
 
-    @cached_property
-    def _written(
-        self,
-    ) -> dict[tuple[int, tuple[int, ...]], tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]]:
-        return {}
-
-    @cached_property
-    def _rows_by_need(self) -> dict[tuple[int, ...], dict[str, Row]]:
-        return {}
-
     # The check.
 
     def check(self, steps: Sequence[Step]) -> None:
         """Walk a tree.
 
-        Raises
-        ------
-        Open
-            If a leaf closes nothing, a split is none, or a part has no steps.
+        Raises ``Open`` if a leaf closes nothing, a split is none, or a part has no steps.
         """
         ahead = [self.root]
         for number, step in enumerate(steps, start=1):
@@ -329,23 +317,19 @@ class Question:
                 message = f"step {number} belongs to nothing"
                 raise Open(message)
             box = ahead.pop()
-            ahead.extend(reversed(self._after(box, step, number)))
+            if isinstance(step, ByRows | ByLaws):
+                if not self.closes(box, step):
+                    message = f"step {number} closes nothing"
+                    raise Open(message)
+                continue
+            try:
+                ahead.extend(reversed(self.parts(box, step)))
+            except ValueError as error:
+                message = f"step {number}: {error}"
+                raise Open(message) from error
         if ahead:
             message = f"{len(ahead)} parts are left open at the end"
             raise Open(message)
-
-    def _after(self, box: Box, step: Step, number: int) -> Sequence[Box]:
-        """Return the parts that a step leaves to be closed."""
-        if isinstance(step, ByRows | ByLaws):
-            if not self.closes(box, step):
-                message = f"step {number} closes nothing"
-                raise Open(message)
-            return ()
-        try:
-            return self.parts(box, step)
-        except ValueError as error:
-            message = f"step {number}: {error}"
-            raise Open(message) from error
 
     def is_asked(self, box: Box) -> bool:
         """Say whether all sets of a box are in question, but for laws and bounds.
@@ -357,10 +341,7 @@ class Question:
     def parts(self, box: Box, step: Split) -> Sequence[Box]:
         """Return the parts of a box by a split: whatever is in the box is in one of them.
 
-        Raises
-        ------
-        ValueError
-            If it is no split of this box.
+        Raises ``ValueError`` if it is no split of this box.
         """
         if isinstance(step, CaseSplit) and step.split == "first":
             return list(self._by_first_difference(box))
@@ -369,6 +350,7 @@ class Question:
         if isinstance(step, Narrowing):
             pairs = self._weighed(box, step.narrow)
             return (self._within(narrowed(pairs, box, self.ranges(box))),)
+        # Trees come from files: numbers beyond 64 bits would fail in the arrays, without a message.
         if abs(step.most) >= _NOWHERE:
             message = f"nothing is {step.most}"
             raise ValueError(message)
@@ -383,10 +365,6 @@ class Question:
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
             message = f"there are no such classes: {step.of}"
             raise ValueError(message)
-        # Trees come from files: numbers beyond 64 bits would fail in the arrays, without a message.
-        if abs(step.most) >= _NOWHERE:
-            message = f"no class has {step.most} members"
-            raise ValueError(message)
         first, *others = step.of
         if others:
             return box.summing(step.of, step.most)
@@ -399,18 +377,14 @@ class Question:
         before it. That is a further member of a class whose next member, after those among the
         first i - 1 victims, comes before: of all these classes together the set has at least one
         member more than these victims are. Of each class it has the first members, as the answer.
-
-        Raises
-        ------
-        ValueError
-            If there is no answer to come before.
+        Raises ``ValueError`` if there is no answer to come before.
         """
         members = self.rules.members
         if not self.answer or "before" in box.sums:
             message = "there is no answer to come before"
             raise ValueError(message)
         counts = np.zeros_like(members.sizes)
-        following = members.first_places.copy()
+        following = members.places[members.starts[:-1]]  # of the next member of each class
         for position in self.answer:
             k, place = members.class_of(position), members.place_of(position)
             earlier = np.flatnonzero(following < place)
@@ -441,10 +415,7 @@ class Question:
     def _weighed(self, box: Box, multipliers: Mapping[str, int]) -> list[tuple[Row, int]]:
         """Return rows with their multipliers.
 
-        Raises
-        ------
-        ValueError
-            If there is no such row in a box, or a multiplier is negative.
+        Raises ``ValueError`` if there is no such row in a box, or a multiplier is negative.
         """
         rows = self.rows(box)
         for name, multiplier in multipliers.items():
@@ -466,12 +437,8 @@ def bound_by_rows(
 ) -> BoundByRows | None:
     """Return what a tree says of a level as a sum of rows; ``None`` if it takes more than one.
 
-    Parameters
-    ----------
-    question
-        Whether any set has less than ``value`` of ``measure``.
-    steps
-        The tree, or what claims to be one: only a leaf that closes the whole question counts.
+    The ``question`` is whether any set has less than ``value`` of ``measure``; ``steps`` are the
+    tree, or what claims to be one: only a leaf that closes the whole question counts.
     """
     # Checked again, and not only looked at: what is printed as a sum must be one.
     leaf = steps[0] if len(steps) == 1 else None
@@ -485,6 +452,11 @@ def bound_by_rows(
         for name, times in leaf.rows.items()
     )
     parts = sorted(_reaching(question, added), key=lambda part: -abs(part.count * part.amount))
+    # The row of the level itself is called by what it says.
+    own = {OWN_ROW: f"{measure_id(measure)} <= {value - 1}"}
+    told = [f"{one.times} x {one.least} ({own.get(one.row, one.row)})" for one in weighed[:TOLD]]
+    if len(weighed) > TOLD:
+        told.append(f"{len(weighed) - TOLD} more")
     return BoundByRows(
         term=measure_id(measure),
         rows=weighed,
@@ -492,7 +464,10 @@ def bound_by_rows(
         reached=added.reached,
         reaching=tuple(islice(parts, LISTED)),
         bound=value,
-        statement=_statement(weighed, added, measure, value),
+        statement=(
+            f"{' + '.join(told)} = {added.needed} must be reached, and no better set reaches more "
+            f"than {added.reached}, so {measure_title(measure)} is at least {value}"
+        ),
     )
 
 
@@ -506,18 +481,3 @@ def _reaching(question: Question, added: Sum) -> Iterator[Reaching]:
     for name, coefficient in added.extra.items():
         if coefficient and added.ends[name]:
             yield Reaching(of=name, count=added.ends[name], amount=coefficient)
-
-
-def _statement(rows: Sequence[WeighedRow], added: Sum, measure: Measure, value: int) -> str:
-    told = [f"{each.times} x {each.least} ({_name(each, measure, value)})" for each in rows[:TOLD]]
-    if len(rows) > TOLD:
-        told.append(f"{len(rows) - TOLD} more")
-    return (
-        f"{' + '.join(told)} = {added.needed} must be reached, and no better set reaches more than "
-        f"{added.reached}, so {measure_title(measure)} is at least {value}"
-    )
-
-
-def _name(row: WeighedRow, measure: Measure, value: int) -> str:
-    """Return the name of a row; that of the level itself by what it says."""
-    return f"{measure_id(measure)} <= {value - 1}" if row.row == OWN_ROW else row.row

@@ -103,10 +103,7 @@ class Judge:
     def broken(self, chosen: Sequence[int]) -> frozenset[str]:
         """Return the ids of the laws that victims break.
 
-        Raises
-        ------
-        SpentError
-            If no judgement is left, or no time.
+        Raises ``SpentError`` if no judgement is left, or no time.
         """
         if self.asked == self.most or self.deadline.passed:
             raise SpentError
@@ -200,10 +197,16 @@ class Contest:
 
     def give_back(self, chosen: Sequence[int]) -> list[int]:
         """Spare victims that are not needed, the last that was taken first."""
+        return self.spare(reversed(chosen), chosen, self.is_legal)
+
+    def spare(
+        self, order: Iterable[int], chosen: Iterable[int], enough: Callable[[Sequence[int]], bool]
+    ) -> list[int]:
+        """Spare victims in an order, each without whom the rest is enough."""
         kept = list(chosen)
-        for position in reversed(chosen):
+        for position in order:
             rest = [one for one in kept if one != position]
-            if self.is_legal(rest):
+            if enough(rest):
                 kept = rest
         return kept
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 
@@ -30,27 +29,26 @@ def smallest(contest: Contest) -> Found:
     Sufficient is who holds all that is still missing. In the end whoever is not needed is spared.
     Of several nodes the best by the objective counts.
     """
-    return contest.best_of_pools(partial(_by_size, contest))
+    table = contest.table
+    contested, size = list(table.contested), table.size.__getitem__
 
+    def by_size(pool: list[int]) -> list[int] | None:
+        missing = np.array(table.needs[table.alternative(pool)], dtype=np.int64)[contested]
+        chosen, left = list[int](), list(pool)
+        while left:
+            going = [position for position in chosen if not table.evicted[position]]
+            after = missing - table.holding[going][:, contested].sum(axis=0)
+            enough = [p for p in left if (table.holding[p, contested] >= after).all()]
+            position = min(enough, key=size) if enough else max(left, key=size)
+            left.remove(position)
+            broken = contest.judge.broken([*chosen, position])
+            if not broken:
+                return [*chosen, position]
+            if broken <= contest.room:
+                chosen.append(position)
+        return None
 
-def _by_size(contest: Contest, pool: Sequence[int]) -> list[int] | None:
-    table, left = contest.table, list(pool)
-    contested = list(table.contested)
-    missing = np.array(table.needs[table.alternative(pool)], dtype=np.int64)[contested]
-    chosen: list[int] = []
-    while left:
-        going = [position for position in chosen if not table.evicted[position]]
-        after = missing - table.holding[going][:, contested].sum(axis=0)
-        enough = [p for p in left if (table.holding[p, contested] >= after).all()]
-        size = table.size.__getitem__
-        position = min(enough, key=size) if enough else max(left, key=size)
-        left.remove(position)
-        broken = contest.judge.broken([*chosen, position])
-        if not broken:
-            return [*chosen, position]
-        if broken <= contest.room:
-            chosen.append(position)
-    return None
+    return contest.best_of_pools(by_size)
 
 
 def kube_scheduler(contest: Contest) -> Found:
@@ -78,12 +76,8 @@ def kube_scheduler(contest: Contest) -> Found:
         lower = [position for position in place if below[position]]
         if not lower or not contest.makes_room(lower):
             continue
-        kept = list(lower)
-        for position in sorted(lower, key=lambda p: (-int(rank[p]), -int(age[p]))):
-            rest = [one for one in kept if one != position]
-            if contest.makes_room(rest):
-                kept = rest
-        answers.append(kept)
+        dearest = sorted(lower, key=lambda p: (-int(rank[p]), -int(age[p])))
+        answers.append(contest.spare(dearest, lower, contest.makes_room))
     return Found(min(answers, key=as_a_node, default=None) or None)
 
 
@@ -129,30 +123,24 @@ def local_search(contest: Contest) -> Found:
     A move drops a victim, exchanges one for one, or two for one; it is made if the objective
     becomes less and no law is broken.
     """
-    start = contest.planning.greedy_positions()
+    start, chance = contest.planning.greedy_positions(), contest.chance
     best: Sequence[int] | None = None
     with suppress(SpentError):  # no judgement is left
         best = start if start and contest.is_legal(start) else next(_rounds(contest))
         candidates = [position for pool in contest.pools() for position in pool]
         value = contest.values(best)
         for _ in range(MOVES * contest.effort.judgements):
-            trial = _moved(contest, best, candidates)
+            trial = list(best)
+            for _ in range(chance.choice((1, 1, 2))):
+                if trial:
+                    trial.pop(chance.randrange(len(trial)))
+            if chance.randrange(3):
+                added = candidates[chance.randrange(len(candidates))]
+                trial += [] if added in trial else [added]
             worth = contest.values(trial)
             if worth < value and contest.is_legal(trial):
                 best, value = trial, worth
     return Found(best)
-
-
-def _moved(contest: Contest, chosen: Sequence[int], candidates: Sequence[int]) -> list[int]:
-    chance, kept = contest.chance, list(chosen)
-    for _ in range(chance.choice((1, 1, 2))):
-        if kept:
-            kept.pop(chance.randrange(len(kept)))
-    if chance.randrange(3):
-        added = candidates[chance.randrange(len(candidates))]
-        if added not in kept:
-            kept.append(added)
-    return kept
 
 
 def _rounds(contest: Contest) -> Iterator[Sequence[int]]:

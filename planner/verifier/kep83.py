@@ -5,7 +5,7 @@ Written from KEP-83, sections as named; what it leaves open is decided in `plann
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -17,16 +17,16 @@ from planner.plan import Verdict
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.preemptor import seconds_waiting
 from planner.quota.kueue.snapshot import Admitted
-from planner.quota.kueue.tree import Usage
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 from planner.verifier.kueue.case import Case, Removal
-from planner.verifier.kueue.classical import judge_fit, judge_holdings, judge_permitted
-from planner.verifier.kueue.setting import Setting, say_amount, say_node
+from planner.verifier.kueue.classical import (
+    judge_fit,
+    judge_holdings,
+    judge_nominal,
+    judge_permitted,
+)
+from planner.verifier.kueue.setting import Setting, Variant, say_amount, say_node
 from planner.verifier.wording import judge, judge_order, say_some
-
-OWN_QUEUE: Final = "InClusterQueue"
-RECLAIMED: Final = "InCohortReclamation"
-WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
 
 
 class Kep83Setting(Setting, frozen=True, dict=True):
@@ -67,10 +67,12 @@ class Kep83Setting(Setting, frozen=True, dict=True):
 
     def reason(self, workload: Admitted) -> str:
         """Return the code Kueue gives such a victim today."""
-        if workload.queue == self.queue:
-            return OWN_QUEUE
         # The KEP has no reason codes; these are what Kueue says today of a removal of that kind.
-        return WHILE_BORROWING if self.options.borrows else RECLAIMED
+        if workload.queue == self.queue:
+            return Variant.WITHIN_CQ.reason
+        borrows = self.options.borrows
+        kind = Variant.RECLAIM_WHILE_BORROWING if borrows else Variant.HIERARCHICAL_RECLAIM
+        return kind.reason
 
     @cached_property
     def candidates(self) -> Sequence[Admitted]:
@@ -95,7 +97,13 @@ def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
         if setting.side(victim.queue):
             by_queue.setdefault(victim.queue, []).append(victim)
     for queue, group in by_queue.items():
-        last = next((v for v in group if _may_be_last(setting, after, v)), None)
+        left, last = after.amount[queue], None
+        for victim in group:
+            # Put back alone: who then finds the queue at its min or above can be the last to go.
+            back = {fr: add(left[fr], victim.usage.get(fr, 0)) for fr in setting.contested}
+            if not _is_below(setting, queue, back):
+                last = victim
+                break
         if last is None:
             obstacle = f"whichever goes last, {_say_below(setting, queue, group)}"
             return Removal((), obstacle, after)
@@ -109,25 +117,18 @@ def replay_kep83(setting: Kep83Setting, order: Sequence[Admitted]) -> Removal:
     usage = setting.snapshot.usage.copy()
     obstacle = ""
     for victim in order:
-        if not obstacle and setting.side(victim.queue) and _is_below(setting, usage, victim.queue):
-            obstacle = f"at its turn {_say_below(setting, victim.queue, [victim])}"
-        usage.remove(victim.queue, victim.usage)
+        queue = victim.queue
+        if not obstacle and setting.side(queue) and _is_below(setting, queue, usage.amount[queue]):
+            obstacle = f"at its turn {_say_below(setting, queue, [victim])}"
+        usage.remove(queue, victim.usage)
     return Removal(() if obstacle else tuple(order), obstacle, usage)
 
 
-def _is_below(setting: Kep83Setting, usage: Usage, queue: int) -> bool:
+def _is_below(setting: Kep83Setting, queue: int, used: Mapping[int, int] | Sequence[int]) -> bool:
+    """Say whether a queue is below its min in all involved flavors if it uses so much."""
     nominal = setting.snapshot.tree.nominal
     # The KEP stops below min, Kueue today at it: no `<=` here (docs/semantics/kep83.md §7).
-    return all(usage.amount[queue][fr] < nominal(queue, fr) for fr in setting.contested)
-
-
-def _may_be_last(setting: Kep83Setting, after: Usage, victim: Admitted) -> bool:
-    """Say whether its queue is at its min or above with only this victim put back."""
-    queue, nominal = victim.queue, setting.snapshot.tree.nominal
-    return any(
-        add(after.amount[queue][fr], victim.usage.get(fr, 0)) >= nominal(queue, fr)
-        for fr in setting.contested
-    )
+    return all(used[fr] < nominal(queue, fr) for fr in setting.contested)
 
 
 def _say_below(setting: Kep83Setting, queue: int, victims: Sequence[Admitted]) -> str:
@@ -157,9 +158,7 @@ class Kep83Case(Case, frozen=True, dict=True):
         return replay_kep83(self.setting, order).obstacle
 
 
-Check = Callable[[Kep83Case], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[Kep83Case], Verdict]]] = Register()
 """The check of every law, by the law's id."""
 
 
@@ -190,20 +189,11 @@ def without_borrowing(case: Kep83Case) -> Verdict:
         return judge(laws.K83_WITHOUT_BORROWING, [wrong], "")
     if borrows:
         return judge(laws.K83_WITHOUT_BORROWING, (), "does not apply: withinCohort LowerPriority")
-    queue, usage, snapshot = case.setting.queue, case.removal.usage, case.snapshot
-    findings = []
-    for fr, asked in sorted(case.setting.request.items()):
-        nominal = snapshot.tree.nominal(queue, fr)
-        total = add(usage.amount[queue][fr], asked)
-        # Only what was assigned by preemption may not borrow: a resource that fits as it is may
-        # have got its flavor with borrowed quota (docs/semantics/kep83.md §3).
-        if fr in case.setting.contested and total > nominal:
-            findings.append(
-                f"{say_node(snapshot, queue)} would use {say_amount(snapshot, fr, total)}, its "
-                f"min is {say_amount(snapshot, fr, nominal, named=False)}"
-            )
-    within = f"{say_node(snapshot, queue)} stays within its min"
-    return judge(laws.K83_WITHOUT_BORROWING, findings, within)
+    # Only what was assigned by preemption may not borrow: a resource that fits as it is may have
+    # got its flavor with borrowed quota (docs/semantics/kep83.md §3).
+    contested = case.setting.contested
+    asked = {fr: amount for fr, amount in case.setting.request.items() if fr in contested}
+    return judge_nominal(case, laws.K83_WITHOUT_BORROWING, asked, "min")
 
 
 @CHECKS.of(laws.K83_HOLDS_CONTESTED)
@@ -223,8 +213,8 @@ def within_cluster_queue(case: Kep83Case) -> Verdict:
     Source: ClusterQueue API changes; Preemption, step 2.2.
     """
     policy = f"withinClusterQueue: {case.setting.queue_policy}"
-    right = {victim.key: case.setting.reason(victim) for victim, _ in case.own}
-    return judge_permitted(case, laws.K83_WITHIN_CLUSTER_QUEUE, case.own, policy, right)
+    law, right = laws.K83_WITHIN_CLUSTER_QUEUE, case.setting.reason
+    return judge_permitted(case, law, case.own, policy, right)
 
 
 @CHECKS.of(laws.K83_WITHIN_COHORT)
@@ -235,8 +225,8 @@ def within_cohort(case: Kep83Case) -> Verdict:
     ReclaimFromAny: any; Never: none. Source: ClusterQueue API changes; Preemption, step 2.1.
     """
     policy = f"withinCohort: {case.setting.cohort_policy}"
-    right = {victim.key: case.setting.reason(victim) for victim, _ in case.others}
-    return judge_permitted(case, laws.K83_WITHIN_COHORT, case.others, policy, right)
+    law, right = laws.K83_WITHIN_COHORT, case.setting.reason
+    return judge_permitted(case, law, case.others, policy, right)
 
 
 @CHECKS.of(laws.K83_BORROWS)
@@ -262,8 +252,7 @@ def at_min_until_last_victim(case: Kep83Case) -> Verdict:
     involved fr: that queue is not below its min in all of them. The order is constructed and
     then replayed, see ``removal``. Source: Preemption, step 4.
     """
-    order = [victim.key for victim in case.removal.order]
-    return judge_order(laws.K83_AT_MIN, case.removal.obstacle, order)
+    return judge_order(laws.K83_AT_MIN, case.removal.obstacle, case.removal.order)
 
 
 @CHECKS.of(laws.K83_WAITED)

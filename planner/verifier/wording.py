@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from planner.laws import Law
 from planner.plan import Verdict
@@ -31,10 +32,10 @@ def judge(law: Law, findings: Sequence[str], otherwise: str) -> Verdict:
 
 
 def judge_order(
-    law: Law, obstacle: str, order: Sequence[str], otherwise: str = "no victims"
+    law: Law, obstacle: str, order: Sequence[Any], otherwise: str = "no victims"
 ) -> Verdict:
-    """Return a verdict on an order of removals: what is in its way, or who goes when."""
-    told = f"in the order {say_some(order)}" if order else otherwise
+    """Return a verdict on an order of victims: what is in its way, or who goes when."""
+    told = f"in the order {say_some([one.key for one in order])}" if order else otherwise
     return judge(law, [obstacle] if obstacle else [], told)
 
 

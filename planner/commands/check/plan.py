@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from planner.errors import InputError, SchemaError
-from planner.objective.costs import checked_costs
-from planner.objective.profile_file import find_profile
+from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan, Record, Verdict, Verification
 from planner.scheduler import Part

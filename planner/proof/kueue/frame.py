@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
-from planner.proof.box import Box, Members, by_value
+from planner.proof.box import Box, IntArray, Members, by_value, numbered
 from planner.proof.kueue.places import Rooms
 from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kep83 import Kep83Setting
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.setting import Setting, Variant, usages_of
-
-IntArray = NDArray[np.int64]
 
 _MOST: Final = 2**61
 """Sums of amounts up to this do not leave 64 bits."""
@@ -32,11 +30,7 @@ class Frame:
     """A decision of Kueue, over K classes of its candidates.
 
     ``before`` is the usage before any removal, under fair sharing with the request counted.
-
-    Raises
-    ------
-    UnsupportedError
-        If amounts cannot be added up exactly.
+    Raises ``UnsupportedError`` if amounts cannot be added up exactly.
     """
 
     def __init__(self, setting: Setting, members: Members[Admitted]) -> None:
@@ -61,10 +55,7 @@ class Frame:
     def _refuse_inexact(self) -> None:
         """Refuse amounts for which sums of rows could leave 64 bits.
 
-        Raises
-        ------
-        UnsupportedError
-            If all candidates together hold too much.
+        Raises ``UnsupportedError`` if all candidates together hold too much.
         """
         alike, usages = self._usages
         counts = np.zeros(len(usages), dtype=np.int64)
@@ -124,10 +115,7 @@ class Frame:
         alike, usages = self._usages
         kinds = (self.queue * len(usages) + alike) * 2 + self.restricted
         if self.setting.floor.groups:
-            numbers: dict[Hashable, int] = {}
-            keys = zip(kinds.tolist(), self.setting.floor.marks(self.first), strict=True)
-            told = [numbers.setdefault(key, len(numbers)) for key in keys]
-            return np.array(told, dtype=np.int64)
+            return numbered(zip(kinds.tolist(), self.setting.floor.marks(self.first), strict=True))
         _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
         # Numbered as they come: what is split first does not depend on the numbers of queues.
         return np.argsort(np.argsort(first))[which]
@@ -135,9 +123,8 @@ class Frame:
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
         """KQ-08: the attempts that there are; fair sharing and KEP-83 make one only."""
-        if self.fair is not None:
-            return ()
-        return () if self.kep83 is not None else tuple(self.setting.attempts)
+        classical = self.fair is None and self.kep83 is None
+        return tuple(self.setting.attempts) if classical else ()
 
     @cached_property
     def restricted(self) -> NDArray[np.bool_]:

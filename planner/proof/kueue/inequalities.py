@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from planner.proof.box import Box, Holders, Numbers, Row, all_but_last, unit_of
-from planner.proof.kueue.frame import Frame, IntArray
+from planner.proof.box import Box, Holders, IntArray, Numbers, Row, all_but_last, unit_of
+from planner.proof.kueue.frame import Frame
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.amount import add, subtract
 from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
@@ -203,14 +203,6 @@ ROUNDING: Final = 2**48
 larger: either is the result of at most six roundings, each within one part in 2^53."""
 
 
-class _Upper(NamedTuple):
-    """``(sum(amounts * x) + constant) / scale``."""
-
-    amounts: Numbers
-    constant: int
-    scale: int
-
-
 def may_dominate(frame: Frame, top: int) -> list[str]:
     """Return the resources that can decide the share of a node just below the path.
 
@@ -259,16 +251,16 @@ def _compared(
         my_weight = their_weight = 1
     if 0 in {my_weight, their_weight}:
         return
-    theirs = _over_at_most(frame, fair, box, top, dominant)
-    below = frame.below.get(mine, np.zeros(0, dtype=np.int64))
+    theirs, constant, scale = _over_at_most(frame, fair, box, top, dominant)
+    below = frame.below.get(mine, _NOBODY)
     for resource, amount in sorted(lendable.items()):
         # Cross-multiplied in Python's integers: quotas in bytes, weights and 2^48 leave 64 bits at
         # once.
-        left = lendable[dominant] * their_weight * ROUNDING * theirs.scale
+        left = lendable[dominant] * their_weight * ROUNDING * scale
         right = amount * my_weight * (ROUNDING + 1)
         unit = gcd(left, right)
-        amounts = theirs.amounts * (right // unit)
-        least = -theirs.constant * (right // unit)
+        amounts = theirs * (right // unit)
+        least = -constant * (right // unit)
         frs = _over_at_least(frame, box, mine, resource) if amount > 0 else []
         for fr in frs:
             amounts[below] += frame.held(fr)[below].astype(object) * (left // unit)
@@ -294,8 +286,12 @@ def _over_at_least(frame: Frame, box: Box, mine: int, resource: str) -> list[int
     return certain or [fr for fr in those if now[fr] > quota[fr]]
 
 
-def _over_at_most(frame: Frame, fair: FairSetting, box: Box, top: int, resource: str) -> _Upper:
+def _over_at_most(
+    frame: Frame, fair: FairSetting, box: Box, top: int, resource: str
+) -> tuple[Numbers, int, int]:
     """Return what a node borrows of a resource at most, its last victim back.
+
+    Returned are amounts, constant and scale of ``(sum(amounts * x) + constant) / scale``.
 
     The excess max(0, u) is convex in the usage u, which lies between two bounds in the box: it is
     at most the chord between them, the line through (least, 0) and (largest, largest).
@@ -326,4 +322,4 @@ def _over_at_most(frame: Frame, fair: FairSetting, box: Box, top: int, resource:
         amounts, constant, scale = amounts * run, constant * run, scale * run
         amounts[below] -= held.astype(object) * factor
         constant += factor * (now - min(0, least))
-    return _Upper(amounts, constant, scale)
+    return amounts, constant, scale

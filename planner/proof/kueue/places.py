@@ -31,7 +31,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, Members, Numbers, Row
+from planner.proof.box import Box, IntArray, Members, Numbers, Row
 from planner.quota.kueue.placing import Group
 from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue_topology import Floor
@@ -43,8 +43,6 @@ from planner.verifier.kueue_topology.leaves import (
     has_room,
     held_by,
 )
-
-IntArray = NDArray[np.int64]
 
 Way = tuple[Mapping[int, int], int]
 """How many members of which classes go, and what that is worth."""
@@ -119,7 +117,8 @@ class Rooms:
                 # Without the leader, which only takes room: what is refused so is refused with it,
                 # too.
                 if held_by(tree, group, slots)[domain] < group.slices:
-                    return f"{name} has no room in {self._said(group, domain)}, whoever goes"
+                    where = self._called(group, domain)
+                    return f"{name} has no room in {where}, whoever goes"
             elif not has_room(tree, group, slots):
                 return f"{name} has no room on the nodes, whoever goes"
         return ""
@@ -221,7 +220,7 @@ class Rooms:
                 continue
             highest = sum(most[leaf] for leaf in leaves) // aim.size
             if highest > before // aim.size:
-                slices = f"more slices of {group.name} in {self._named(group, of)}"
+                slices = f"more slices of {group.name} in {self._called(group, of, slices=True)}"
                 self.ranges[slices] = 0, highest - before // aim.size
                 self.whole.add(slices)
                 # The first slice more takes what the last one lacks, each further one a whole
@@ -233,7 +232,7 @@ class Rooms:
                     further = {**extra, slices: -aim.size}
                     yield f"{slices} by all", _row({}, further, missing - aim.size)
                 more[slices] = 1
-        where = "" if domain is None else f" in {self._said(group, domain)}"
+        where = "" if domain is None else f" in {self._called(group, domain)}"
         yield f"room for {group.name}{where}", _row({}, more, group.slices - certain)
 
     def _leaf_rows(
@@ -320,17 +319,12 @@ class Rooms:
             spare = cap // asked - now
             yield f"{name} for {pods}", _row(weights, {pods: -multiple}, -multiple * spare)
 
-    def _named(self, group: Group, domain: int) -> str:
-        """Return what a domain of slices is called."""
-        tree = self.floor.nodes.tree(group.flavor)
-        level = group.aim.slice_level if group.aim else 0
-        return ",".join(tree.values[level][domain])
-
-    def _said(self, group: Group, domain: int) -> str:
-        """Return what a domain of the required level is called."""
-        tree = self.floor.nodes.tree(group.flavor)
-        level = group.aim.level if group.aim else 0
-        return ",".join(tree.values[level][domain])
+    def _called(self, group: Group, domain: int, *, slices: bool = False) -> str:
+        """Return what a domain of the required level is called, or one of slices."""
+        level = 0
+        if group.aim is not None:
+            level = group.aim.slice_level if slices else group.aim.level
+        return ",".join(self.floor.nodes.tree(group.flavor).values[level][domain])
 
 
 def _fitting(

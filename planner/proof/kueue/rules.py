@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, Row, combined, group, numbered
+from planner.proof.box import Box, IntArray, Row, combined, group, numbered
 from planner.proof.claims import Claims
-from planner.proof.kueue.frame import Frame, IntArray, variants
+from planner.proof.kueue.frame import Frame, variants
 from planner.proof.kueue.inequalities import (
     excess_rows,
     fit_rows,
@@ -33,27 +33,6 @@ from planner.verifier.kep83 import Kep83Setting, remove_kep83
 from planner.verifier.kueue.case import remove_all, usage_with
 from planner.verifier.kueue.fair_sharing import FairSetting, remove_fairly
 from planner.verifier.kueue.setting import Setting, usages_of
-
-
-def refusal(frame: Frame, box: Box) -> str:
-    """Say which law refuses every set of a box, if one does; empty if none was found to."""
-    setting, names = frame.setting, frame.tree.frs
-    # Without the request, which the frame counts under fair sharing: it is what must fit here.
-    if frame.fair is None:
-        least_used = frame.usage_after(box.most)
-    else:
-        least_used = frame.remove(box.most, setting.snapshot.usage)
-    for fr, asked in sorted(setting.request.items()):
-        if asked > max(0, least_used.available(setting.queue, fr)):
-            return f"{names[fr]} does not fit, whoever goes"
-    nowhere = frame.rooms.refusal(box)
-    if nowhere:
-        return nowhere
-    found = stuck(frame, box)
-    if found is not None:
-        what = "is not over its quota" if found[1] == "over" else "has too small a share"
-        return f"{frame.name(found[0])} {what} before its last victim goes"
-    return _refused_set(frame, box) if box.is_single else ""
 
 
 def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
@@ -159,10 +138,7 @@ def _over_nominal(frame: Frame, box: Box, *, borrowing: bool) -> str:
 class KueueRules(Frame):
     """Classical preemption, fair sharing, or KEP-83: whatever the setting is."""
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "kueue"
+    scheduler: str = "kueue"
 
     def root(self) -> Box:
         """Return the box of all victim sets."""
@@ -217,19 +193,37 @@ class KueueRules(Frame):
 
     def refusal(self, box: Box) -> str:
         """Say which law refuses every set of a box, if one does; empty if none was found to."""
-        return refusal(self, box)
+        setting = self.setting
+        # Without the request, which the frame counts under fair sharing: it is what must fit here.
+        if self.fair is None:
+            least_used = self.usage_after(box.most)
+        else:
+            least_used = self.remove(box.most, setting.snapshot.usage)
+        for fr, asked in sorted(setting.request.items()):
+            if asked > max(0, least_used.available(setting.queue, fr)):
+                return f"{self.tree.frs[fr]} does not fit, whoever goes"
+        nowhere = self.rooms.refusal(box)
+        if nowhere:
+            return nowhere
+        found = stuck(self, box)
+        if found is not None:
+            what = "is not over its quota" if found[1] == "over" else "has too small a share"
+            return f"{self.name(found[0])} {what} before its last victim goes"
+        return _refused_set(self, box) if box.is_single else ""
 
     def parts(self, box: Box, split: str, at: str | None) -> Sequence[Box]:
         """Return the parts of a box, one for each case; a legal set is in one of them.
 
-        Raises
-        ------
-        ValueError
-            If there is no such split here.
+        Raises ``ValueError`` if there is no such split here.
         """
         parts: Sequence[Box] = ()
         if split == "attempt":
-            parts = [self._of_attempt(box, borrowing) for borrowing in self.attempts]
+            # KQ-06: an attempt with borrowing takes nobody who is to go only without.
+            spared = box.without(np.flatnonzero(self.restricted))
+            parts = [
+                replace(spared if borrowing else box, attempt=borrowing)
+                for borrowing in self.attempts
+            ]
         elif split == "domain" and at is not None and at in self.rooms.groups:
             domains = self.rooms.open_domains(at, box)
             parts = [replace(box, domain={**box.domain, at: domain}) for domain in domains]
@@ -252,11 +246,6 @@ class KueueRules(Frame):
             resources = may_dominate(self, node)
             return [replace(box, dominant={**box.dominant, node: each}) for each in resources]
         return ()
-
-    def _of_attempt(self, box: Box, borrowing: bool) -> Box:  # noqa: FBT001 - what it is of
-        """KQ-06: an attempt with borrowing takes nobody who is to go only without."""
-        box = replace(box, attempt=borrowing)
-        return box.without(np.flatnonzero(self.restricted)) if borrowing else box
 
     @cached_property
     def _named(self) -> Mapping[str, int]:
@@ -300,16 +289,10 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
 ) -> Claims:
     """Return what a plan claims, as questions for proof trees.
 
-    Parameters
-    ----------
-    table
-        The terms of all workloads, by position.
-    position
-        The position of each workload, by its key.
-    order
-        (W,) the rank of each position in the scheduler's candidate order.
-    caps, wishes
-        What binds every plan besides the laws.
+    - ``table``: The terms of all workloads, by position.
+    - ``position``: The position of each workload, by its key.
+    - ``order``: (W,) the rank of each position in the scheduler's candidate order.
+    - ``caps``, ``wishes``: What binds every plan besides the laws.
     """
     going = lawful(setting)
     frs = sorted({*setting.request, *setting.contested})

@@ -27,15 +27,13 @@ from planner.laws.yunikorn import (
     YK_PREEMPTABLE,
     YK_PRIORITY,
 )
-from planner.proof.box import Box, Holders, Members, Row, all_but_last
+from planner.proof.box import Box, Holders, IntArray, Members, Row, all_but_last, numbered
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import Resource, fits
+from planner.quota.yunikorn.resource import fits
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import REQUIRED_NODE, Victim, YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS, room_faults
-
-IntArray = NDArray[np.int64]
 
 
 class Guarantee(NamedTuple):
@@ -93,45 +91,24 @@ def used_between(queue: Queue, t: str) -> tuple[int, int]:
 
 
 class Turns:
-    """YK-05 over K classes of candidates in L leaves.
+    """YK-05 over the K classes of a frame, in its L leaves.
 
-    Parameters
-    ----------
-    asking, ask
-        The queue of the ask, and what it wants.
-    leaves
-        (L,) the queues that have candidates.
-    leaf
-        (K,) the position of the queue of each class.
-    held
-        Per type of the ask (K,): what one member of each class holds, never negative.
-    sizes
-        (K,) how many members each class has.
+    ``leaf`` is (K,): the position of the queue of each class; ``held`` has for each guarantee that
+    counts what one member of each class holds of its type, never negative: (K,).
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - the parts of a frame
-        self,
-        asking: Queue,
-        ask: Resource,
-        leaves: Sequence[Queue],
-        leaf: IntArray,
-        held: Mapping[str, IntArray],
-        sizes: IntArray,
-    ) -> None:
-        self.leaves = leaves
-        self.leaf = leaf
-        self.held = held
-        self.sizes = sizes
+    def __init__(self, frame: Frame) -> None:
+        self.leaves, self.leaf, self.sizes = frame.leaves, frame.queue, frame.members.sizes
         self.ranges: dict[str, tuple[int, int]] = {}
         self.guarantees: list[Guarantee] = []
         self.watched: list[tuple[int, ...] | None] = []
         numbers: dict[tuple[str, str], int] = {}
-        for queue in leaves:
-            found = counting(asking, queue)
+        for queue in self.leaves:
+            found = counting(frame.asking.leaf, queue)
             watched = []
             for one in found or ():
                 # Usage never rises: what is not exceeded now is exceeded by nobody's turn.
-                if one.type in ask and used_between(one.queue, one.type)[1] > one.amount:
+                if one.type in frame.ask and used_between(one.queue, one.type)[1] > one.amount:
                     number = numbers.setdefault((one.queue.path, one.type), len(numbers))
                     if number == len(self.guarantees):
                         self.guarantees.append(one)
@@ -139,6 +116,7 @@ class Turns:
             # Without any guarantee on its way a queue always has a turn.
             self.watched.append(None if found is None else tuple(sorted(watched)))
         self.over = [used_between(g.queue, g.type)[1] - g.amount for g in self.guarantees]
+        self.held = [frame.held(g.type) for g in self.guarantees]
 
     @cached_property
     def doubtful(self) -> NDArray[np.bool_]:
@@ -180,7 +158,11 @@ class Turns:
         while waiting and moved:
             moved = False
             for leaf, classes in list(waiting.items()):
-                if self._has_turn(over, leaf, classes):
+                # With its largest back, all of its queue can follow.
+                if any(
+                    over[g] + max(int(self.held[g][k]) for k in classes) > 0
+                    for g in self.watched[leaf] or ()
+                ):
                     self._move(over, leaf, classes, least, 1)
                     del waiting[leaf]
                     moved = True
@@ -190,15 +172,7 @@ class Turns:
         self, over: list[int], leaf: int, classes: Sequence[int], least: IntArray, sign: int
     ) -> None:
         for g in self._affected[leaf]:
-            held = self.held[self.guarantees[g].type]
-            over[g] += sign * sum(int(held[k]) * int(least[k]) for k in classes)
-
-    def _has_turn(self, over: Sequence[int], leaf: int, classes: Sequence[int]) -> bool:
-        watched = self.watched[leaf] or ()
-        return any(
-            over[g] + max(int(self.held[self.guarantees[g].type][k]) for k in classes) > 0
-            for g in watched
-        )
+            over[g] += sign * sum(int(self.held[g][k]) * int(least[k]) for k in classes)
 
     def rows(self, classes: IntArray) -> Iterator[tuple[str, Row]]:
         """Yield rows that hold for every legal set among some classes.
@@ -214,42 +188,33 @@ class Turns:
             yield from self._first_back(wanted, mine)
 
     def _first_back(self, wanted: Sequence[int], classes: IntArray) -> Iterator[tuple[str, Row]]:
-        below, limits = [], []
+        told: list[tuple[str, IntArray, IntArray, int, int]] = []
         for g in wanted:
             mine = classes[self._counted[g, self.leaf[classes]]]
-            mine = mine[self.held[self.guarantees[g].type][mine] > 0]
-            held = self.held[self.guarantees[g].type][mine]
+            mine = mine[self.held[g][mine] > 0]
+            held = self.held[g][mine]
             total = int((held * self.sizes[mine]).sum())
             limit = self.over[g] - 1
             if total <= limit + int(held.max(initial=0)):
                 return  # whoever goes, this one is exceeded when the largest victim is back
-            below.append(mine)
-            limits.append((limit, total))
-        if len(wanted) == 1:
-            yield from self._stays_over(self.guarantees[wanted[0]], below[0], limits[0][0])
+            told.append((self.guarantees[g].name, mine, held, limit, total))
+        if len(told) == 1:
+            # All victims but the first to be put back hold at most the limit.
+            name, mine, held, limit, _ = told[0]
+            holders = Holders(mine, held, np.unique(held).tolist())
+            yield from all_but_last(f"YK-05 {name}", name, holders, limit, self.ranges)
             return
         some: dict[str, int] = {}
-        names = ", ".join(self.guarantees[g].name for g in wanted)
-        for g, mine, (limit, total) in zip(wanted, below, limits, strict=True):
+        names = ", ".join(name for name, *_ in told)
+        for name, mine, held, limit, total in told:
             # z = 1: all but the largest hold at most the limit; z = 0: at most what all hold.
-            one = self.guarantees[g]
-            held = self.held[one.type][mine]
-            witness = f"{one.name} exceeded, of {names}"
+            witness = f"{name} exceeded, of {names}"
             self.ranges[witness] = 0, 1
             some[witness] = 1
             most = limit + int(held.max(initial=0))
             yield f"YK-05 {witness}", Row(mine, -held, -total, {witness: most - total})
         nobody = classes[:0]
         yield f"YK-05 one of {names}", Row(nobody, nobody, 1, some)
-
-    def _stays_over(self, g: Guarantee, mine: IntArray, limit: int) -> Iterator[tuple[str, Row]]:
-        """Yield the rows of leaves that have a turn by one guarantee only.
-
-        All victims but the first to be put back hold at most the limit.
-        """
-        held = self.held[g.type][mine]
-        holders = Holders(mine, held, np.unique(held).tolist())
-        yield from all_but_last(f"YK-05 {g.name}", g.name, holders, limit, self.ranges)
 
 
 SINGLE_LAWS: Final = tuple(
@@ -276,17 +241,9 @@ _MOST: Final = 2**61
 class Frame:
     """An ask, over K classes of its candidates on N nodes.
 
-    Parameters
-    ----------
-    cluster, asking, rules
-        Who wants in, where, and by which laws.
-    members
-        The candidates, in classes of the same queue, node and holding.
-
-    Raises
-    ------
-    UnsupportedError
-        If amounts cannot be added up exactly.
+    ``cluster``, ``asking`` and ``rules`` say who wants in, where, and by which laws; ``members``
+    are the candidates, in classes of the same queue, node and holding. Raises
+    ``UnsupportedError`` if amounts cannot be added up exactly.
     """
 
     def __init__(
@@ -311,10 +268,8 @@ class Frame:
     def _refuse_inexact(self) -> None:
         """Refuse amounts for which sums of the core and of rows could differ.
 
-        Raises
-        ------
-        UnsupportedError
-            If an allocation holds less than nothing, or sums could leave 64 bits.
+        Raises ``UnsupportedError`` if an allocation holds less than nothing, or sums could leave 64
+        bits.
         """
         path = [step for queue in (*self.leaves, self.asking.leaf) for step in queue.lineage]
         amounts = [amount for one in self.first for amount in one.resource.values()]
@@ -348,9 +303,7 @@ class Frame:
 
     @cached_property
     def _shape(self) -> IntArray:
-        numbers: dict[Hashable, int] = {}
-        keys = (key_of(victim) for victim in self.first)
-        return integers(numbers.setdefault(key, len(numbers)) for key in keys)
+        return numbered(map(key_of, self.first))
 
     @cached_property
     def _inside(self) -> Mapping[str, NDArray[np.bool_]]:
@@ -385,13 +338,12 @@ class Frame:
     def usable(self) -> NDArray[np.bool_]:
         """(N,) whether the ask may go to a node at all: YK-08 without the room there."""
         ask, veto = self.asking.ask, self.cluster.x.veto_nodes
-        if self.required:
-            usable = [room.node_id == ask.required_node for room in self.cluster.nodes]
-        else:
-            usable = [
-                room.node_id not in veto and is_usable(self.cluster, room, ask)
-                for room in self.cluster.nodes
-            ]
+        usable = [
+            room.node_id == ask.required_node
+            if self.required
+            else room.node_id not in veto and is_usable(self.cluster, room, ask)
+            for room in self.cluster.nodes
+        ]
         return np.array(usable, dtype=np.bool_)
 
     @cached_property

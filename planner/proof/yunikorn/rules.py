@@ -26,17 +26,9 @@ from planner.laws.yunikorn import (
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, Members, Row, group, numbered
+from planner.proof.box import Box, IntArray, Members, Row, group, numbered
 from planner.proof.claims import Claims
-from planner.proof.yunikorn.frame import (
-    Frame,
-    IntArray,
-    Turns,
-    candidates,
-    counting,
-    key_of,
-    used_between,
-)
+from planner.proof.yunikorn.frame import Frame, Turns, candidates, counting, key_of, used_between
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
@@ -52,15 +44,12 @@ class YuniKornRules(Frame):
     A box with a host holds the sets whose over-freeing (D7) counts for that node: the one that
     all victims are on, if they make room there, else the first that has room without any.
 
-    Parameters
-    ----------
-    cluster, asking, rules, members
-        See ``Frame``.
-    spare
-        Whom YK-01 spares: none of them goes.
-    over_freed
-        Whether a measure counts D7, so that rows depend on the host.
+    ``spare`` says whom YK-01 spares: none of them goes; ``over_freed`` whether a measure counts D7,
+    so that rows depend on the host. The rest is as for ``Frame``. No quantity has to be whole.
     """
+
+    scheduler: str = "yunikorn"
+    whole: Collection[str] = ()
 
     def __init__(  # noqa: PLR0913 - what a decision is made of
         self,
@@ -76,8 +65,7 @@ class YuniKornRules(Frame):
         self.spare: Spared = spare
         self.over_freed = over_freed
         self._rows: dict[int, list[NamedRow]] = {}
-        held = {t: self.held(t) for t in self.ask}
-        self.turns = Turns(asking.leaf, self.ask, self.leaves, self.queue, held, members.sizes)
+        self.turns = Turns(self)
         self.ranges = self.turns.ranges
 
     @cached_property
@@ -99,11 +87,6 @@ class YuniKornRules(Frame):
 
     # Boxes and their parts.
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        return "yunikorn"
-
     def root(self) -> Box:
         """Return the box of all victim sets."""
         most = self.members.sizes.copy()
@@ -117,15 +100,17 @@ class YuniKornRules(Frame):
     def parts(self, box: Box, split: str, at: str | None) -> Sequence[Box]:
         """Return the parts of a box, one for each case; a legal set is in one of them.
 
-        Raises
-        ------
-        ValueError
-            If there is no such split here.
+        Raises ``ValueError`` if there is no such split here.
         """
-        parts: Sequence[Box] = ()
+        parts: list[Box] = []
         paths = [queue.path for queue in self.leaves]
         if split == "host" and at is None and box.host is None:
-            parts = [self._for_host(box, host) for host in self.hosts(box)]
+            for host in self.hosts(box):
+                # On a node with room victims need not be there: only the need of D7 is fixed.
+                there = box
+                if host != self.anywhere:
+                    there = box.without(np.flatnonzero(self.node != host))
+                parts.append(replace(there, host=host))
         elif split == "below" and at in paths:
             leaf = paths.index(at)
             untouched = box.without(np.flatnonzero(self.queue == leaf))
@@ -134,15 +119,6 @@ class YuniKornRules(Frame):
             message = f"no cases {split} of {at} are all there is"
             raise ValueError(message)
         return parts
-
-    def _for_host(self, box: Box, host: int) -> Box:
-        # On a node with room victims need not be there, so nothing is fixed but the need of D7.
-        if host == self.anywhere:
-            return replace(box, host=host)
-        most = np.zeros_like(box.most)
-        mine = self.of_node[host]
-        most[mine] = box.most[mine]
-        return replace(box, most=most, host=host)
 
     def certain(self, box: Box) -> Iterator[IntArray]:
         """Yield groups of classes of which at least one has a victim."""
@@ -153,11 +129,6 @@ class YuniKornRules(Frame):
             yield mine[box.most[mine] > 0]  # YK-10: there is a victim
 
     # Inequalities.
-
-    @property
-    def whole(self) -> Collection[str]:
-        """No quantity here has to be whole."""
-        return ()
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows of every legal set with at most so many victims of each class."""
@@ -197,17 +168,14 @@ class YuniKornRules(Frame):
         yield "YK-10", Row(mine, np.ones_like(mine), 1)
         if YK_WITHIN_GUARANTEED.id in self.laws:
             yield from self._within_guaranteed_rows(mine)
-        if YK_UNDER_GUARANTEED.id in self.laws and not self._is_under_guaranteed:
-            yield "YK-12", Row(mine[:0], mine[:0], 1)
+        if YK_UNDER_GUARANTEED.id in self.laws:
+            # It does not look at victims: any will do.
+            any_victims = tuple(self.first)
+            case = YuniKornCase(self.cluster, self.asking, self.rule_set, None, any_victims)
+            if not CHECKS[YK_UNDER_GUARANTEED.id](case).holds:
+                yield "YK-12", Row(mine[:0], mine[:0], 1)
         if YK_WITHIN_LIMITS.id in self.laws:
             yield from self._limit_rows(mine)
-
-    @property
-    def _is_under_guaranteed(self) -> bool:
-        """YK-12, which does not look at victims."""
-        victims = tuple(self.first)
-        case = YuniKornCase(self.cluster, self.asking, self.rule_set, None, victims)
-        return CHECKS[YK_UNDER_GUARANTEED.id](case).holds
 
     def _freeing(self, classes: IntArray, t: str, missing: int) -> Row:
         holding = classes[self.held(t)[classes] > 0]
@@ -309,31 +277,19 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
 ) -> YuniKornRules:
     """Return the rules over classes that the laws and some terms do not tell apart.
 
-    Parameters
-    ----------
-    cluster, asking, rules
-        Who wants in, where, and by which laws.
-    table
-        The terms of all allocations, by position.
-    order
-        (A,) the rank of each position in the core's candidate order.
-    terms
-        The terms of the measures in question.
-    marks
-        Each (A,): what else tells allocations apart.
-    spare
-        Whom YK-01 spares.
+    - ``cluster``, ``asking``, ``rules``: Who wants in, where, and by which laws.
+    - ``table``: The terms of all allocations, by position.
+    - ``order``: (A,) the rank of each position in the core's candidate order.
+    - ``terms``: The terms of the measures in question.
+    - ``marks``: Each (A,): what else tells allocations apart.
+    - ``spare``: Whom YK-01 spares.
 
-    Raises
-    ------
-    UnsupportedError
-        If amounts cannot be added up exactly.
+    Raises ``UnsupportedError`` if amounts cannot be added up exactly.
     """
     terms = set(terms)
     found = {
         victim.key: (position, victim) for position, victim in candidates(cluster, asking, rules)
     }
-
     victims = [victim for _, victim in found.values()]
     positions = [position for position, _ in found.values()]
     keys = [(key_of(one), one.is_spared(spare)) for one in victims]

@@ -26,9 +26,9 @@ from planner.plan.proof import (
     Step,
     WholeSplit,
 )
-from planner.proof.box import Box, add_up, narrowed
+from planner.proof.box import Box, IntArray, add_up, narrowed
 from planner.proof.claims import BETTER
-from planner.proof.question import IntArray, Question, Rules
+from planner.proof.question import Question, Rules
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.proving.earlier import Ahead, EarlierTree

@@ -42,17 +42,6 @@ from planner.state.yunikorn import YuniKornState
 LAST_TIER: Final[Measure] = ("D0",)
 
 
-class Sparing(Struct, frozen=True):
-    """A search that spares as many as law 1 asks for, ``spare`` says whom.
-
-    ``settled`` says whether it is known that nobody more can be spared.
-    """
-
-    search: Search
-    spare: Spared
-    settled: bool = True
-
-
 class LastResort(Struct, frozen=True):
     """Why no legal set spares who opted out, or the positions of one that does."""
 
@@ -68,11 +57,13 @@ def sparing(
     profile: Profile,
     candidates: Sequence[int],
     known: Sequence[int] | None = None,
-) -> Sparing:
+) -> tuple[Search, Spared, bool]:
     """Spare whom law 1 spares under a profile, if some legal set does.
 
-    ``free`` is a search by ``rules`` that spares nobody; ``candidates`` are positions of whom no
-    law excludes by itself, ``known`` those of a legal set without anybody who opted out.
+    Returns a search that spares as many as it asks for, whom, and whether it is known that nobody
+    more can be spared. ``free`` is a search by ``rules`` that spares nobody; ``candidates`` are
+    positions of whom no law excludes by itself, ``known`` those of a legal set without anybody who
+    opted out.
     """
     settled = True
     # Originators are spared only where D0 counts them; whom more can be spared of comes first.
@@ -87,8 +78,8 @@ def sparing(
         elif find_any(search, search.active) == "unknown" and spare == "opted-out":
             settled = False  # of originators the level D0 tells
         if search.incumbent is not None:
-            return Sparing(search, spare, settled)
-    return Sparing(free, "nobody", settled)
+            return search, spare, settled
+    return free, "nobody", settled
 
 
 def is_spared(problem: YuniKornProblem, spare: Spared, positions: Sequence[int]) -> bool:
@@ -116,13 +107,17 @@ def why_last_resort(
     return LastResort("certified" if trees else "solver", trees, found.engines)
 
 
-class PreparedAsk(Sparing, frozen=True, kw_only=True):
-    """A search that is ready for its levels.
+class PreparedAsk(Struct, frozen=True):
+    """A search that is ready for its levels, and spares as many as law 1 asks for.
 
-    ``free`` is the same search before law 1 and caps, ``rules`` are its rules; ``dropped`` is what
-    was said about caps, ``within`` whether the core's own answer is one that the search may give.
+    ``spare`` says whom, ``settled`` whether it is known that nobody more can be spared; ``free`` is
+    the same search before law 1 and caps, ``rules`` are its rules; ``dropped`` is what was said
+    about caps, ``within`` whether the core's own answer is one that the search may give.
     """
 
+    search: Search
+    spare: Spared
+    settled: bool
     free: Search
     rules: YuniKornRules
     dropped: str
@@ -240,18 +235,16 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     rules = YuniKornRules(problem, table, planning.subject.rules, spare="nobody")
     # It stays as it is: the proof of a last resort begins from it.
     free = Search(rules, classes, deadline, list(range(len(classes))))
-    spared = Sparing(free.fork(), "nobody")
+    spare: Spared = "nobody"
+    search, settled = free.fork(), True
     if not last_resort:
-        spared = sparing(free, rules, profile, planning.eligible.nonzero()[0].tolist(), known)
-    search = spared.search
-    within = not greedy.outside_rules and greedy.spares(spared.spare)
+        everybody = planning.eligible.nonzero()[0].tolist()
+        search, spare, settled = sparing(free, rules, profile, everybody, known)
+    within = not greedy.outside_rules and greedy.spares(spare)
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
     dropped = cap(search, profile, greedy)
-    spare, settled = spared.spare, spared.settled
-    return PreparedAsk(
-        search, spare, settled, free=free, rules=rules, dropped=dropped, within=within
-    )
+    return PreparedAsk(search, spare, settled, free, rules, dropped, within)
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:

@@ -279,10 +279,8 @@ def rules_fault(configuration: Configuration, rules: str) -> str:
 def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Setting:
     """Derive request and contested flavor-resources from an assignment.
 
-    Raises
-    ------
-    LookupFailed
-        If the snapshot does not know a flavor-resource of the assignment, or the nodes of a flavor.
+    Raises ``LookupFailed`` if the snapshot does not know a flavor-resource of the assignment, or
+    the nodes of a flavor.
     """
     groups = placed_groups(assignment, preemptor, snapshot)
     for flavor in (one.flavor for one in groups):

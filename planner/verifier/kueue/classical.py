@@ -59,11 +59,26 @@ def judge_holdings(case: Case, law: Law) -> Verdict:
     return judge(law, findings, holds)
 
 
+def judge_nominal(case: Case, law: Law, request: Mapping[int, int], quota: str) -> Verdict:
+    """The preemptor's queue ends within its nominal quota, in words ``quota``, with a request."""
+    queue, usage, snapshot = case.setting.queue, case.removal.usage, case.snapshot
+    findings = []
+    for fr, asked in sorted(request.items()):
+        nominal = snapshot.tree.nominal(queue, fr)
+        total = add(usage.amount[queue][fr], asked)
+        if total > nominal:
+            findings.append(
+                f"{say_node(snapshot, queue)} would use {say_amount(snapshot, fr, total)}, its "
+                f"{quota} is {say_amount(snapshot, fr, nominal, named=False)}"
+            )
+    return judge(law, findings, f"{say_node(snapshot, queue)} stays within its {quota}")
+
+
 def judge_own_queue(case: Case, law: Law) -> Verdict:
     """A victim of the own queue satisfies ``withinClusterQueue``, and its reason says so."""
     policy = f"withinClusterQueue: {case.setting.policy.within_cluster_queue}"
-    right = {victim.key: Variant.WITHIN_CQ.reason for victim, _ in case.own}
-    return judge_permitted(case, law, case.own, policy, right, " of the own queue")
+    reason, whose = Variant.WITHIN_CQ.reason, " of the own queue"
+    return judge_permitted(case, law, case.own, policy, lambda _: reason, whose)
 
 
 def judge_permitted(  # noqa: PLR0913, PLR0917 - victims, and all that is asked of them
@@ -71,16 +86,18 @@ def judge_permitted(  # noqa: PLR0913, PLR0917 - victims, and all that is asked 
     law: Law,
     victims: Sequence[tuple[Admitted, str]],
     policy: str,
-    right: Mapping[str, str],
+    right: Callable[[Admitted], str | None],
     whose: str = "",
 ) -> Verdict:
-    """The policy for their queue permits victims, and they go for the right reasons, by key."""
+    """The policy for their queue permits victims, who go for the right reasons; ``None`` is any."""
     findings = []
     for victim, reason in victims:
         if not case.setting.permits(victim):
             findings.append(say_refused(case, victim, policy))
-        elif right.get(victim.key, reason) != reason:
-            findings.append(say_reason(victim, reason, right[victim.key]))
+            continue
+        expected = right(victim)
+        if expected is not None and expected != reason:
+            findings.append(say_reason(victim, reason, expected))
     return judge(law, findings, f"{say_count(len(victims))}{whose}, {policy}")
 
 
@@ -100,9 +117,7 @@ def say_reason(victim: Admitted, reason: str, right: str) -> str:
     return f"{victim.key} goes for reason {right}, not {reason or 'none'}"
 
 
-Check = Callable[[Case], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[Case], Verdict]]] = Register()
 """The check of every law, by the law's id."""
 
 
@@ -126,20 +141,9 @@ def without_borrowing(case: Case) -> Verdict:
     """
     if case.borrowing is not False:
         return judge(laws.KQ_WITHOUT_BORROWING, (), "does not apply: the attempt permits borrowing")
-    queue, usage = case.setting.queue, case.removal.usage
-    findings = []
     # What the search asks for, without `pods`: Kueue compares nothing else with nominal (§4.1).
-    for fr, asked in sorted(case.setting.searched.items()):
-        nominal = case.snapshot.tree.nominal(queue, fr)
-        total = add(usage.amount[queue][fr], asked)
-        if total > nominal:
-            findings.append(
-                f"{say_node(case.snapshot, queue)} would use "
-                f"{say_amount(case.snapshot, fr, total)}, its nominal quota is "
-                f"{say_amount(case.snapshot, fr, nominal, named=False)}"
-            )
-    within = f"{say_node(case.snapshot, queue)} stays within its nominal quota"
-    return judge(laws.KQ_WITHOUT_BORROWING, findings, within)
+    asked = case.setting.searched
+    return judge_nominal(case, laws.KQ_WITHOUT_BORROWING, asked, "nominal quota")
 
 
 @CHECKS.of(laws.KQ_HOLDS_CONTESTED)
@@ -173,13 +177,12 @@ def reclaim_within_cohort(case: Case) -> Verdict:
     ``InCohortReclamation``. Source: docs/semantics/kueue.md §5.2, §5.3 and §5.8.
     """
     policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
-    variants = {victim.key: case.setting.variant(victim) for victim, _ in case.others}
-    # The reason of those that go while borrowing is KQ-06's, so that one fault breaks one law.
-    right = {
-        key: variant.reason
-        for key, variant in variants.items()
-        if variant is not Variant.RECLAIM_WHILE_BORROWING
-    }
+
+    def right(victim: Admitted) -> str | None:
+        variant = case.setting.variant(victim)
+        # The reason of those that go while borrowing is KQ-06's, so that one fault breaks one law.
+        return None if variant is Variant.RECLAIM_WHILE_BORROWING else variant.reason
+
     return judge_permitted(case, laws.KQ_RECLAIM, case.others, policy, right, " of other queues")
 
 
@@ -217,8 +220,7 @@ def over_quota_until_last_victim(case: Case) -> Verdict:
     The order is constructed and then replayed, see ``removal``; victims of the own queue are
     unconditional, those of other trees are judged by KQ-03. Source: docs/semantics/kueue.md §5.6.
     """
-    order = [victim.key for victim in case.removal.order]
-    return judge_order(laws.KQ_OVER_QUOTA, case.removal.obstacle, order)
+    return judge_order(laws.KQ_OVER_QUOTA, case.removal.obstacle, case.removal.order)
 
 
 @CHECKS.of(laws.KQ_ATTEMPT)

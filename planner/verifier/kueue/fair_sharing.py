@@ -286,9 +286,7 @@ def fair_setting_of(setting: Setting) -> FairSetting:
     return FairSetting(*astuple(setting))
 
 
-Check = Callable[[FairCase], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[FairCase], Verdict]]] = Register()
 """The check of every law, by the law's id."""
 
 
@@ -338,7 +336,8 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
     """
     policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
     # Their reasons are FS-07's.
-    return judge_permitted(case, laws.FS_RECLAIM, case.others, policy, {}, " of other queues")
+    whose = " of other queues"
+    return judge_permitted(case, laws.FS_RECLAIM, case.others, policy, lambda _: None, whose)
 
 
 @CHECKS.of(laws.FS_BORROWS_CONTESTED)
@@ -373,9 +372,8 @@ def borrowing_until_last_victim(case: FairCase) -> Verdict:
     flavor-resource of their quotas, contested or not. The order is constructed and replayed, see
     ``fair_removal``. Source: docs/semantics/kueue.md §6.1 and §6.4.
     """
-    order = [victim.key for victim in case.removal.order]
     some = "some order" if case.victims else "no victims"
-    return judge_order(laws.FS_BORROWING, case.removal.stuck, order, some)
+    return judge_order(laws.FS_BORROWING, case.removal.stuck, case.removal.order, some)
 
 
 @CHECKS.of(laws.FS_SHARES)

@@ -22,9 +22,7 @@ from planner.verifier.kueue.setting import Setting, say_amount, say_node
 from planner.verifier.kueue_topology.leaves import obstacle_between
 from planner.verifier.wording import judge
 
-Check = Callable[[Setting, Assignment], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[Setting, Assignment], Verdict]]] = Register()
 """The check of every law about flavors, by the law's id."""
 
 

@@ -23,13 +23,11 @@ from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import judge
 
-_CHECKS: Final = dict[str, Register[Any]](
-    {
-        Case.rules: classical.CHECKS,
-        FairCase.rules: fair_sharing.CHECKS,
-        Kep83Case.rules: kep83.CHECKS,
-    }
-)
+_CHECKS: Final[dict[str, Register[Any]]] = {
+    Case.rules: classical.CHECKS,
+    FairCase.rules: fair_sharing.CHECKS,
+    Kep83Case.rules: kep83.CHECKS,
+}
 
 
 def verify_plan(
@@ -46,12 +44,8 @@ def verify_plan(
     were chosen for least disruption (KF-01). ``snapshot`` saves the time of taking one of the
     state; ``setting`` is what ``setting_for`` said of it, used if it says the same as the plan.
 
-    Raises
-    ------
-    InputError
-        If the plan's preemptor is not a pending workload of the state.
-    UnsupportedError
-        If the verifier does not know the plan's rule set.
+    Raises ``InputError`` if the plan's preemptor is not a pending workload of the state;
+    ``UnsupportedError`` if the verifier does not know the plan's rule set.
     """
     if plan.rules not in RULE_SETS:
         raise UnsupportedError("plan.rules", f'"{plan.rules}"', f"one of {sorted(RULE_SETS)}")
@@ -86,8 +80,9 @@ def verify_plan(
             if law is not KT_PLACEMENT or plan.placement == "kueue"
         ]
     if plan.flavors is not None:
-        checks = map(flavors.CHECKS.__getitem__, (law.id for law in RULE_SETS["flavors"]))
-        more += [check(case.setting, plan.assignment) for check in checks]
+        more += [
+            flavors.CHECKS[law.id](case.setting, plan.assignment) for law in RULE_SETS["flavors"]
+        ]
     accepted = found.accepted and all(verdict.holds for verdict in more)
     changed = {"accepted": accepted, "verdicts": (*found.verdicts, *more)}
     return found.model_copy(update=changed) if more else found
@@ -104,10 +99,7 @@ def setting_for(
 
     ``kep83`` are the options of KEP-83's rules where plans are by these.
 
-    Raises
-    ------
-    InputError
-        If it is not a pending workload of the state.
+    Raises ``InputError`` if it is not a pending workload of the state.
     """
     setting = setting_of(snapshot, find_preemptor(state, snapshot, pending), assignment)
     if kep83 is not None:
@@ -122,10 +114,7 @@ def match_plan(
 
     ``snapshot`` and ``setting`` are as for ``verify_plan``.
 
-    Raises
-    ------
-    InputError
-        If the plan's preemptor is not a pending workload of the state.
+    Raises ``InputError`` if the plan's preemptor is not a pending workload of the state.
     """
     wanted = flavor_resources(plan.assignment)
     # A plan may name flavor-resources that no quota mentions; the snapshot needs a row for them.

@@ -31,9 +31,7 @@ class Answer(Struct, frozen=True):
     order: tuple[int, ...] = ()
 
 
-Check = Callable[[Case, Sequence[Law], int], Answer]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[Case, Sequence[Law], int], Answer]]] = Register()
 """The check of every law, by the law's id."""
 
 

@@ -76,10 +76,8 @@ def search(
 ) -> tuple[bool | None, tuple[int, ...]]:
     """Look for an end, the first step first; no state is visited twice.
 
-    Returns
-    -------
-        Whether there is one, and the order that leads to it; ``None`` if ``most`` states were
-        visited and some are left.
+    Returns whether there is one, and the order that leads to it; ``None`` if ``most`` states were
+    visited and some are left.
     """
     ahead, seen = [begin], {begin.key}
     visited = 0
@@ -297,7 +295,12 @@ class FairOrders:
             node, one = say_node(self.setting.snapshot, queue), self.candidates[min(passing)]
             self._note(moment, f"it is the turn of {node}, which would give {one.key}")
             return
-        for position in self._different(passing & self.wanted):
+        # Of victims that hold the same, one order is as good as another: trying one is enough.
+        different: dict[object, int] = {}
+        for position in sorted(passing & self.wanted):
+            held = tuple(sorted(self.candidates[position].usage.items()))
+            different.setdefault(held, position)
+        for position in different.values():
             order = (*moment.order, position)
             if moment.second:
                 done = here if ST_ONE_PER_QUEUE in self.laws else {position}
@@ -350,14 +353,6 @@ class FairOrders:
                 yield frozenset(some)
                 if others:
                     yield frozenset(some) | others
-
-    def _different(self, positions: Iterable[int]) -> Iterator[int]:
-        """Yield one of those that hold the same."""
-        # Of victims that hold the same, one order is as good as another: trying one is enough.
-        first: dict[object, int] = {}
-        for position in sorted(positions):
-            first.setdefault(tuple(sorted(self.candidates[position].usage.items())), position)
-        yield from first.values()
 
     # In words.
 

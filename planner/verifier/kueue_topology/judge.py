@@ -23,7 +23,7 @@ from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Admitted, Snapshot
 from planner.quota.kueue.topology import OVERLAPPING
 from planner.quota.kueue.topology_tree import FlavorTree
-from planner.verifier.kueue_topology.leaves import Nodes, Slots, has_room, slices_at_most, taken
+from planner.verifier.kueue_topology.leaves import Nodes, Slots, add_to, has_room, slices_at_most
 from planner.verifier.wording import judge, say_some
 
 MIXED: Final = "TASProfileMixed"
@@ -49,6 +49,9 @@ class _Domain:
             return self.slices_beside if beside else self.slices
         return self.pods_beside if beside else self.pods
 
+    def cut(self, size: int) -> None:
+        self.slices, self.slices_beside = self.pods // size, self.pods_beside // size
+
 
 class _Placing:
     """One run of the procedure."""
@@ -57,6 +60,7 @@ class _Placing:
         self.tree, self.aim = tree, aim
         # Unconstrained pods go where least is free, to keep large domains whole (§5.3).
         self.best_fit = not (aim.spread and mixed)
+        self.sign = -1 if self.best_fit else 1
         self.count = group.workers.count
         self.leaders = 0 if group.leader is None else 1
 
@@ -84,7 +88,7 @@ class _Placing:
         ]
         if self.aim.slice_level == self.tree.depth:
             for leaf in row:
-                self._cut(leaf)
+                leaf.cut(self.aim.size)
         levels = [row]
         for level in range(self.tree.depth - 1, -1, -1):
             row = [
@@ -94,13 +98,9 @@ class _Placing:
             for domain in row:
                 self._add_up(domain, self.aim.layers.get(level + 1, 1))
                 if level == self.aim.slice_level:
-                    self._cut(domain)
+                    domain.cut(self.aim.size)
             levels.insert(0, row)
         return levels
-
-    def _cut(self, domain: _Domain) -> None:
-        domain.slices = domain.pods // self.aim.size
-        domain.slices_beside = domain.pods_beside // self.aim.size
 
     def _add_up(self, domain: _Domain, layer: int) -> None:
         # Inner layers are whole as well: what is left over below a child is lost further up (§5.2).
@@ -118,8 +118,7 @@ class _Placing:
             )
 
     def _order(self, domains: Iterable[_Domain]) -> list[_Domain]:
-        sign = -1 if self.best_fit else 1
-        return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.place))
+        return sorted(domains, key=lambda d: (self.sign * d.slices, d.pods, d.place))
 
     @staticmethod
     def _best(some: Sequence[_Domain], need: int, leaders: int, *, slices: bool) -> _Domain:
@@ -135,9 +134,9 @@ class _Placing:
     ) -> tuple[int, list[_Domain]] | None:
         """One domain that takes all, or several of one level."""
         need, leaders = self.count // self.aim.size, self.leaders
-        sign = -1 if self.best_fit else 1
         domains = sorted(
-            levels[level], key=lambda d: (-d.lead, sign * d.slices_beside, d.pods_beside, d.place)
+            levels[level],
+            key=lambda d: (-d.lead, self.sign * d.slices_beside, d.pods_beside, d.place),
         )
         for one in () if self.best_fit else domains:
             if one.lead >= leaders and one.takes(slices=True, beside=leaders > 0) >= need:
@@ -211,8 +210,7 @@ class _Placing:
                 # After sorting: the order is by the old slices, the taking by the new ones (§5.5).
                 if size > 1:
                     for child in children:
-                        child.slices = child.pods // size
-                        child.slices_beside = child.pods_beside // size
+                        child.cut(size)
                 given += self._take(children, d.pods, d.lead, size, slices=size > 1)
             fit = given
             level += 1
@@ -274,51 +272,47 @@ class Floor(Struct, frozen=True, dict=True):
 
     def marks(self, workloads: Iterable[Admitted]) -> Iterator[Hashable]:
         """Yield what each gives back on the nodes of all groups: equal for those alike."""
-        return map(self._mark, workloads) if self.groups else (None for _ in workloads)
+        flavors = sorted({group.flavor for group in self.groups})
+        for workload in workloads:
+            given = self.nodes.given_back([workload]) if flavors else {}
+            yield tuple(
+                (flavor, leaf, name, amount)
+                for flavor in flavors
+                for leaf, row in sorted(given.get(flavor, {}).items())
+                for name, amount in sorted(row.items())
+            )
 
-    def _mark(self, workload: Admitted) -> Hashable:
-        given = self.nodes.given_back([workload])
-        return tuple(
-            (flavor, leaf, name, amount)
-            for flavor in sorted(given.keys() & {group.flavor for group in self.groups})
-            for leaf, row in sorted(given[flavor].items())
-            for name, amount in sorted(row.items())
-        )
+    def owner_of(self, flavor: str) -> str:
+        """Return who has the leaves of a flavor: itself, nobody where it shares hosts with others.
 
-    def node_of(self, flavor: str, leaf: int) -> tuple[str, str]:
-        """Return what node a leaf is: that of other flavors, too, where these overlap."""
-        tree = self.nodes.tree(flavor)
-        shared = tree.ends_in_host and self.snapshot.configuration.gate(OVERLAPPING)
-        return "" if shared else flavor, tree.leaf_id(leaf)
+        Flavors of the same hosts see what podsets take there under any of them; other trees have
+        leaves of their own, by ids that may be the same.
+        """
+        gate, tree = self.snapshot.configuration.gate, self.nodes.tree(flavor)
+        return "" if tree.ends_in_host and gate(OVERLAPPING) else flavor
 
     def placed(self, victims: Collection[Admitted]) -> dict[str, Leaves] | str:
         """Place all groups in turn, as Kueue does: the leaves of every podset, by its name.
 
         Or the name of the first group that finds no place.
         """
-        gate, nodes = self.snapshot.configuration.gate, self.nodes
+        mixed, nodes = self.snapshot.configuration.gate(MIXED), self.nodes
         given = nodes.given_back(victims)
-        shared: dict[str, dict[str, int]] = {}
-        alone: dict[str, dict[str, dict[str, int]]] = {}
+        by_owner: dict[str, dict[str, dict[str, int]]] = {}
         found: dict[str, Leaves] = {}
         for group in self.groups:
             tree = nodes.tree(group.flavor)
-            together = tree.ends_in_host and gate(OVERLAPPING)
-            # Flavors of the same hosts see what the podsets before took; other trees have leaves of
-            # their own, by ids that may be the same.
-            assumed = shared if together else alone.setdefault(group.flavor, {})
+            assumed = by_owner.setdefault(self.owner_of(group.flavor), {})
             slots = nodes.slots(group, given.get(group.flavor, {}), assumed)
             placed = None
             if group.aim is not None:
-                placed = _Placing(tree, group.aim, group, mixed=gate(MIXED)).place(slots)
+                placed = _Placing(tree, group.aim, group, mixed=mixed).place(slots)
             if placed is None:
                 return group.name
             for pods, leaves in zip(group.members, placed, strict=False):
                 found[pods.name] = leaves
                 for leaf, count in leaves:
-                    row = assumed.setdefault(tree.leaf_id(leaf), {})
-                    for name, amount in taken(pods, count).items():
-                        row[name] = row.get(name, 0) + amount
+                    add_to(assumed.setdefault(tree.leaf_id(leaf), {}), pods.amounts, count)
         return found
 
     def admits(self, victims: Collection[Admitted]) -> bool:
@@ -354,9 +348,10 @@ def faults_of(
     given = floor.nodes.given_back(victims)
     for group in floor.groups:
         tree, back = floor.nodes.tree(group.flavor), given.get(group.flavor, {})
+        owner = floor.owner_of(group.flavor)
         asked = {name for pods in group.members for name in pods.amounts}
         for leaf in range(len(tree.values[-1])):
-            there = put.get(floor.node_of(group.flavor, leaf), {})
+            there = put.get((owner, tree.leaf_id(leaf)), {})
             for name in sorted(asked & there.keys()):
                 left = floor.nodes.left(group.flavor, leaf, name)
                 # A leaf that is over-committed has no room, but it does not make others impossible.
@@ -379,9 +374,8 @@ def _row(
         leaf = tree.leaf_of.get(",".join(place.values))
         if leaf is not None and suited[leaf] and place.count > 0:
             row[leaf] += place.count
-            on = put.setdefault(floor.node_of(group.flavor, leaf), {})
-            for name, amount in taken(pods, place.count).items():
-                on[name] = on.get(name, 0) + amount
+            node = floor.owner_of(group.flavor), tree.leaf_id(leaf)
+            add_to(put.setdefault(node, {}), pods.amounts, place.count)
     return row
 
 

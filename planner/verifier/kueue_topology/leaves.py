@@ -196,16 +196,21 @@ class Nodes(Struct, frozen=True):
                 leaf = self.tree(one.flavor).leaf_of.get(one.leaf)
                 # A leaf that is not in the tree holds nothing: its node is gone.
                 if leaf is not None:
-                    row = found.setdefault(one.flavor, {}).setdefault(leaf, {})
-                    for name, amount in one.amounts.items():
-                        row[name] = row.get(name, 0) + amount
+                    add_to(found.setdefault(one.flavor, {}).setdefault(leaf, {}), one.amounts)
         return found
 
     def slots(
         self, group: Group, given: Mapping[int, Mapping[str, int]], assumed: Assumed
     ) -> Slots:
         """Return what the leaves take of a group with so much given back, and so much assumed."""
-        tree, now = self.tree(group.flavor), self._now(group)
+        tree, now = self.tree(group.flavor), self._known.get(group.name)
+        if now is None:  # with nobody gone, and nothing assumed
+            rows = [
+                self._count(group, leaf, {}, {}) if suited else (0, 0, 0)
+                for leaf, suited in enumerate(self.suited_to(group.workers))
+            ]
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            now = self._known[group.name] = Slots(*columns) if rows else Slots((), (), ())
         changed = set(given)
         changed.update(tree.leaf_of[name] for name in assumed if name in tree.leaf_of)
         # Most leaves are as they were: only those where something changes are counted anew.
@@ -224,16 +229,6 @@ class Nodes(Struct, frozen=True):
         column = self.tree(flavor).column_of.get(name)
         placed = self.snapshot.placed or self.snapshot.topologies.occupancy
         return 0 if column is None else placed.left[flavor][leaf][column]
-
-    def _now(self, group: Group) -> Slots:
-        if group.name not in self._known:
-            rows = [
-                self._count(group, leaf, {}, {}) if suited else (0, 0, 0)
-                for leaf, suited in enumerate(self.suited_to(group.workers))
-            ]
-            columns = [list(column) for column in zip(*rows, strict=True)]
-            self._known[group.name] = Slots(*columns) if rows else Slots((), (), ())
-        return self._known[group.name]
 
     def _count(
         self, group: Group, leaf: int, more: Mapping[str, int], less: Mapping[str, int]
@@ -274,9 +269,10 @@ def fitting(wanted: Mapping[str, int], cap: Mapping[str, int]) -> int:
     return min([MOST, *counts])
 
 
-def taken(pods: Pods, count: int) -> dict[str, int]:
-    """Return what some pods take together."""
-    return {name: amount * count for name, amount in pods.amounts.items()}
+def add_to(row: dict[str, int], amounts: Mapping[str, int], count: int = 1) -> None:
+    """Add amounts, so many times, to what stands on a leaf or is given back there."""
+    for name, amount in amounts.items():
+        row[name] = row.get(name, 0) + amount * count
 
 
 def has_room(tree: FlavorTree, group: Group, slots: Slots) -> bool:

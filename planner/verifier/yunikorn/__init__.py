@@ -31,12 +31,9 @@ def verify_yunikorn_plan(
     victims, so there is nothing to judge: it is accepted, without verdicts, if it names neither
     victims nor a node. A plan by the rules of another kind of ask breaks YK-11, victims or not.
 
-    ``cluster`` is the plan's partition made ready, to save the time of doing so.
-
-    Raises
-    ------
-    LookupFailed
-        If the state has no such partition, or the plan's preemptor is not one of its asks.
+    ``cluster`` is the plan's partition made ready, to save the time of doing so. Raises
+    ``LookupFailed`` if the state has no such partition, or the plan's preemptor is not one of its
+    asks.
     """
     case = match_yunikorn(state, plan, cluster)
     if plan.claim in {"infeasible", "unknown"}:

@@ -238,15 +238,11 @@ def match_yunikorn(
 ) -> YuniKornCase:
     """Match a plan with the state; what cannot be matched becomes a fault.
 
-    ``cluster`` is the plan's partition made ready, to save the time of doing so.
-
-    Raises
-    ------
-    LookupFailed
-        If the state has no such partition, or the plan's preemptor is not one of its asks.
+    ``cluster`` is the plan's partition made ready, to save the time of doing so. Raises
+    ``LookupFailed`` if the state has no such partition, or the plan's preemptor is not one of its
+    asks.
     """
-    if cluster is None:
-        cluster = prepare(state, plan.partition)
+    cluster = cluster or prepare(state, plan.partition)
     asking = find_ask(cluster, plan.preemptor)
     # Everything that holds resources for an application, by its key.
     holders = {}

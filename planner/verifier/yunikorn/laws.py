@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from msgspec import Struct
-
 from planner.laws import Register
 from planner.laws import yunikorn as laws
 from planner.plan import Verdict
@@ -33,28 +31,21 @@ from planner.verifier.yunikorn.case import (
 )
 
 
-class Fence(Struct, frozen=True):
-    """The queue beyond which nothing is preempted for an ask, and why it stops there."""
-
-    queue: Queue
-    reason: str
-
-
-def find_fence(asking: Asking) -> Fence:
-    """Return the first queue on the ask's way up that stops preemption.
+def find_fence(asking: Asking) -> tuple[Queue, str]:
+    """Return the first queue on the ask's way up that stops preemption, and why it does.
 
     That is one with the policy ``fence``, or that cannot take the ask within its effective
     maximum, be it the ask's own, or the root.
     """
     for queue in reversed(asking.leaf.lineage[1:]):
         if queue.properties.preemption_fence:
-            return Fence(queue, "its preemption.policy is fence")
+            return queue, "its preemption.policy is fence"
         wanted = plus(queue.allocated, asking.ask.resource)
         # A queue too full for the ask is a fence, too. The design does not say so, the core does:
         # of the ask's own leaf it leaves no candidates at all (docs/semantics/yunikorn.md §4).
         if queue.effective_max and not ge_known(queue.effective_max, wanted):
-            return Fence(queue, "it cannot take the ask within its maximum")
-    return Fence(asking.leaf.lineage[0], "it is the root")
+            return queue, "it cannot take the ask within its maximum"
+    return asking.leaf.lineage[0], "it is the root"
 
 
 def common_queue(asking: Asking, queue: Queue) -> Queue:
@@ -168,9 +159,7 @@ def _unusable(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
             yield f"node {room.node_id} is reserved for others"
 
 
-Check = Callable[[YuniKornCase], Verdict]
-
-CHECKS: Final[Register[Check]] = Register()
+CHECKS: Final[Register[Callable[[YuniKornCase], Verdict]]] = Register()
 """The check of every law, by the law's id."""
 
 NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
@@ -305,8 +294,7 @@ def over_guaranteed(case: YuniKornCase) -> Verdict:
     ask. The order is constructed and then replayed, see ``removal``. Source:
     docs/semantics/yunikorn.md §5 and §15.
     """
-    order = [victim.key for victim in case.removal.order]
-    return judge_order(laws.YK_OVER_GUARANTEED, case.removal.obstacle, order)
+    return judge_order(laws.YK_OVER_GUARANTEED, case.removal.obstacle, case.removal.order)
 
 
 @CHECKS.of(laws.YK_PRIORITY)
@@ -318,14 +306,14 @@ def priority(case: YuniKornCase) -> Verdict:
     Source: docs/semantics/yunikorn.md §4 and §11.1.
     """
     mine, findings = case.asking.ask.priority, []
-    found = find_fence(case.asking)
+    fencing, _ = find_fence(case.asking)
     for victim in case.victims:
         its = victim.allocation.priority
         if case.required_node:
             if its > mine:
                 findings.append(f"{victim.key} has priority {its}, the ask has {mine}")
             continue
-        if victim.queue is case.asking.leaf or found.queue not in victim.queue.lineage:
+        if victim.queue is case.asking.leaf or fencing not in victim.queue.lineage:
             continue
         worth = adjusted_priority(case.asking, victim.queue, its)
         if worth > mine:
@@ -339,17 +327,17 @@ def fence(case: YuniKornCase) -> Verdict:
 
     Source: docs/semantics/yunikorn.md §4.
     """
-    found, findings = find_fence(case.asking), []
+    (fencing, why), findings = find_fence(case.asking), []
     for victim in case.victims:
         where = f"{victim.key} is in {say_queue(victim.queue)}"
-        if found.queue not in victim.queue.lineage:
-            outside = f"outside {say_queue(found.queue)}, which fences the ask: {found.reason}"
+        if fencing not in victim.queue.lineage:
+            outside = f"outside {say_queue(fencing)}, which fences the ask: {why}"
             findings.append(f"{where}, {outside}")
         if victim.queue.properties.disabled:
             findings.append(f"{where}, whose preemption.policy is disabled")
         if not victim.queue.is_leaf:  # as where queues.yaml was divided after the dump
             findings.append(f"{where}, which is a parent: the core takes victims from leaves")
-    return judge(laws.YK_FENCE, findings, f"the fence is {say_queue(found.queue)}: {found.reason}")
+    return judge(laws.YK_FENCE, findings, f"the fence is {say_queue(fencing)}: {why}")
 
 
 @CHECKS.of(laws.YK_FITS_NODE)
