@@ -121,15 +121,18 @@ KINDS: Final[Mapping[str, Kind]] = {
 """By code, in order."""
 
 
-def finding(code: str, objects: Iterable[str], reason: str, hint: str, example: Example) -> Finding:
-    """Return a finding of a kind."""
-    return Finding(
-        **KINDS[code]._asdict(),
-        objects=tuple(dict.fromkeys(objects)),
-        reason=reason,
-        hint=hint,
-        example=example,
-    )
+def finding(
+    code: str, objects: Iterable[str], reason: str, hint: str, example: Example | None
+) -> Iterator[Finding]:
+    """Yield the finding of a kind, if there is an example that shows it."""
+    if example is not None:
+        yield Finding(
+            **KINDS[code]._asdict(),
+            objects=tuple(dict.fromkeys(objects)),
+            reason=reason,
+            hint=hint,
+            example=example,
+        )
 
 
 RULES: Final = Part[Callable[[AnyState], Iterable[Finding]]]("lint")

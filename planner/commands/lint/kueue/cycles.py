@@ -23,12 +23,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.commands.lint.kueue import search
-from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, policies, spec_of
+from planner.commands.lint.kueue.world import (
+    Change,
+    Facts,
+    Job,
+    Object,
+    World,
+    policies,
+    read_example,
+    spec_of,
+)
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reader.kueue import read_kueue_objects
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way, never_reached
 from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
 from planner.reference.kueue.decision import decide
@@ -96,7 +104,7 @@ def _between(
         example = search.ping_pong(world, jobs, cure)
         if example is not None:
             more = {*borrowers, *lenders} - {borrower, lender}
-            yield finding(
+            yield from finding(
                 code,
                 facts.names((borrower, lender, *sorted(more))),
                 reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
@@ -180,7 +188,7 @@ def _found(case: _Case, kept: Sequence[Pending]) -> Iterator[Finding]:
             "nobody to preempt, and reserves room all the same"
         )
         keys = (*case.blocker.workloads, *(each.key for each in wanting))
-        yield finding(
+        yield from finding(
             "KL-19",
             [*queues, *(f"workload/{key}" for key in keys)],
             f"workload/{one.key}{more} {why}. Its turn never comes, as long as nothing changes.",
@@ -264,7 +272,5 @@ def _shown(world: World, jobs: Sequence[Job], cure: Change) -> Example | None:
 
 
 def _blocker(dump: Object, key: str) -> InTheWay | None:
-    state = read_kueue_objects(dump, where="example")
-    snapshot = take_snapshot(state)
-    found = find_preemptor(state, snapshot, key)
-    return in_the_way(state, snapshot, key, found.queue, lambda: False)
+    state, snapshot, preemptor = read_example(dump, key)
+    return in_the_way(state, snapshot, key, preemptor.queue, lambda: False)

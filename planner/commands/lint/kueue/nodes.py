@@ -14,16 +14,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object
+from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object, read_example
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.dump import kueue as objects
 from planner.dump import listed
 from planner.errors import InputError
 from planner.quantity import format_units
-from planner.quota.kueue.preemptor import as_preemptor, find_preemptor
+from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology_tree import FlavorTree, units_of
-from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
@@ -64,15 +63,14 @@ def never_any_room(facts: Facts) -> Iterator[Finding]:
             key = preemptor.queue, found.tree.flavor, shape
             kept.setdefault(key, (found, []))[1].append(workload.key)
     for (queue, _, _), (found, keys) in kept.items():
-        example = found.example(snapshot.queue_name(queue))
-        if example is not None:
-            yield finding(
-                "KL-20",
-                [f"workload/{keys[0]}", facts.name(queue), f"topology/{found.tree.topology}"],
-                found.in_words(keys),
-                found.hint,
-                example,
-            )
+        level = found.tree.levels[found.wanted.aim.level]
+        yield from finding(
+            "KL-20",
+            [f"workload/{keys[0]}", facts.name(queue), f"topology/{found.tree.topology}"],
+            found.in_words(keys),
+            f"fewer or smaller pods, preferred instead of required, or more room in one {level}",
+            found.example(snapshot.queue_name(queue)),
+        )
 
 
 class _TooMuch(Struct, frozen=True):
@@ -99,11 +97,6 @@ class _TooMuch(Struct, frozen=True):
             f"{self.most:,}{beside}: it is never admitted, and nobody is preempted for it."
         )
 
-    @property
-    def hint(self) -> str:
-        level = self.tree.levels[self.wanted.aim.level]
-        return f"fewer or smaller pods, preferred instead of required, or more room in one {level}"
-
     def example(self, queue: str) -> Example | None:
         """Show it with the closest domain alone: it is admitted where the nodes are larger."""
         alone, _ = self.wanted.below(self.wanted.aim.level, self.rank)
@@ -122,7 +115,7 @@ class _TooMuch(Struct, frozen=True):
             if alone.qualified[leaf]:
                 small.append(objects.node(name, labels, amounts, created=NOON))
             large.append(objects.node(name, labels, amounts | whole, created=NOON))
-        found, cured = (_dump(queue, tree, nodes, pods) for nodes in (small, large))
+        found, cured = (_placed(queue, tree, nodes, pods) for nodes in (small, large))
         return _example(found, cured, "larger nodes")
 
 
@@ -187,17 +180,15 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
             continue
         name, (node, level) = next(iter(lacking.items()))
         queues = [one.name for one in facts.state.cluster_queues if flavor in one.flavor_names]
-        example = _labelled(tree, queues[0], wanted, node) if queues else None
-        if example is not None:
-            more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
-            yield finding(
-                "KL-21",
-                [f"resourceflavor/{flavor}", *(f"node/{one}" for one in [*lacking][:MOST_NAMED])],
-                f"node/{name}{more} has the labels of resourceflavor/{flavor}, but not {level} of "
-                f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
-                f"the label {level} on node/{name}",
-                example,
-            )
+        more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
+        yield from finding(
+            "KL-21",
+            [f"resourceflavor/{flavor}", *(f"node/{one}" for one in [*lacking][:MOST_NAMED])],
+            f"node/{name}{more} has the labels of resourceflavor/{flavor}, but not {level} of "
+            f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
+            f"the label {level} on node/{name}",
+            _labelled(tree, queues[0], wanted, node) if queues else None,
+        )
 
 
 def _labelled(
@@ -210,8 +201,8 @@ def _labelled(
     for labels in (own, full):
         kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
         there = objects.node(node.metadata.name, kept, amounts, created=NOON)
-        dumps.append(_dump(queue, tree, [there], [pods], wanted))
-    return _example(dumps[0], dumps[1], "all labels")
+        dumps.append(_placed(queue, tree, [there], [pods], wanted))
+    return _example(*dumps, "all labels")
 
 
 def without_topology(facts: Facts) -> Iterator[Finding]:
@@ -226,19 +217,15 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
         if not missing or missing in known or not queues:
             continue
         pods = objects.PodSet(1, {"cpu": 1})
-        found, cured = (
-            _named_dump(queues[0].name, flavor.name, name, [pods]) for name in (missing, "")
+        found, cured = (_dump(queues[0].name, flavor.name, name, [pods]) for name in (missing, ""))
+        yield from finding(
+            "KL-22",
+            [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
+            f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
+            "every ClusterQueue with this flavor is inactive, and admits nothing.",
+            f"create topology/{missing}, or take topologyName away",
+            _example(found, cured, "no topologyName"),
         )
-        example = _example(found, cured, "no topologyName")
-        if example is not None:
-            yield finding(
-                "KL-22",
-                [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
-                f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
-                "every ClusterQueue with this flavor is inactive, and admits nothing.",
-                f"create topology/{missing}, or take topologyName away",
-                example,
-            )
 
 
 def _placing(facts: Facts) -> Snapshot | None:
@@ -255,7 +242,7 @@ def _each(ask: Ask) -> str:
     return " and ".join(amounts) or "nothing"
 
 
-def _dump(
+def _placed(
     queue: str,
     tree: FlavorTree,
     nodes: Sequence[Object],
@@ -263,10 +250,10 @@ def _dump(
     labels: Mapping[str, str] | None = None,
 ) -> Object:
     topology = objects.topology(tree.topology, tree.levels, created=NOON)
-    return _named_dump(queue, tree.flavor, tree.topology, pods, [topology, *nodes], labels)
+    return _dump(queue, tree.flavor, tree.topology, pods, [topology, *nodes], labels)
 
 
-def _named_dump(  # noqa: PLR0913, PLR0917 - what an example is made of
+def _dump(  # noqa: PLR0913, PLR0917 - what an example is made of
     queue: str,
     flavor: str,
     topology: str,
@@ -300,9 +287,8 @@ def _example(found: Object, cured: Object, words: str) -> Example | None:
 
 
 def _admits(dump: Object) -> bool:
-    state = read_kueue_objects(dump, where="example")
-    snapshot = take_snapshot(state, placing=True)
+    _, snapshot, preemptor = read_example(dump, _JOB, placing=True)
     try:
-        return decide(snapshot, find_preemptor(state, snapshot, _JOB)).assignment.mode == "Fit"
+        return decide(snapshot, preemptor).assignment.mode == "Fit"
     except Crash:
         return False

@@ -14,20 +14,17 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from planner.commands.lint.kueue.world import Change, Facts, Job, World
+from planner.commands.lint.kueue.world import Change, Facts, Job, World, read_example
 from planner.commands.lint.lint import Example
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Script
 from planner.commands.simulate.world import Mark
-from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 
 MAX_CYCLES: Final = 60
 """Cycles after which a small cluster that has not repeated itself will not."""
 AT_REST: Final = "nothing moves until something in the cohort changes"
-_WHERE: Final = "example"
 
 
 class Decided(NamedTuple):
@@ -46,9 +43,8 @@ class Decided(NamedTuple):
 
 def decided(dump: Any, pending: str) -> Decided:  # noqa: ANN401 - parsed JSON
     """Replay Kueue's decision for a pending workload of a dump."""
-    state = read_kueue_objects(dump, where=_WHERE)
-    snapshot = take_snapshot(state)
-    found = decide(snapshot, find_preemptor(state, snapshot, pending))
+    _, snapshot, preemptor = read_example(dump, pending)
+    found = decide(snapshot, preemptor)
     return Decided(found.assignment.mode, tuple(one.workload.key for one in found.search.targets))
 
 
@@ -75,7 +71,7 @@ def _rehearse(dump: Any, events: list[Event]) -> Iterator[Standing]:  # noqa: AN
     Victims go after a second. Once nothing moves any more, all compete again, as if something else
     in the cohort had changed. What happens is added to ``events``.
     """
-    world = KueueWorld(read_kueue_objects(dump, where=_WHERE), Script(), decide)
+    world = KueueWorld(read_kueue_objects(dump, where="example"), Script(), decide)
     path = world.snapshot(0).tree.path
     trees = sorted({path(node)[-1] for node in world.queues})
     rested: set[Standing] = set()

@@ -53,11 +53,9 @@ def _each_group(  # noqa: PLR0913, PLR0917 - all of a finding
     others for ``words``.
     """
     for group in facts.similar(queues):
-        example = show(group)
-        if example is not None:
-            words |= {"name": facts.called(group), "threshold": facts.threshold(group[0], 0)}
-            said = reason.format_map(words), hint.format_map(words)
-            yield finding(code, facts.names(group), *said, example)
+        words |= {"name": facts.called(group), "threshold": facts.threshold(group[0], 0)}
+        said = reason.format_map(words), hint.format_map(words)
+        yield from finding(code, facts.names(group), *said, show(group))
 
 
 def never_reclaims(facts: Facts) -> Iterator[Finding]:
@@ -134,7 +132,7 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
         )
         if example is not None:
             fields = ["withinClusterQueue"] * within + ["reclaimWithinCohort"] * reclaim
-            yield finding(
+            yield from finding(
                 "KL-06",
                 facts.names(group),
                 f"{' and '.join(fields)} of {facts.called(group)}: LowerPriority. All workloads "
@@ -178,15 +176,14 @@ def inactive_borrower(facts: Facts) -> Iterator[Finding]:
             for other in others[:MAX_OTHERS]
             for world, inactive in worlds(facts, other, [queue])
         )
-        if example is not None:
-            yield finding(
-                "KL-08",
-                facts.names((queue, *others)),
-                f"{name} is inactive ({snapshot.inactive[own]}) and uses more than its nominal "
-                "quota: its workloads are no candidates for anybody.",
-                f"make {name} active again, or drain it (stopPolicy: HoldAndDrain)",
-                example,
-            )
+        yield from finding(
+            "KL-08",
+            facts.names((queue, *others)),
+            f"{name} is inactive ({snapshot.inactive[own]}) and uses more than its nominal "
+            "quota: its workloads are no candidates for anybody.",
+            f"make {name} active again, or drain it (stopPolicy: HoldAndDrain)",
+            example,
+        )
 
 
 def _activate(queue: Object) -> None:
@@ -252,12 +249,13 @@ def _unreachable(facts: Facts, resource: str, group: Sequence[int]) -> Example |
         row["nominalQuota"] = "1G"
 
     asks = Job(ASKS, queue, world.unit, running=False)
+    cure = each_queue(enough, [facts.snapshot.queue_name(queue)])
     fits: Helps = lambda cured: cured.mode == "Fit"  # noqa: E731 - as short as it gets
-    return denied(world, iter([((), asks)]), each_queue(enough), "nominal quota", helps=fits)
+    return denied(world, iter([((), asks)]), cure, "nominal quota", helps=fits)
 
 
 def _found(examples: Iterable[Example | None]) -> Example | None:
-    return next((one for one in examples if one is not None), None)
+    return next(filter(None, examples), None)
 
 
 def _first(  # noqa: PLR0913 - what an example is made of
@@ -293,17 +291,15 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
     for queue in lonely:
         name = facts.name(queue)
         off = policies([facts.snapshot.queue_name(queue)], **_NO_RECLAIM)
-        example = _unchanged(facts, queue, [queue], off, f"no reclaimWithinCohort in {name}")
-        if example is not None:
-            cohort = facts.snapshot.queues[queue].spec.cohort_name
-            where = f"is the only ClusterQueue of cohort {cohort}" if cohort else "has no cohort"
-            yield finding(
-                "KL-11",
-                (name,),
-                f"{name} {where}: reclaimWithinCohort and borrowWithinCohort concern nobody.",
-                f"a cohort that others are in, too, or both at Never in {name}",
-                example,
-            )
+        cohort = facts.snapshot.queues[queue].spec.cohort_name
+        where = f"is the only ClusterQueue of cohort {cohort}" if cohort else "has no cohort"
+        yield from finding(
+            "KL-11",
+            (name,),
+            f"{name} {where}: reclaimWithinCohort and borrowWithinCohort concern nobody.",
+            f"a cohort that others are in, too, or both at Never in {name}",
+            _unchanged(facts, queue, [queue], off, f"no reclaimWithinCohort in {name}"),
+        )
 
 
 def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
@@ -314,7 +310,7 @@ def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
     )
     if example is not None:
         name = facts.called(group)
-        yield finding(
+        yield from finding(
             "KL-12",
             facts.names(group),
             f"{name} has borrowWithinCohort, and fair sharing is on: shares decide who is "
@@ -391,15 +387,14 @@ def weights_without_fair_sharing(facts: Facts) -> Iterator[Finding]:
             _unchanged(facts, q, [o for o in active if o != q] or [q], off, "all weights 1")
             for q in active[:MAX_SIMILAR]
         )
-        if example is not None:
-            kinds = {True: "clusterqueue", False: "cohort"}
-            yield finding(
-                "KL-16",
-                [f"{kinds[tree.nodes[n].is_queue]}/{tree.nodes[n].name}" for n in weighted],
-                "Weights for fair sharing are set, and Kueue's Configuration does not turn it on.",
-                "fairSharing in the Configuration, or no weights",
-                example,
-            )
+        kinds = {True: "clusterqueue", False: "cohort"}
+        yield from finding(
+            "KL-16",
+            [f"{kinds[tree.nodes[n].is_queue]}/{tree.nodes[n].name}" for n in weighted],
+            "Weights for fair sharing are set, and Kueue's Configuration does not turn it on.",
+            "fairSharing in the Configuration, or no weights",
+            example,
+        )
 
 
 def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
@@ -412,15 +407,14 @@ def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
         _unchanged(facts, queue, facts.others(queue), off, "fair sharing off")
         for queue in shared[:MAX_SIMILAR]
     )
-    if example is not None:
-        yield finding(
-            "KL-17",
-            ("configmap/kueue-manager-config", *facts.names(shared)),
-            "Fair sharing is on, and reclaimWithinCohort is Never everywhere: its strategies "
-            "never preempt anybody, shares only order admissions.",
-            "reclaimWithinCohort: LowerPriority or Any where shares are to be restored",
-            example,
-        )
+    yield from finding(
+        "KL-17",
+        ("configmap/kueue-manager-config", *facts.names(shared)),
+        "Fair sharing is on, and reclaimWithinCohort is Never everywhere: its strategies "
+        "never preempt anybody, shares only order admissions.",
+        "reclaimWithinCohort: LowerPriority or Any where shares are to be restored",
+        example,
+    )
 
 
 def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
@@ -435,15 +429,14 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
         for queue in facts.queues[:MAX_SIMILAR]
         for world, _ in worlds(facts, queue, [queue])
     )
-    if example is not None:
-        yield finding(
-            "KL-18",
-            [f"workload/{key}" for key in marked],
-            f"The annotation {BOOST} is set, and the feature gate PriorityBoost is off: Kueue does "
-            "not read it.",
-            "featureGates: {PriorityBoost: true} in the Configuration",
-            example,
-        )
+    yield from finding(
+        "KL-18",
+        [f"workload/{key}" for key in marked],
+        f"The annotation {BOOST} is set, and the feature gate PriorityBoost is off: Kueue does "
+        "not read it.",
+        "featureGates: {PriorityBoost: true} in the Configuration",
+        example,
+    )
 
 
 def _without(

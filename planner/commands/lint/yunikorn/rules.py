@@ -41,7 +41,7 @@ def nothing_guaranteed(facts: Facts) -> Iterator[Finding]:
     for leaf in leaves:
         example = denied(facts, leaf, _guarantee_all, "all of it guaranteed to its queue")
         if example is not None:
-            yield finding(
+            yield from finding(
                 "YL-01",
                 map(name, leaves),
                 f"Nothing is guaranteed to {name(leaf)} or above it: its asks never preempt "
@@ -61,7 +61,7 @@ def switched_off(facts: Facts) -> Iterator[Finding]:
     for leaf in leaves:
         example = denied(facts, leaf, _switch_on, "preemption.enabled: true")
         if example is not None:
-            yield finding(
+            yield from finding(
                 "YL-02",
                 (f"partition/{facts.partition.name}", *map(name, leaves)),
                 f"preemption.enabled is false in partition {facts.partition.name}: what is "
@@ -85,20 +85,18 @@ def fenced_in(facts: Facts) -> Iterator[Finding]:
         inside = [one for one in walk(fence) if one.is_leaf and one is not leaf]
         if any(not one.properties.disabled for one in inside):
             continue
-        example = denied(facts, leaf, without_property(PREEMPTION_POLICY), "no preemption.policy")
-        if example is not None:
-            who = "no other leaf is" if not inside else "all other leaves are disabled"
-            yield finding(
-                "YL-03",
-                dict.fromkeys(map(name, (leaf, fence))),
-                f"Asks of {name(leaf)} preempt below {name(fence)} only, and {who} there: what "
-                "is guaranteed to it is never taken back."
-                if inside or fence.parent is not None
-                else f"All other leaves are disabled: what is guaranteed to {name(leaf)} is never "
-                "taken back.",
-                f"preemption.policy: fence higher up than {name(fence)}, or nowhere",
-                example,
-            )
+        who = "all other leaves are disabled" if inside else "no other leaf is"
+        yield from finding(
+            "YL-03",
+            map(name, (leaf, fence)),
+            f"Asks of {name(leaf)} preempt below {name(fence)} only, and {who} there: what "
+            "is guaranteed to it is never taken back."
+            if inside or fence.parent is not None
+            else f"All other leaves are disabled: what is guaranteed to {name(leaf)} is never "
+            "taken back.",
+            f"preemption.policy: fence higher up than {name(fence)}, or nowhere",
+            denied(facts, leaf, without_property(PREEMPTION_POLICY), "no preemption.policy"),
+        )
 
 
 def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
@@ -111,12 +109,13 @@ def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
         if facts.type not in written:
             continue
         unit = _unit(facts)
+        no_max = each_queue(lambda queue: queue.get("resources", {}).update(max={}))
         for other in facts.others(leaf)[:MAX_OTHERS]:
             runs = [Runs(leaf, limit[facts.type]), *over_guaranteed(facts, other, unit)]
             world = World(facts, leaf, unit, [one for one in runs if one.amount])
-            example = _shown(world, each_queue(_without_max), "no max")
+            example = _shown(world, no_max, "no max")
             if example is not None:
-                yield finding(
+                yield from finding(
                     "YL-04",
                     (name(leaf),),
                     f"{name(leaf)} is guaranteed {own[facts.type]} of {facts.type} and limited to "
@@ -135,6 +134,11 @@ def beyond_nodes(facts: Facts) -> Iterator[Finding]:
     total = sum(guaranteed(facts, leaf) for leaf in leaves)
     if not facts.partition.nodes or total <= capacity:
         return
+
+    def with_all(value: Object) -> None:
+        (node,) = value["nodes"][0]["nodesInfo"]
+        node["capacity"] = dict.fromkeys(node["capacity"], total)
+
     runs, left = [], capacity
     for leaf in leaves:
         amount = min(left, guaranteed(facts, leaf))
@@ -143,17 +147,15 @@ def beyond_nodes(facts: Facts) -> Iterator[Finding]:
             runs.append(Runs(leaf, amount))
         if amount < guaranteed(facts, leaf):
             world = World(facts, leaf, min(_unit(facts), guaranteed(facts, leaf) - amount), runs)
-            example = _shown(world, _twice(total), "nodes that have it all")
-            if example is not None:
-                yield finding(
-                    "YL-05",
-                    map(name, leaves),
-                    f"The queues are guaranteed {total} of {facts.type}, and the nodes have "
-                    f"{capacity}: where all use what is theirs, nobody is over, and "
-                    f"{name(leaf)} waits.",
-                    "guaranteed resources that add up to what the nodes have",
-                    example,
-                )
+            yield from finding(
+                "YL-05",
+                map(name, leaves),
+                f"The queues are guaranteed {total} of {facts.type}, and the nodes have "
+                f"{capacity}: where all use what is theirs, nobody is over, and "
+                f"{name(leaf)} waits.",
+                "guaranteed resources that add up to what the nodes have",
+                _shown(world, with_all, "nodes that have it all"),
+            )
             return
 
 
@@ -213,18 +215,6 @@ def _switch_on(value: Object) -> None:
         partition["preemption"]["enabled"] = True
 
 
-def _without_max(queue: Object) -> None:
-    queue.get("resources", {}).update(max={})
-
-
-def _twice(total: int) -> Change:
-    def change(value: Object) -> None:
-        (node,) = value["nodes"][0]["nodesInfo"]
-        node["capacity"] = dict.fromkeys(node["capacity"], total)
-
-    return change
-
-
 _POLICIES = {PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE}, PRIORITY_POLICY: {DEFAULT, FENCE}}
 
 
@@ -238,7 +228,7 @@ def prefix_of_another(facts: Facts) -> Iterator[Finding]:
             world = World(facts, leaf, min(mine, theirs), [Runs(other, theirs)])
             before, cured = world.decided(), world.decided(_renamed(other))
             if before.victims and not cured.victims:
-                yield finding(
+                yield from finding(
                     "YL-06",
                     (name(other), name(leaf)),
                     f"The path of {name(leaf)} begins with that of {name(other)}: the core takes "
@@ -256,15 +246,13 @@ def unreadable(facts: Facts) -> Iterator[Finding]:
     """YL-07: what cannot be read counts as if it were not there, and nothing says so."""
     for path, config in facts.written.items():
         for key, value in config.properties.items():
-            why = _unreadable(key, value)
-            example = _idle(facts, path, key) if why else None
-            if example is not None:
-                yield finding(
+            if why := _unreadable(key, value):
+                yield from finding(
                     "YL-07",
                     (name(path),),
                     f'{key} of {name(path)} is "{value}", which is {why}: it counts as absent.',
                     f"a value that is {_EXPECTED[key]}",
-                    example,
+                    _idle(facts, path, key),
                 )
 
 
@@ -286,7 +274,7 @@ def opted_out(facts: Facts) -> Iterator[Finding]:
             disable = of_leaf(queue.path, lambda one: one["properties"].update(off))
             before, cured = world.decided(), world.decided(disable)
             if before.victims and not cured.victims:
-                yield finding(
+                yield from finding(
                     "YL-08",
                     map(name, owners),
                     "Some allocations opted out of preemption (allow-preemption: false). That "
@@ -307,16 +295,14 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
     key = QUOTA_PREEMPTION_DELAY
     paths = [path for path, one in facts.written.items() if key in one.properties]
     if paths:
-        example = _idle(facts, paths[0], key)
-        if example is not None:
-            yield finding(
-                "YL-09",
-                map(name, paths),
-                f"{key} is set, and preemption.quotapreemptionenabled is not "
-                f"true in partition {facts.partition.name}: a lowered max preempts nobody.",
-                "preemption.quotapreemptionenabled: true",
-                example,
-            )
+        yield from finding(
+            "YL-09",
+            map(name, paths),
+            f"{key} is set, and preemption.quotapreemptionenabled is not "
+            f"true in partition {facts.partition.name}: a lowered max preempts nobody.",
+            "preemption.quotapreemptionenabled: true",
+            _idle(facts, paths[0], key),
+        )
 
 
 _EXPECTED = {

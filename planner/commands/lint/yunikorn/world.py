@@ -199,15 +199,12 @@ def _application(key: str, leaf: Queue) -> Object:
 def each_queue(change: Callable[[Object], object]) -> Change:
     """Return what does something to every queue."""
 
-    def walk(queue: Object) -> None:
-        change(queue)
-        for child in queue["queues"]:
-            walk(child)
-
     def changed(value: Object) -> None:
-        for partition in value["queues"]["partitions"]:
-            for queue in partition["queues"]:
-                walk(queue)
+        ahead = [queue for one in value["queues"]["partitions"] for queue in one["queues"]]
+        while ahead:
+            queue = ahead.pop()
+            ahead += queue["queues"]
+            change(queue)
 
     return changed
 
