@@ -182,8 +182,14 @@ class _Checking:
 
     @cached_property
     def facts(self) -> Facts:
-        own, order = self._own, self.problem.order.tolist()
-        return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
+        greedy, own, setting, outside = self.plan.greedy, self._own, self.setting, False
+        # Where the scheduler cannot break its laws (but for fair sharing and pods), a plan of it
+        # that does is false, and no excuse for caps.
+        keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
+        if own and greedy is not None and not keeps:
+            judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=setting)
+            outside = not judged.accepted
+        return Facts(self.table, self.position, self.problem.order.tolist(), own, outside)
 
     @cached_property
     def _own(self) -> Sequence[str]:
@@ -195,18 +201,6 @@ class _Checking:
         """Where each candidate stands in the scheduler's list of them, from 1, by position."""
         listed = self.facts.positions(one.key for one in self.setting.candidates)
         return {position: place for place, position in enumerate(listed, start=1)}
-
-    def _is_outside(self) -> bool:
-        """Say whether the scheduler's own plan breaks its laws, where it may."""
-        greedy = self.plan.greedy
-        # Where the scheduler cannot break them (but for fair sharing and pods), a plan of it that
-        # does is false, and no excuse for caps.
-        setting = self.setting
-        keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
-        if greedy is None or keeps:
-            return False
-        judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)
-        return not judged.accepted
 
     @cached_property
     def _decision(self) -> Decision:

@@ -106,16 +106,23 @@ def candidates_of(
     else:
         candidates = collect_candidates(context)
         found = map(candidates.of, candidates.ordered)
-    pool = (_candidate(context, *one, victims=victims) for one in found)
+    pool = []
+    for workload, variant, lca in found:
+        least, most = _bounds(context, workload, variant)
+        is_victim, usage = workload.key in victims, tuple(sorted(workload.usage.items()))
+        # With bounds on both sides not every order of equals can be had: each is a kind by itself.
+        alone = workload.key if least is not None and most is not None else ""
+        group = workload.queue, usage, variant, lca, workload.evicted
+        kind = (*group, least, most, is_victim, alone)
+        place = not workload.evicted, _LISTS[variant]
+        pool.append(Candidate(workload, place, least, most, is_victim, kind))
     return sorted(pool, key=lambda one: one.place(one.priority))
 
 
 def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
     """Yield the candidates of fair sharing (§6.2): own ones, and of queues that borrow."""
     tree, policy = context.snapshot.tree, context.policy
-    below = [context.queue]
-    if tree.nodes[context.queue].parent != NO_PARENT:
-        below = [tree.path(context.queue)[-1]]
+    below = [tree.path(context.queue)[-1]]
     for node in below:
         below.extend(child for child in tree.children[node] if tree.nodes[child].active)
         own = node == context.queue
@@ -127,18 +134,6 @@ def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
             concerned = not context.contested.isdisjoint(workload.names)
             if concerned and satisfies_policy(context.preemptor, workload, rule):
                 yield workload, _FAIR_OWN if own else _FAIR_OTHER, NO_PARENT
-
-
-def _candidate(
-    context: Context, workload: Admitted, variant: str, lca: int, *, victims: frozenset[str]
-) -> Candidate:
-    least, most = _bounds(context, workload, variant)
-    is_victim, usage = workload.key in victims, tuple(sorted(workload.usage.items()))
-    # With bounds on both sides not every order of equals can be had: each is a kind of its own.
-    alone = workload.key if least is not None and most is not None else ""
-    kind = (workload.queue, usage, variant, lca, workload.evicted, least, most, is_victim, alone)
-    place = not workload.evicted, _LISTS[variant]
-    return Candidate(workload, place, least, most, is_victim, kind)
 
 
 def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
