@@ -219,8 +219,20 @@ def queues(state: State) -> Iterator[Editable]:
     for cohort in state.cohorts:
         yield Editable(kind="Cohort", name=cohort.name, settings=tuple(_quotas("cohort", cohort)))
     for queue in state.cluster_queues:
-        found = (*_quotas("clusterqueue", queue), *_policies(queue))
-        yield Editable(kind="ClusterQueue", name=queue.name, settings=found)
+        rules = queue.spec.preemption
+        threshold = rules.borrow_within_cohort.max_priority_threshold
+        values = (
+            rules.within_cluster_queue,
+            rules.reclaim_within_cohort,
+            rules.borrow_within_cohort.policy,
+            ABSENT if threshold is None else str(threshold),
+        )
+        found = [*_quotas("clusterqueue", queue)]
+        for (name, (_, choices)), value in zip(POLICIES.items(), values, strict=True):
+            target, group = f"clusterqueue/{queue.name}.preemption.{name}", "Preemption"
+            policy = Settable(target=target, group=group, label=name, value=value, choices=choices)
+            found.append(policy)
+        yield Editable(kind="ClusterQueue", name=queue.name, settings=tuple(found))
 
 
 def workloads(state: State) -> Iterator[Editable]:
@@ -252,17 +264,3 @@ def written(nano: int, resource: str) -> str:
     units = to_quota(nano, resource)
     exact = from_units(units, resource) == nano
     return format_units(units, resource) if exact else format_quantity(nano)
-
-
-def _policies(queue: ClusterQueue) -> Iterator[Settable]:
-    rules = queue.spec.preemption
-    threshold = rules.borrow_within_cohort.max_priority_threshold
-    values = (
-        rules.within_cluster_queue,
-        rules.reclaim_within_cohort,
-        rules.borrow_within_cohort.policy,
-        ABSENT if threshold is None else str(threshold),
-    )
-    for (name, (_, choices)), value in zip(POLICIES.items(), values, strict=True):
-        target = f"clusterqueue/{queue.name}.preemption.{name}"
-        yield Settable(target=target, group="Preemption", label=name, value=value, choices=choices)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Final
 
@@ -38,11 +38,6 @@ POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 POD_SET: Final = "main"
 """How Kueue calls the only podset of a Job or Pod."""
 
-EXPECTED: Final = "a Workload of Kueue, a Job of batch/v1, a Pod, or a pod template"
-_HINT: Final = "kubectl get workload NAME -o yaml prints what Kueue makes of other kinds"
-_NAMELESS: Final = "hypothetical"
-_COUNT: Final = re.compile(r"[0-9]{1,9}")
-
 
 class ManifestMetadata(Schema):
     """The metadata of what may not exist yet, and so may have no name of its own."""
@@ -57,7 +52,7 @@ class ManifestMetadata(Schema):
     @property
     def called(self) -> str:
         """A name for it, whether it has one or not."""
-        return self.name or self.generate_name.rstrip("-") or _NAMELESS
+        return self.name or self.generate_name.rstrip("-") or "hypothetical"
 
 
 class PodManifestSpec(PodSpec):
@@ -150,7 +145,12 @@ def read_manifest(item: Item) -> Manifest:
             spec = made.template.spec
         case _:
             of = "without an apiVersion" if version is None else f"of {shown(version)}"
-            raise SchemaError(item.where, f"{plain(str(kind))} {of} stands here", EXPECTED, _HINT)
+            raise SchemaError(
+                item.where,
+                f"{plain(str(kind))} {of} stands here",
+                "a Workload of Kueue, a Job of batch/v1, a Pod, or a pod template",
+                "kubectl get workload NAME -o yaml prints what Kueue makes of other kinds",
+            )
     pod_set = PodSet(name=POD_SET, template=PodTemplate(spec=spec)).model_copy(update=counts)
     return Manifest(prefix, made.metadata, labels, pod_set, spec.priority_class_name)
 
@@ -160,7 +160,7 @@ def _least_pods(item: Item, job: JobManifest) -> int | None:
     text, count = job.metadata.annotations.get(MIN_PARALLELISM), job.spec.pods
     if text is None:
         return None
-    least = int(text) if _COUNT.fullmatch(text) else 0
+    least = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
     if not 1 <= least <= count:
         where = place(item.root, (*item.path, "metadata", "annotations", MIN_PARALLELISM))
         expected = f"a whole number in quotes, from 1 to the {count} pods of the Job"
@@ -176,7 +176,6 @@ DEFAULT: Final = "default"
 """The namespace, the LocalQueue and the WorkloadPriorityClass of what names none."""
 
 MAX_BYTES: Final = 16 * 2**20
-_SHOWN: Final = 10
 
 
 def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
@@ -234,9 +233,8 @@ def add_workloads(
     return with_workloads(state, made), tuple(workload.key for workload in made)
 
 
-def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
+def with_workloads(state: State, more: Sequence[Workload]) -> State:
     """Return the state with more workloads, under a digest of its own."""
-    more = tuple(workloads)
     named = "\n".join((state.digest, *(workload.model_dump_json() for workload in more)))
     digest = hashlib.sha256(named.encode()).hexdigest()
     return state.model_copy(update={"digest": digest, "workloads": state.workloads.plus(more)})
@@ -244,16 +242,14 @@ def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
 
 def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
     queues = [f"{one.metadata.namespace}/{one.metadata.name}" for one in state.local_queues]
-    key = f"{namespace}/{name}"
-    if key in queues:
-        return
-    near = closest(key, queues)
-    raise LookupFailed(
-        where,
-        f"LocalQueue {shown(key)} is not in the dump",
-        f"one of {name_some(queues, _SHOWN)}" if queues else "",
-        f'did you mean "{near}"?' if near else "--queue NAMESPACE/NAME names another",
-    )
+    if (key := f"{namespace}/{name}") not in queues:
+        near = closest(key, queues)
+        raise LookupFailed(
+            where,
+            f"LocalQueue {shown(key)} is not in the dump",
+            f"one of {name_some(queues, 10)}" if queues else "",
+            f'did you mean "{near}"?' if near else "--queue NAMESPACE/NAME names another",
+        )
 
 
 def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Workload:

@@ -29,8 +29,8 @@ from math import factorial, inf, prod
 from msgspec import Struct
 
 from planner.commands.boost.kueue.trial import Trial
-from planner.quota.kueue.assignment import Assignment, contested, total_request
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.assignment import contested, total_request
+from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
 from planner.reference.kueue.context import Context
@@ -94,12 +94,11 @@ class Candidate(Struct, frozen=True):
         return self.list_number, -(held.past or 0.0), priority, -held.reserved_s, held.uid
 
 
-def candidates_of(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, victims: frozenset[str]
-) -> Sequence[Candidate]:
-    """Return the candidates of the search for an assignment, in Kueue's order of today."""
-    request = total_request(assignment, preemptor, snapshot)
-    wanted = contested(assignment, snapshot)
+def candidates_of(trial: Trial) -> Sequence[Candidate]:
+    """Return the candidates of Kueue's search, in its order of today."""
+    snapshot, preemptor = trial.snapshot, trial.preemptor
+    request = total_request(trial.assignment, preemptor, snapshot)
+    wanted = contested(trial.assignment, snapshot)
     context = Context(snapshot, snapshot.usage.copy(), preemptor, request, wanted)
     if snapshot.configuration.fair_sharing_on:
         found = _fair(context)
@@ -109,7 +108,7 @@ def candidates_of(
     pool = []
     for workload, variant, lca in found:
         least, most = _bounds(context, workload, variant)
-        is_victim, usage = workload.key in victims, tuple(sorted(workload.usage.items()))
+        is_victim, usage = workload.key in trial.victims, tuple(sorted(workload.usage.items()))
         # With bounds on both sides not every order of equals can be had: each is a kind by itself.
         alone = workload.key if least is not None and most is not None else ""
         group = workload.queue, usage, variant, lca, workload.evicted
@@ -235,9 +234,7 @@ class Search:
 
     def __init__(self, trial: Trial, deadline: Deadline) -> None:
         self.trial, self.deadline = trial, deadline
-        self.pool: Sequence[Candidate] = candidates_of(
-            trial.snapshot, trial.preemptor, trial.assignment, trial.victims
-        )
+        self.pool = candidates_of(trial)
         self.today = {one.key: one.priority for one in self.pool}
         self._candidate = {one.key: one for one in self.pool}
         numbers: dict[Hashable, int] = {}

@@ -180,6 +180,16 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
             continue
         name, (node, level) = next(iter(lacking.items()))
         queues = [one.name for one in facts.state.cluster_queues if flavor in one.flavor_names]
+        if not queues:
+            continue
+        own, dumps = node.metadata.labels, []
+        full = {level: f"{level.rpartition('/')[2]}-1" for level in tree.levels} | own
+        pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
+        amounts = units_of(node.status.allocatable)
+        for labels in (own, full):
+            kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
+            there = objects.node(name, kept, amounts, created=NOON)
+            dumps.append(_placed(queues[0], tree, [there], [pods], wanted))
         more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
         yield from finding(
             "KL-21",
@@ -187,22 +197,8 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
             f"node/{name}{more} has the labels of resourceflavor/{flavor}, but not {level} of "
             f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
             f"the label {level} on node/{name}",
-            _labelled(tree, queues[0], wanted, node) if queues else None,
+            _example(*dumps, "all labels"),
         )
-
-
-def _labelled(
-    tree: FlavorTree, queue: str, wanted: Mapping[str, str], node: Node
-) -> Example | None:
-    own, dumps = node.metadata.labels, []
-    full = {level: f"{level.rpartition('/')[2]}-1" for level in tree.levels} | own
-    pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
-    amounts = units_of(node.status.allocatable)
-    for labels in (own, full):
-        kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
-        there = objects.node(node.metadata.name, kept, amounts, created=NOON)
-        dumps.append(_placed(queue, tree, [there], [pods], wanted))
-    return _example(*dumps, "all labels")
 
 
 def without_topology(facts: Facts) -> Iterator[Finding]:

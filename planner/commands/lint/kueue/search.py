@@ -19,6 +19,7 @@ from planner.commands.lint.lint import Example
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Script
 from planner.commands.simulate.world import Mark
+from planner.quantity import UNLIMITED
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 
@@ -65,15 +66,18 @@ Standing = tuple[Mark, ...]
 """What every cohort tree is like, as a simulation compares it."""
 
 
-def _rehearse(dump: Any, events: list[Event]) -> Iterator[Standing]:  # noqa: ANN401 - parsed JSON
-    """Yield how all stands, cycle by cycle, until nothing moves although all compete.
+def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
+    """Return the events that lead into a round of evictions, and the round; empty without one.
 
-    Victims go after a second. Once nothing moves any more, all compete again, as if something else
-    in the cohort had changed. What happens is added to ``events``.
+    A round leads from a standing to the same standing, and somebody is evicted in it: whoever
+    that is was admitted again, and the round goes on for ever. Victims go after a second. Once
+    nothing moves any more, all compete again, as if something else in the cohort had changed.
     """
     world = KueueWorld(read_kueue_objects(dump, where="example"), Script(), decide)
     path = world.snapshot(0).tree.path
     trees = sorted({path(node)[-1] for node in world.queues})
+    events: list[Event] = []
+    seen: dict[Standing, int] = {}
     rested: set[Standing] = set()
     at_s = 0
     for _ in range(MAX_CYCLES):
@@ -86,28 +90,16 @@ def _rehearse(dump: Any, events: list[Event]) -> Iterator[Standing]:  # noqa: AN
         standing = tuple(world.mark(tree, at_s) for tree in trees)
         parked = any(one.parked for one in world.queues.values())
         if later_s is None and (standing in rested or not parked):
-            return
-        yield standing
+            break
+        since = seen.setdefault(standing, len(events))
+        if any(event.evicts for event in events[since:]):
+            return (*(event.in_words for event in events), f"and so on from step {since + 1}")
         if later_s is None:
             rested.add(standing)
             events.append(Event("", ()))
             for tree in trees:
                 world.wake(tree, at_s)
         at_s = at_s + 1 if later_s is None else later_s
-
-
-def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
-    """Return the events that lead into a round of evictions, and the round; empty without one.
-
-    A round leads from a standing to the same standing, and somebody is evicted in it: whoever
-    that is was admitted again, and the round goes on for ever.
-    """
-    events: list[Event] = []
-    seen: dict[Standing, int] = {}
-    for standing in _rehearse(dump, events):
-        since = seen.setdefault(standing, len(events))
-        if any(event.evicts for event in events[since:]):
-            return (*(event.in_words for event in events), f"and so on from step {since + 1}")
     return ()
 
 
@@ -133,7 +125,7 @@ Helps = Callable[[Decided], bool]
 def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[World, int]]:
     """Yield small worlds of a ClusterQueue and one of some others, for each resource of both.
 
-    Those that can borrow come first.
+    Those that can borrow come first. What has no limit never runs out, and is left out.
     """
 
     def stays(other: int) -> bool:
@@ -141,7 +133,7 @@ def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[Wo
 
     for other in sorted(others, key=stays)[:MAX_OTHERS]:
         for fr in sorted({*facts.frs(queue)}.intersection(facts.frs(other))):
-            if facts.is_bounded(queue, fr) and facts.is_bounded(other, fr):
+            if max(facts.most(queue, fr), facts.most(other, fr)) < UNLIMITED:
                 world: World | None = World(facts, tuple(dict.fromkeys((queue, other))), fr)
                 while world is not None and len(world.queues) <= MAX_OTHERS:
                     yield world, other

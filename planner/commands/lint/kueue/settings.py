@@ -34,15 +34,12 @@ from planner.quantity import NANO
 _BELOW_ROOT = 2
 """Nodes on the path of a ClusterQueue whose cohort has no parent."""
 
-Show = Callable[[Sequence[int]], Example | None]
-"""Looks for the example of a group of ClusterQueues."""
-
 
 def _each_group(  # noqa: PLR0913, PLR0917 - all of a finding
     facts: Facts,
     code: str,
     queues: Iterable[int],
-    show: Show,
+    show: Callable[[Facts, Sequence[int]], Example | None],
     reason: str,
     hint: str,
     **words: object,
@@ -55,7 +52,7 @@ def _each_group(  # noqa: PLR0913, PLR0917 - all of a finding
     for group in facts.similar(queues):
         words |= {"name": facts.called(group), "threshold": facts.threshold(group[0], 0)}
         said = reason.format_map(words), hint.format_map(words)
-        yield from finding(code, facts.names(group), *said, show(group))
+        yield from finding(code, facts.names(group), *said, show(facts, group))
 
 
 def never_reclaims(facts: Facts) -> Iterator[Finding]:
@@ -65,7 +62,7 @@ def never_reclaims(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-03",
         [queue for queue in closed if facts.anywhere(facts.lends, queue)],
-        partial(_first, facts, field="reclaimWithinCohort", cure="LowerPriority"),
+        partial(_first, field="reclaimWithinCohort", cure="LowerPriority"),
         "Others can borrow quota of {name}, whose reclaimWithinCohort is Never: it gets its own "
         "quota back only when they finish.",
         "reclaimWithinCohort: LowerPriority or Any in {name}, or lendingLimit: 0",
@@ -78,7 +75,7 @@ def refused(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-04",
         [q for q in facts.queues if facts.borrows_by_force(q) and not facts.reclaims(q)],
-        partial(_first, facts, field="reclaimWithinCohort", cure="LowerPriority"),
+        partial(_first, field="reclaimWithinCohort", cure="LowerPriority"),
         "{name} has borrowWithinCohort with reclaimWithinCohort: Never. Kueue refuses that; where "
         "it is stored all the same, nobody in the cohort is ever preempted.",
         "reclaimWithinCohort: LowerPriority in {name}, or no borrowWithinCohort",
@@ -96,7 +93,7 @@ def threshold_below_all(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-05",
         [queue for queue in facts.forceful if facts.threshold(queue, lowest) < lowest],
-        partial(_first, facts, field=field, cure=cure, priority=lowest, beyond=True),
+        partial(_first, field=field, cure=cure, priority=lowest, beyond=True),
         "borrowWithinCohort of {name} spares priorities above {threshold}, and {lowest} is the "
         "lowest there is: it preempts nobody while borrowing.",
         "maxPriorityThreshold of at least {lowest} in {name}",
@@ -151,7 +148,7 @@ def nothing_to_reclaim(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-07",
         () if facts.fair else poor,
-        partial(_first, facts, field="borrowWithinCohort", cure={"policy": "LowerPriority"}),
+        partial(_first, field="borrowWithinCohort", cure={"policy": "LowerPriority"}),
         "All nominal quotas of {name} are 0: what it uses is borrowed, there is nothing of its "
         "own to reclaim, and it may not preempt while borrowing.",
         "nominal quota, or borrowWithinCohort: LowerPriority, in {name}",
@@ -198,7 +195,7 @@ def weight_zero(facts: Facts) -> Iterator[Finding]:
     """KL-09: the share of a borrowing queue of weight 0 is infinite, and preempts nobody."""
     nodes = facts.snapshot.tree.nodes
 
-    def show(group: Sequence[int]) -> Example | None:
+    def show(facts: Facts, group: Sequence[int]) -> Example | None:
         queue, words = group[0], f"weight 1 in {facts.called(group)}"
         cure = spec_of([nodes[queue].name], fairSharing={"weight": "1"})
         return _found(
@@ -231,7 +228,7 @@ def no_quota(facts: Facts) -> Iterator[Finding]:
             facts,
             "KL-10",
             queues,
-            partial(_unreachable, facts, resource),
+            partial(_unreachable, resource=resource),
             "{name} covers {resource}, with a nominal quota of 0 and nothing to borrow: whoever "
             "asks for it waits for ever, and preemption is not tried.",
             "nominal quota for {resource} in {name} or its cohort",
@@ -239,7 +236,7 @@ def no_quota(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _unreachable(facts: Facts, resource: str, group: Sequence[int]) -> Example | None:
+def _unreachable(facts: Facts, group: Sequence[int], resource: str) -> Example | None:
     queue, frs = group[0], facts.snapshot.tree.frs
     fr = next(fr for fr in facts.frs(queue) if frs[fr].resource == resource)
     world = World(facts, group[:1], fr)
@@ -327,7 +324,7 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-13",
         [queue for queue in forceful if not facts.anywhere(facts.can_borrow, queue)],
-        partial(_without, facts, field="borrowWithinCohort", off=_NO_BORROW),
+        partial(_without, field="borrowWithinCohort", off=_NO_BORROW),
         "{name} has borrowWithinCohort, but can borrow nothing: its borrowingLimit is 0, or nobody "
         "lends.",
         "a borrowingLimit above 0, or no borrowWithinCohort, in {name}",
@@ -351,7 +348,7 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
                 for queue in reclaiming
                 if all(borrowers.get(fr, set()) <= {queue} for fr in facts.frs(queue))
             ],
-            partial(_without, facts, field="reclaimWithinCohort", off=_NO_RECLAIM),
+            partial(_without, field="reclaimWithinCohort", off=_NO_RECLAIM),
             "{name} may reclaim, but borrowing and lending limits keep every other queue of its "
             "cohort within its nominal quota: there is nobody to reclaim from.",
             "a borrowingLimit above 0 for others, or reclaimWithinCohort: Never in {name}",
@@ -368,7 +365,7 @@ def threshold_above_all(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-15",
         [q for q in facts.forceful if facts.threshold(q, highest - 1) >= highest],
-        partial(_without, facts, field="maxPriorityThreshold", off=off, priority=highest),
+        partial(_without, field="maxPriorityThreshold", off=off, priority=highest),
         "maxPriorityThreshold of {name} is {threshold}, and the highest priority is {highest}: it "
         "spares nobody.",
         "a threshold below {highest}, or none, in {name}",

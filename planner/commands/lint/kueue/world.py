@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from planner.dump import kueue as objects
 from planner.dump import listed
-from planner.quantity import NANO, UNLIMITED, is_milli
+from planner.quantity import NANO, is_milli
 from planner.quota.kueue.holding import effective_priority
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
@@ -110,10 +110,6 @@ class Facts(Struct, frozen=True, dict=True):
     def most(self, queue: int, fr: int) -> int:
         """Return what a ClusterQueue could use if nothing ran anywhere."""
         return self.snapshot.tree.potential(queue, fr)
-
-    def is_bounded(self, queue: int, fr: int) -> bool:
-        """Say whether a flavor-resource can run out at all."""
-        return self.most(queue, fr) < UNLIMITED
 
     def can_borrow(self, queue: int, fr: int) -> bool:
         """Say whether a ClusterQueue could ever use more than its nominal quota."""
@@ -253,16 +249,14 @@ class World(Struct, frozen=True):
             fields["metadata"] = {"labels": {"app.kubernetes.io/name": "kueue", **version}}
         return [objects.configuration(**fields)] if fields else []
 
-    def _cohorts(self) -> list[Object]:
+    def _cohorts(self) -> Iterator[Object]:
         tree = self.facts.snapshot.tree
         above = dict.fromkeys(node for queue in self.queues for node in tree.ancestors(queue))
-        found = []
         for node in (tree.nodes[cohort] for cohort in above):
             parent = "" if node.parent == NO_PARENT else tree.nodes[node.parent].name
             quotas = self._quotas(node.quotas[self.fr]) if self.fr in node.quotas else None
             weight = _weight(node.weight_nano)
-            found.append(objects.cohort(node.name, parent, quotas, weight=weight, created=NOON))
-        return found
+            yield objects.cohort(node.name, parent, quotas, weight=weight, created=NOON)
 
     def _cluster_queue(self, queue: int) -> Object:
         facts, node = self.facts, self.facts.snapshot.tree.nodes[queue]

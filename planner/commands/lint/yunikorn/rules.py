@@ -16,17 +16,7 @@ from planner.commands.lint.yunikorn.world import (
     of_leaf,
     without_property,
 )
-from planner.quota.yunikorn.properties import (
-    DEFAULT,
-    DISABLED,
-    FENCE,
-    PREEMPTION_DELAY,
-    PREEMPTION_POLICY,
-    PRIORITY_OFFSET,
-    PRIORITY_POLICY,
-    QUOTA_PREEMPTION_DELAY,
-    read_properties,
-)
+from planner.quota.yunikorn import properties
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.state.clock import parse_duration
 
@@ -95,7 +85,9 @@ def fenced_in(facts: Facts) -> Iterator[Finding]:
             else f"All other leaves are disabled: what is guaranteed to {name(leaf)} is never "
             "taken back.",
             f"preemption.policy: fence higher up than {name(fence)}, or nowhere",
-            denied(facts, leaf, without_property(PREEMPTION_POLICY), "no preemption.policy"),
+            denied(
+                facts, leaf, without_property(properties.PREEMPTION_POLICY), "no preemption.policy"
+            ),
         )
 
 
@@ -215,7 +207,10 @@ def _switch_on(value: Object) -> None:
         partition["preemption"]["enabled"] = True
 
 
-_POLICIES = {PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE}, PRIORITY_POLICY: {DEFAULT, FENCE}}
+_POLICIES = {
+    properties.PREEMPTION_POLICY: {properties.DEFAULT, properties.DISABLED, properties.FENCE},
+    properties.PRIORITY_POLICY: {properties.DEFAULT, properties.FENCE},
+}
 
 
 def prefix_of_another(facts: Facts) -> Iterator[Finding]:
@@ -258,7 +253,7 @@ def unreadable(facts: Facts) -> Iterator[Finding]:
 
 def opted_out(facts: Facts) -> Iterator[Finding]:
     """YL-08: opting out only changes the order in which victims are looked at."""
-    off = {PREEMPTION_POLICY: DISABLED}
+    off = {properties.PREEMPTION_POLICY: properties.DISABLED}
     owners = [
         queue
         for queue in facts.leaves
@@ -292,7 +287,7 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
     """YL-09: quota preemption has a switch for the whole partition."""
     if facts.partition.preemption.quota:
         return
-    key = QUOTA_PREEMPTION_DELAY
+    key = properties.QUOTA_PREEMPTION_DELAY
     paths = [path for path, one in facts.written.items() if key in one.properties]
     if paths:
         yield from finding(
@@ -306,11 +301,11 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
 
 
 _EXPECTED = {
-    PREEMPTION_POLICY: "default, disabled or fence",
-    PRIORITY_POLICY: "default or fence",
-    PREEMPTION_DELAY: "a duration above 0 such as 1m30s",
-    QUOTA_PREEMPTION_DELAY: "a duration such as 1m30s",
-    PRIORITY_OFFSET: "a whole number of 32 bits",
+    properties.PREEMPTION_POLICY: "default, disabled or fence",
+    properties.PRIORITY_POLICY: "default or fence",
+    properties.PREEMPTION_DELAY: "a duration above 0 such as 1m30s",
+    properties.QUOTA_PREEMPTION_DELAY: "a duration such as 1m30s",
+    properties.PRIORITY_OFFSET: "a whole number of 32 bits",
 }
 
 
@@ -319,12 +314,12 @@ def _unreadable(key: str, value: str) -> str:
     if key in _POLICIES and value not in _POLICIES[key]:
         return f"not {_EXPECTED[key]}"
     duration = parse_duration(value)
-    if key == PREEMPTION_DELAY and (duration is None or duration <= 0):
+    if key == properties.PREEMPTION_DELAY and (duration is None or duration <= 0):
         return f"not {_EXPECTED[key]}, so that 30s holds"
-    if key == QUOTA_PREEMPTION_DELAY and duration is None:
+    if key == properties.QUOTA_PREEMPTION_DELAY and duration is None:
         return f"not {_EXPECTED[key]}"
-    offset = read_properties({PRIORITY_OFFSET: value}).priority_offset
-    if key == PRIORITY_OFFSET and not offset and value.strip("+-0"):
+    offset = properties.read_properties({properties.PRIORITY_OFFSET: value}).priority_offset
+    if key == properties.PRIORITY_OFFSET and not offset and value.strip("+-0"):
         return f"not {_EXPECTED[key]}"
     return ""
 
