@@ -154,7 +154,7 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
         return Optima(count=1, complete=True, plans=((),))
     search = inquiry.among_optima()
     found = search.classes.counts(
-        position for key in inquiry.plan.keys if (position := inquiry.position(key)) is not None
+        inquiry.positions[key] for key in inquiry.plan.keys if key in inquiry.positions
     )
     count, listed = 0, [inquiry.plan.keys]
     outcome: Outcome = "optimal"
@@ -321,14 +321,14 @@ def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
     if place.by_plan:
         place = place.model_copy(update={"necessary": necessary(inquiry, [key])[key]})
     text = about_standing(inquiry, key, place)
-    position = inquiry.position(key)
     if inquiry.plan.status == "infeasible":
         clash = inquiry.clash()
         text = f"{text}. {about_nothing(inquiry.plan, clash)}"
         return inquiry.answer(question, text, (place,), clash=clash)
-    other = None
+    other, position = None, inquiry.position(key)
     asked = inquiry.searched and inquiry.plan.status in {"optimal", "feasible"}
-    if position is not None and asked and inquiry.may_be_taken(position):
+    # Of what no law excludes by itself, if perhaps as a last resort.
+    if position is not None and asked and inquiry.excluded_by(inquiry.planning, position) is None:
         other = alternative(inquiry, position, "sparing" if place.by_plan else "taking")
         text = f"{text}. {about_alternative(inquiry.profile, other)}"
     return inquiry.answer(question, text, (place,), alternative=other)

@@ -5,29 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from math import gcd
-from typing import Any, Final
+from typing import Any
 
-from planner.commands.explain.inquiry import Bounds, Edit, Explainer, in_words
-from planner.commands.explain.record import Change
-from planner.commands.explain.yunikorn.clash import (
-    WORDS,
-    excluded_by,
-    minimal_clash,
-    shortfalls,
-    standing,
+from planner.commands.explain.inquiry import (
+    HIGHEST_PRIORITY,
+    Bounds,
+    Edit,
+    Explainer,
+    in_words,
 )
+from planner.commands.explain.record import Change, LawInWords
+from planner.commands.explain.yunikorn import clash
 from planner.commands.explain.yunikorn.record import (
     YuniKornClash,
     YuniKornExplanation,
     YuniKornStanding,
 )
+from planner.commands.whatif.edit import ABSENT
 from planner.commands.whatif.yunikorn_edit import every_queue
 from planner.errors import LookupFailed
 from planner.laws import RULE_SETS, in_drop_order
-from planner.laws.yunikorn import YK_UNDER_GUARANTEED, Spared
+from planner.laws.yunikorn import YK_LAST_TIER, YK_UNDER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_guaranteed, used
+from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
-from planner.plan.yunikorn import YuniKornPlan
+from planner.plan.yunikorn import ResourceAmount, YuniKornPlan
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
 from planner.solver.search import Counts
 from planner.solver.yunikorn.planning import YuniKornPlanning
@@ -39,11 +41,6 @@ from planner.solver.yunikorn.start import (
     settled_ask,
 )
 from planner.state.yunikorn import ROOT, format_yunikorn_quantity
-
-HIGHEST: Final = 2**31 - 1
-"""Priorities and offsets are 32-bit integers."""
-ABSENT: Final = "none"
-
 
 YuniKornExplainer = Explainer[YuniKornPlanning, YuniKornPlan]
 
@@ -97,7 +94,7 @@ def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
     mine = planning.problem.ask.priority
     steps = {worth - mine for worth in planning.subject.adjusted}
     steps |= {ask.priority + 1 - mine for ask in planning.cluster.asks.values()}
-    ordered = sorted(step for step in steps if 0 < step <= HIGHEST - now)
+    ordered = sorted(step for step in steps if 0 < step <= HIGHEST_PRIORITY - now)
 
     def at(number: int) -> Edit:
         step = ordered[number - 1]
@@ -185,15 +182,12 @@ def _enlarged(
         yield at(found)
 
 
-_SHOWN = 10
-
-
 class YuniKornInquiry(YuniKornExplainer):
     """One ask of YuniKorn with its optimal plan, to be asked about."""
 
     settled = staticmethod(settled_ask)
     prepare = staticmethod(prepare_ask)
-    excluded_by = staticmethod(excluded_by)
+    excluded_by = staticmethod(clash.excluded_by)
 
     @property
     def bounds(self) -> list[Bounds]:
@@ -224,7 +218,7 @@ class YuniKornInquiry(YuniKornExplainer):
         known = [one.pod or one.allocation_key for one in allocations]
         if keys:
             found, known = f"{len(keys)} allocations are of pod {name}", keys
-        shown = ", ".join(known[:_SHOWN]) or "there are none"
+        shown = ", ".join(known[:10]) or "there are none"
         expected = f"an allocation key, or the namespace/name of its pod: {shown}"
         raise LookupFailed(self.planning.state.source, found, expected)
 
@@ -234,17 +228,48 @@ class YuniKornInquiry(YuniKornExplainer):
 
     def seen(self, key: str) -> YuniKornStanding:
         """Say how the laws see an allocation."""
-        return standing(self.planning, self.positions[key], spared=self.spared)
+        planning, position = self.planning, self.positions[key]
+        problem, subject = planning.problem, planning.subject
+        allocation, law = problem.allocations[position], clash.excluded_by(planning, position)
+        # YK-01 spares it only because some legal set does without its kind.
+        if law is None and spared_by(problem, self.spared)[position]:
+            why = "it is the originator of its application"
+            if problem.opted_out[position]:
+                why = "it has opted out of preemption"
+            text = f"{why}: a last resort, and there are plans without any"
+            law = LawInWords.of(YK_LAST_TIER, text)
+        order, candidate = clash.node_order(planning, position), law is None
+        return YuniKornStanding(
+            allocation=allocation.allocation_key,
+            pod=allocation.pod,
+            application=problem.applications[position],
+            queue=problem.queues[int(problem.queue[position])].path,
+            node=allocation.node_id,
+            priority=allocation.priority,
+            adjusted_priority=subject.adjusted[position],
+            originator=allocation.originator,
+            opted_out=allocation.opted_out,
+            candidate=candidate,
+            law=law or clash.permitted_by(planning, position),
+            position=subject.place.get(position) if candidate else None,
+            candidates=len(subject.place),
+            node_position=order.index(position) + 1 if candidate else None,
+            node_candidates=len(order),
+            usage=tuple(
+                ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
+                for t, units in sorted(allocation.resource.items())
+            ),
+        )
 
     def clash(self) -> YuniKornClash:
         """Say why there is no plan, and what would change that."""
         planning, rules = self.planning, self.planning.subject.rules
-        ids, proved = minimal_clash(planning.problem, rules, self.deadline)
+        ids, proved = clash.minimal_clash(planning.problem, rules, self.deadline)
         changes, tried_all = smallest_changes(self)
         return YuniKornClash(
-            laws=in_words(in_drop_order(rules), ids, WORDS, planning),
+            laws=in_words(in_drop_order(rules), ids, clash.WORDS, planning),
             proved=proved,
-            shortfalls=shortfalls(planning),
+            shortfalls=clash.shortfalls(planning),
             changes=changes,
             tried_all=tried_all,
         )

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from planner.commands.lint.kueue.search import ASKS
 from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object, read_example
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.dump import kueue as objects
@@ -35,7 +36,7 @@ from planner.state.kueue_release import NEWEST
 MOST_SHAPES: Final = 300
 """Different things that are asked for, of which each is looked at once."""
 MOST_NAMED: Final = 5
-_JOB: Final = f"{NAMESPACE}/asks"
+_JOB: Final = f"{NAMESPACE}/{ASKS}"
 
 
 def never_any_room(facts: Facts) -> Iterator[Finding]:
@@ -115,7 +116,11 @@ class _TooMuch(Struct, frozen=True):
             if alone.qualified[leaf]:
                 small.append(objects.node(name, labels, amounts, created=NOON))
             large.append(objects.node(name, labels, amounts | whole, created=NOON))
-        found, cured = (_placed(queue, tree, nodes, pods) for nodes in (small, large))
+        known = objects.topology(tree.topology, tree.levels, created=NOON)
+        found, cured = (
+            _dump(queue, tree.flavor, tree.topology, pods, [known, *nodes])
+            for nodes in (small, large)
+        )
         return _example(found, cured, "larger nodes")
 
 
@@ -140,26 +145,19 @@ def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
         ]
         for _, group in groups_by_flavor(asks):
             names = tuple(ask.name for ask in group)
-            found = _in_tree(tree, roles_in(group), snapshot)
-            if found is None:
+            roles = roles_in(group)
+            aim = aim_of(roles[0], tree)
+            if isinstance(aim, Misfit):
                 possible.add(names)
-            elif found.most >= first.get(names, found).most:
-                first[names] = found
+                continue
+            wanted = Wanted.of(tree, aim, roles, topologies.flavors[flavor].spec.tolerations)
+            held = wanted.held(wanted.counts(tree.free))[aim.level]
+            most = max(held, default=wanted.slices)
+            if not wanted.is_required or most >= wanted.slices:
+                possible.add(names)
+            elif names not in first or most >= first[names].most:
+                first[names] = _TooMuch(tree, wanted, held.index(most), most)
     return next((one for names, one in first.items() if names not in possible), None)
-
-
-def _in_tree(
-    tree: FlavorTree, group: tuple[Ask, Ask | None], snapshot: Snapshot
-) -> _TooMuch | None:
-    aim = aim_of(group[0], tree)
-    if isinstance(aim, Misfit):
-        return None
-    tolerations = snapshot.topologies.flavors[tree.flavor].spec.tolerations
-    wanted = Wanted.of(tree, aim, group, tolerations)
-    held = wanted.held(wanted.counts(tree.free))[aim.level]
-    if not wanted.is_required or not held or max(held) >= wanted.slices:
-        return None
-    return _TooMuch(tree, wanted, held.index(max(held)), max(held))
 
 
 def without_labels(facts: Facts) -> Iterator[Finding]:
@@ -183,18 +181,19 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
         if not queues:
             continue
         own, dumps = node.metadata.labels, []
+        known = objects.topology(tree.topology, tree.levels, created=NOON)
         full = {level: f"{level.rpartition('/')[2]}-1" for level in tree.levels} | own
         pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
         amounts = units_of(node.status.allocatable)
         for labels in (own, full):
             kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
-            there = objects.node(name, kept, amounts, created=NOON)
-            dumps.append(_placed(queues[0], tree, [there], [pods], wanted))
-        more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
+            more = [known, objects.node(name, kept, amounts, created=NOON)]
+            dumps.append(_dump(queues[0], flavor, tree.topology, [pods], more, wanted))
+        others = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
         yield from finding(
             "KL-21",
             [f"resourceflavor/{flavor}", *(f"node/{one}" for one in [*lacking][:MOST_NAMED])],
-            f"node/{name}{more} has the labels of resourceflavor/{flavor}, but not {level} of "
+            f"node/{name}{others} has the labels of resourceflavor/{flavor}, but not {level} of "
             f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
             f"the label {level} on node/{name}",
             _example(*dumps, "all labels"),
@@ -238,17 +237,6 @@ def _each(ask: Ask) -> str:
     return " and ".join(amounts) or "nothing"
 
 
-def _placed(
-    queue: str,
-    tree: FlavorTree,
-    nodes: Sequence[Object],
-    pods: Sequence[objects.PodSet],
-    labels: Mapping[str, str] | None = None,
-) -> Object:
-    topology = objects.topology(tree.topology, tree.levels, created=NOON)
-    return _dump(queue, tree.flavor, tree.topology, pods, [topology, *nodes], labels)
-
-
 def _dump(  # noqa: PLR0913, PLR0917 - what an example is made of
     queue: str,
     flavor: str,
@@ -262,14 +250,13 @@ def _dump(  # noqa: PLR0913, PLR0917 - what an example is made of
     for one in pods:
         needed.update({resource: n * one.count for resource, n in one.requests.items()})
     quotas = {flavor: {resource: objects.Quota(amount) for resource, amount in needed.items()}}
-    namespace, name = _JOB.split("/")
     return listed(
         [
             objects.resource_flavor(flavor, labels, topology, created=NOON),
             *more,
             objects.cluster_queue(queue, "", quotas, objects.Policies(), created=NOON),
-            objects.local_queue(namespace, queue, queue, created=NOON),
-            objects.workload(namespace, name, queue, 0, pods, created=NOON),
+            objects.local_queue(NAMESPACE, queue, queue, created=NOON),
+            objects.workload(NAMESPACE, ASKS, queue, 0, pods, created=NOON),
         ]
     )
 

@@ -162,12 +162,18 @@ def inactive_borrower(facts: Facts) -> Iterator[Finding]:
     def borrows(queue: int, fr: int) -> bool:
         return snapshot.usage.borrows_with(queue, fr, 0)
 
+    def activate(queue: Object) -> None:  # nothing stops it, and all its flavors are known
+        spec = queue["spec"]
+        for stops in ("stopPolicy", "admissionChecksStrategy"):
+            spec.pop(stops, None)
+        spec["resourceGroups"] = spec["resourceGroups"][:1]
+
     for queue in snapshot.queues:
         if snapshot.is_active(queue) or not facts.anywhere(borrows, queue):
             continue
         others = [one for one in facts.active_others(queue) if facts.reclaims(one)]
         name, own = facts.name(queue), snapshot.queue_name(queue)
-        cure = each_queue(_activate, [own])
+        cure = each_queue(activate, [own])
         example = _found(
             denied(world, grid(world, other, inactive), cure, f"{name} active")
             for other in others[:MAX_OTHERS]
@@ -181,14 +187,6 @@ def inactive_borrower(facts: Facts) -> Iterator[Finding]:
             f"make {name} active again, or drain it (stopPolicy: HoldAndDrain)",
             example,
         )
-
-
-def _activate(queue: Object) -> None:
-    """Let a ClusterQueue be active: nothing stops it, and all its flavors are known."""
-    spec = queue["spec"]
-    for stops in ("stopPolicy", "admissionChecksStrategy"):
-        spec.pop(stops, None)
-    spec["resourceGroups"] = spec["resourceGroups"][:1]
 
 
 def weight_zero(facts: Facts) -> Iterator[Finding]:

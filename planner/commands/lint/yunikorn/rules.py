@@ -47,9 +47,14 @@ def switched_off(facts: Facts) -> Iterator[Finding]:
     """YL-02: guaranteed resources without preemption are had when others finish."""
     if facts.partition.preemption.enabled:
         return
+
+    def switch_on(value: Object) -> None:
+        for partition in value["queues"]["partitions"]:
+            partition["preemption"]["enabled"] = True
+
     leaves = [leaf for leaf in facts.leaves if facts.guarantees(leaf)]
     for leaf in leaves:
-        example = denied(facts, leaf, _switch_on, "preemption.enabled: true")
+        example = denied(facts, leaf, switch_on, "preemption.enabled: true")
         if example is not None:
             yield from finding(
                 "YL-02",
@@ -200,11 +205,6 @@ def _guarantee_all(value: Object) -> None:
     amounts = {name: f"{n}m" if name == "vcore" else n for name, n in asked["resource"].items()}
     resources = {"guaranteed": amounts, "max": {}}
     of_leaf(application["queueName"], lambda queue: queue.update(resources=resources))(value)
-
-
-def _switch_on(value: Object) -> None:
-    for partition in value["queues"]["partitions"]:
-        partition["preemption"]["enabled"] = True
 
 
 _POLICIES = {
