@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Final
 
-from msgspec import Struct
 from pydantic import Field
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
@@ -37,6 +36,12 @@ MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 POD_SET: Final = "main"
 """How Kueue calls the only podset of a Job or Pod."""
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
+"""The labels by which a Job or Pod names its LocalQueue and its WorkloadPriorityClass."""
+DEFAULT: Final = "default"
+"""The namespace, the LocalQueue and the WorkloadPriorityClass of what names none."""
+MAX_BYTES: Final = 16 * 2**20
 
 
 class ManifestMetadata(Schema):
@@ -98,22 +103,8 @@ class JobManifest(KubernetesObject):
     spec: JobSpec
 
 
-class Manifest(Struct, frozen=True):
-    """What Kueue's job integration takes from a manifest.
-
-    ``prefix`` begins the name of its Workload; ``priority_class`` is the PriorityClass that its
-    pods name.
-    """
-
-    prefix: str
-    metadata: ManifestMetadata
-    labels: Mapping[str, str]
-    pod_set: PodSet
-    priority_class: str
-
-
-def read_manifest(item: Item) -> Manifest:
-    """Read a Job, a Pod, a PodTemplate or a bare pod template.
+def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
+    """Return what Kueue makes of a Job, a Pod, a PodTemplate or a bare pod template.
 
     Raises
     ------
@@ -152,7 +143,25 @@ def read_manifest(item: Item) -> Manifest:
                 "kubectl get workload NAME -o yaml prints what Kueue makes of other kinds",
             )
     pod_set = PodSet(name=POD_SET, template=PodTemplate(spec=spec)).model_copy(update=counts)
-    return Manifest(prefix, made.metadata, labels, pod_set, spec.priority_class_name)
+    metadata = made.metadata
+    namespace, queue = local or (metadata.namespace or DEFAULT, labels.get(QUEUE, ""))
+    if not queue and any(
+        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
+        for one in state.local_queues
+    ):
+        queue = DEFAULT
+    return Workload(
+        metadata=Metadata(
+            name=f"{prefix}-{metadata.called}"[:253],
+            namespace=namespace,
+            creation_timestamp=metadata.creation_timestamp or state.now,
+        ),
+        spec=WorkloadSpec(
+            pod_sets=(pod_set,),
+            queue_name=queue,
+            priorityClassRef=_priority_class(state, labels, spec.priority_class_name),
+        ),
+    )
 
 
 def _least_pods(item: Item, job: JobManifest) -> int | None:
@@ -166,16 +175,6 @@ def _least_pods(item: Item, job: JobManifest) -> int | None:
         expected = f"a whole number in quotes, from 1 to the {count} pods of the Job"
         raise SchemaError(where, f"{shown(text)} cannot be used", expected)
     return least
-
-
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
-PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
-"""The labels by which a Job or Pod names its LocalQueue and its WorkloadPriorityClass."""
-
-DEFAULT: Final = "default"
-"""The namespace, the LocalQueue and the WorkloadPriorityClass of what names none."""
-
-MAX_BYTES: Final = 16 * 2**20
 
 
 def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
@@ -263,7 +262,7 @@ def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Worklo
         workload = fresh(state, given, *(local or (namespace, given.spec.queue_name)))
         at: Path = ("spec", "queueName")
     else:
-        workload = _submitted(state, read_manifest(item), local)
+        workload = _submitted(state, item, local)
         at = ("metadata", "labels", QUEUE)
     if not workload.spec.queue_name:
         hint = "--queue NAMESPACE/NAME names one"
@@ -303,37 +302,17 @@ def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = 
     return Workload(metadata=metadata, spec=spec)
 
 
-def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) -> Workload:
-    metadata = manifest.metadata
-    namespace, queue = local or (metadata.namespace or DEFAULT, manifest.labels.get(QUEUE, ""))
-    if not queue and any(
-        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
-        for one in state.local_queues
-    ):
-        queue = DEFAULT
-    return Workload(
-        metadata=Metadata(
-            name=f"{manifest.prefix}-{metadata.called}"[:253],
-            namespace=namespace,
-            creation_timestamp=metadata.creation_timestamp or state.now,
-        ),
-        spec=WorkloadSpec(
-            pod_sets=(manifest.pod_set,),
-            queue_name=queue,
-            priorityClassRef=_priority_class(state, manifest),
-        ),
-    )
-
-
-def _priority_class(state: State, manifest: Manifest) -> PriorityClassRef | None:
+def _priority_class(
+    state: State, labels: Mapping[str, str], of_pods: str
+) -> PriorityClassRef | None:
     """Return the class that gives the priority: of the label, of the pods, of the cluster."""
-    name = manifest.labels.get(PRIORITY_CLASS)
+    name = labels.get(PRIORITY_CLASS)
     if not name and state.configuration.gate("WorkloadPriorityClassDefaulting"):
         classes = {one.metadata.name for one in state.workload_priority_classes}
         name = DEFAULT if DEFAULT in classes else None
     if name:
         return PriorityClassRef(kind="WorkloadPriorityClass", name=name)
-    name = manifest.priority_class
+    name = of_pods
     if not name:
         defaults = [one for one in state.priority_classes if one.global_default]
         lowest = min(defaults, key=lambda one: one.value, default=None)

@@ -54,22 +54,22 @@ def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]
     return minimal(droppable, feasible)
 
 
-def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
-    """Return every flavor-resource that is short.
+def shortfalls(planning: Planning) -> Iterator[Shortfall]:
+    """Yield every flavor-resource that is short.
 
     Where no flavor could be assigned, these are all flavors of the queue for the resources that
     the workload asks for, with the most that the queue could ever use of them.
     """
     problem, snapshot, queue = planning.problem, planning.snapshot, planning.preemptor.queue
-    found, asked = [], _asked(planning)
+    asked = _asked(planning)
     if planning.decision.assignment.mode != "NoFit":
         for fr in problem.requested:
             left = problem.available[fr]
             if problem.request[fr] > max(0, left):
                 held = sum(problem.holding[planning.eligible, fr].tolist())
                 most = snapshot.tree.potential(queue, snapshot.fr(*problem.frs[fr]))
-                found.append(_shortfall(problem.frs[fr], problem.request[fr], left, held, most))
-        return tuple(found)
+                yield _shortfall(problem.frs[fr], problem.request[fr], left, held, most)
+        return
     for group in snapshot.queues[queue].spec.resource_groups:
         for flavor, resource in product(group.flavors, group.covered_resources):
             index = snapshot.fr_or_none(flavor.name, resource)
@@ -78,8 +78,7 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
             left = snapshot.usage.available(queue, index)
             if left < asked[resource]:
                 most, place = snapshot.tree.potential(queue, index), snapshot.tree.frs[index]
-                found.append(_shortfall(place, asked[resource], left, None, most))
-    return tuple(found)
+                yield _shortfall(place, asked[resource], left, None, most)
 
 
 def _asked(planning: Planning) -> Counter[str]:

@@ -235,7 +235,7 @@ class KueueInquiry(clash.KueueExplainer):
         return Clash(
             laws=in_words(clash.laws_of(problem), ids, clash.WORDS, problem),
             proved=proved,
-            shortfalls=clash.shortfalls(self.planning),
+            shortfalls=tuple(clash.shortfalls(self.planning)),
             changes=changes,
             tried_all=tried_all,
         )

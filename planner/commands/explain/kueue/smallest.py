@@ -92,12 +92,16 @@ class _Gains:
         self.base: Final = [
             sum(max(0, row[column]) // one for row in usable) for column, one in self.known
         ]
-        self.of: Final[list[tuple[int, ...]]] = []
-        for movable in running:
-            there = [dict(freed) for leaf, freed in movable.freed.items() if self.qualified[leaf]]
-            self.of.append(
-                tuple(sum(-(-f.get(column, 0) // one) for f in there) for column, one in self.known)
-            )
+        self.of: Final = [self._gain(one.freed) for one in running]
+
+    def _gain(self, freed: Freed) -> tuple[int, ...]:
+        found = [0] * len(self.known)
+        for leaf, amounts in freed.items():
+            if self.qualified[leaf]:
+                there = dict(amounts)
+                for place, (column, one) in enumerate(self.known):
+                    found[place] += -(-there.get(column, 0) // one)
+        return tuple(found)
 
     def least(self) -> int | None:
         if not self.possible:

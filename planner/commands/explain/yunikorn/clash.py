@@ -227,23 +227,21 @@ def _no_room(planning: YuniKornPlanning, position: int) -> str:
     return ""
 
 
-def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
-    """Return what is short on the nearest node, and on the ask's path.
+def shortfalls(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
+    """Yield what is short on the nearest node, and on the ask's path.
 
     The nearest node lacks the least when all candidates on it are gone, and of several the least
     before that; amounts are compared as parts of what is asked. Where no node may host the ask
     it is the one whose capacity is nearest.
     """
     problem = planning.problem
-    found: list[YuniKornShortfall] = []
     if not problem.roomy or problem.ask.required_node:
-        found += _of_node(planning)
+        yield from _of_node(planning)
     if not problem.ask.required_node:
-        found += [_of_queue(planning, at, "max") for at in over_limits(problem)]
+        yield from (_of_queue(planning, at, "max") for at in over_limits(problem))
         asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
         short = short_of_guaranteed(problem) if asked else ()
-        found += [_of_queue(planning, at, "guaranteed") for at in short or ()]
-    return tuple(found)
+        yield from (_of_queue(planning, at, "guaranteed") for at in short or ())
 
 
 def nearest_node(planning: YuniKornPlanning) -> int:

@@ -7,13 +7,7 @@ from itertools import chain
 from math import gcd
 from typing import Any
 
-from planner.commands.explain.inquiry import (
-    HIGHEST_PRIORITY,
-    Bounds,
-    Edit,
-    Explainer,
-    in_words,
-)
+from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Bounds, Edit, Explainer, in_words
 from planner.commands.explain.record import Change, LawInWords
 from planner.commands.explain.yunikorn import clash
 from planner.commands.explain.yunikorn.record import (
@@ -269,7 +263,7 @@ class YuniKornInquiry(YuniKornExplainer):
         return YuniKornClash(
             laws=in_words(in_drop_order(rules), ids, clash.WORDS, planning),
             proved=proved,
-            shortfalls=clash.shortfalls(planning),
+            shortfalls=tuple(clash.shortfalls(planning)),
             changes=changes,
             tried_all=tried_all,
         )
