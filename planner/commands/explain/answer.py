@@ -23,7 +23,6 @@ from planner.commands.explain.record import (
 )
 from planner.errors import SchemaError
 from planner.models.shared.builder import Linear
-from planner.models.shared.classes import Classes
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
 from planner.scheduler import Part
@@ -162,7 +161,7 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
         count += prod(comb(search.classes.count(k), n) for k, n in enumerate(found))
         sets = (
             tuple(map(inquiry.keys.__getitem__, inquiry.planning.in_candidate_order(one)))
-            for one in _expanded(search.classes, found)
+            for one in _chosen([*zip(search.classes.members, found, strict=True)])
         )
         fresh = (keys for keys in sets if keys != inquiry.plan.keys)
         listed += islice(fresh, max(0, limit - len(listed)))
@@ -175,23 +174,18 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
     return Optima(count=count, complete=outcome == "infeasible", plans=tuple(listed[:limit]))
 
 
-def _expanded(classes: Classes, counts: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield every victim set that class counts stand for, the canonical one first."""
-    taken = [(one, n) for one, n in zip(classes.members, counts, strict=True) if n]
-    whole = [position for members, n in taken if n == len(members) for position in members]
-    for chosen in _chosen([(members, n) for members, n in taken if n < len(members)]):
-        yield (*whole, *chosen)
-
-
-def _chosen(parts: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, ...]]:
-    """Yield every choice of so many members from each part, one at a time."""
-    if not parts:
-        yield ()
+def _chosen(classes: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, ...]]:
+    """Yield every choice of so many members of each class, the canonical one first."""
+    whole = [position for members, n in classes if n == len(members) for position in members]
+    # Only these are gone through one inside the other: there may be a great many classes.
+    some = [(members, n) for members, n in classes if 0 < n < len(members)]
+    if not some:
+        yield tuple(whole)
         return
-    (members, n), *rest = parts
+    (members, n), *rest = some
     for first in combinations(members, n):
         for others in _chosen(rest):
-            yield (*first, *others)
+            yield (*whole, *first, *others)
 
 
 def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optima | None) -> str:

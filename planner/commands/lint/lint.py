@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -133,6 +134,11 @@ def finding(
             hint=hint,
             example=example,
         )
+
+
+def first(found: Iterable[Iterator[Finding]]) -> Iterator[Finding]:
+    """Yield the first finding of several tries; no more is tried then."""
+    yield from islice(chain.from_iterable(found), 1)
 
 
 RULES: Final = Part[Callable[[AnyState], Iterable[Finding]]]("lint")

@@ -33,7 +33,7 @@ from planner.commands.lint.kueue.world import (
     read_example,
     spec_of,
 )
-from planner.commands.lint.lint import Example, Finding, finding
+from planner.commands.lint.lint import Example, Finding, finding, first
 from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -100,18 +100,17 @@ def _between(
     in_pairs = search.in_turn(
         trials(borrower) for borrower in islice(few_of_each, 2 * search.MAX_OTHERS)
     )
-    for borrower, lender, world, jobs in islice(in_pairs, MAX_TRIALS):
-        example = search.ping_pong(world, jobs, cure)
-        if example is not None:
-            more = {*borrowers, *lenders} - {borrower, lender}
-            yield from finding(
-                code,
-                facts.names((borrower, lender, *sorted(more))),
-                reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
-                f"reclaimWithinCohort: LowerPriority in {name_some(facts.names(lenders), 1)}",
-                example,
-            )
-            return
+    everybody = sorted({*borrowers, *lenders})
+    yield from first(
+        finding(
+            code,
+            facts.names((borrower, lender, *everybody)),
+            reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
+            f"reclaimWithinCohort: LowerPriority in {name_some(facts.names(lenders), 1)}",
+            search.ping_pong(world, jobs, cure),
+        )
+        for borrower, lender, world, jobs in islice(in_pairs, MAX_TRIALS)
+    )
 
 
 MAX_WORK: Final = 10_000_000
@@ -173,29 +172,27 @@ def _found(case: _Case, kept: Sequence[Pending]) -> Iterator[Finding]:
         alone = decide(case.snapshot, pending.preemptor)
         if alone.search.targets or alone.assignment.mode == "Fit":
             wanting.append(pending.preemptor)
-    for one in wanting:
-        example = _example(case, one)
-        if example is None:
-            continue
-        queues = case.facts.names(dict.fromkeys(each.queue for each in case.blockers))
-        first = " and ".join(f"workload/{key}" for key in case.blocker.workloads)
-        more = f" (and {len(kept) - 1:,} more)" if len(kept) > 1 else ""
-        why = (
-            f"is behind {first}, the head of {queues[0]}, which is StrictFIFO: the head finds no "
-            "room and nobody to preempt, and stays the head"
-            if case.blocker.own_queue
-            else f"is skipped in every cycle: {first} of {' and '.join(queues)} comes first, finds "
-            "nobody to preempt, and reserves room all the same"
-        )
-        keys = (*case.blocker.workloads, *(each.key for each in wanting))
-        yield from finding(
+    queues = case.facts.names(dict.fromkeys(each.queue for each in case.blockers))
+    ahead = " and ".join(f"workload/{key}" for key in case.blocker.workloads)
+    more = f" (and {len(kept) - 1:,} more)" if len(kept) > 1 else ""
+    why = (
+        f"is behind {ahead}, the head of {queues[0]}, which is StrictFIFO: the head finds no "
+        "room and nobody to preempt, and stays the head"
+        if case.blocker.own_queue
+        else f"is skipped in every cycle: {ahead} of {' and '.join(queues)} comes first, finds "
+        "nobody to preempt, and reserves room all the same"
+    )
+    keys = (*case.blocker.workloads, *(each.key for each in wanting))
+    yield from first(
+        finding(
             "KL-19",
             [*queues, *(f"workload/{key}" for key in keys)],
             f"workload/{one.key}{more} {why}. Its turn never comes, as long as nothing changes.",
-            f"queueingStrategy: BestEffortFIFO in {' and '.join(queues)}, or a smaller {first}",
-            example,
+            f"queueingStrategy: BestEffortFIFO in {' and '.join(queues)}, or a smaller {ahead}",
+            _example(case, one),
         )
-        return
+        for one in wanting
+    )
 
 
 def _example(case: _Case, asks: Preemptor) -> Example | None:

@@ -119,7 +119,6 @@ _CREATED: Final = 10
 Item = TypeVar("Item")
 Grid = Iterator[tuple[tuple[Job, ...], Job]]
 """What runs, and who asks."""
-Helps = Callable[[Decided], bool]
 
 
 def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[World, int]]:
@@ -178,7 +177,7 @@ def denied(  # noqa: PLR0913 - what an example is made of
     words: str,
     *,
     differences: Sequence[int] = (-1, 0, 1),
-    helps: Helps = lambda cured: bool(cured.targets),
+    helps: Callable[[Decided], bool] = lambda cured: bool(cured.targets),
 ) -> Example | None:
     """Find who preempts nobody and does not fit, whatever its priority, but would after a cure.
 

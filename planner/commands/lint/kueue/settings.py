@@ -10,7 +10,7 @@ from planner.commands.lint.kueue.search import (
     ASKS,
     MAX_OTHERS,
     MAX_SIMILAR,
-    Helps,
+    Grid,
     denied,
     grid,
     idle,
@@ -243,10 +243,9 @@ def _unreachable(facts: Facts, group: Sequence[int], resource: str) -> Example |
         (row,) = queue["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
         row["nominalQuota"] = "1G"
 
-    asks = Job(ASKS, queue, world.unit, running=False)
+    jobs: Grid = iter([((), Job(ASKS, queue, world.unit, running=False))])
     cure = each_queue(enough, [facts.snapshot.queue_name(queue)])
-    fits: Helps = lambda cured: cured.mode == "Fit"  # noqa: E731 - as short as it gets
-    return denied(world, iter([((), asks)]), cure, "nominal quota", helps=fits)
+    return denied(world, jobs, cure, "nominal quota", helps=lambda cured: cured.mode == "Fit")
 
 
 def _found(examples: Iterable[Example | None]) -> Example | None:

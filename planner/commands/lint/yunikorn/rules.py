@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from planner.commands.lint.lint import Example, Finding, finding
+from planner.commands.lint.lint import Example, Finding, finding, first
 from planner.commands.lint.yunikorn.world import (
     Change,
     Facts,
@@ -28,19 +28,18 @@ def nothing_guaranteed(facts: Facts) -> Iterator[Finding]:
     if not facts.partition.preemption.enabled:
         return
     leaves = [leaf for leaf in facts.leaves if not facts.guarantees(leaf)]
-    for leaf in leaves:
-        example = denied(facts, leaf, _guarantee_all, "all of it guaranteed to its queue")
-        if example is not None:
-            yield from finding(
-                "YL-01",
-                map(name, leaves),
-                f"Nothing is guaranteed to {name(leaf)} or above it: its asks never preempt "
-                "anybody, whatever their priority, and its own allocations are always over their "
-                "guaranteed.",
-                f"resources.guaranteed in {name(leaf)} or a queue above it",
-                example,
-            )
-            return
+    yield from first(
+        finding(
+            "YL-01",
+            map(name, leaves),
+            f"Nothing is guaranteed to {name(leaf)} or above it: its asks never preempt "
+            "anybody, whatever their priority, and its own allocations are always over their "
+            "guaranteed.",
+            f"resources.guaranteed in {name(leaf)} or a queue above it",
+            denied(facts, leaf, _guarantee_all, "all of it guaranteed to its queue"),
+        )
+        for leaf in leaves
+    )
 
 
 def switched_off(facts: Facts) -> Iterator[Finding]:
@@ -53,18 +52,17 @@ def switched_off(facts: Facts) -> Iterator[Finding]:
             partition["preemption"]["enabled"] = True
 
     leaves = [leaf for leaf in facts.leaves if facts.guarantees(leaf)]
-    for leaf in leaves:
-        example = denied(facts, leaf, switch_on, "preemption.enabled: true")
-        if example is not None:
-            yield from finding(
-                "YL-02",
-                (f"partition/{facts.partition.name}", *map(name, leaves)),
-                f"preemption.enabled is false in partition {facts.partition.name}: what is "
-                "guaranteed to its queues is never taken back.",
-                "preemption.enabled: true, or no guaranteed resources",
-                example,
-            )
-            return
+    yield from first(
+        finding(
+            "YL-02",
+            (f"partition/{facts.partition.name}", *map(name, leaves)),
+            f"preemption.enabled is false in partition {facts.partition.name}: what is "
+            "guaranteed to its queues is never taken back.",
+            "preemption.enabled: true, or no guaranteed resources",
+            denied(facts, leaf, switch_on, "preemption.enabled: true"),
+        )
+        for leaf in leaves
+    )
 
 
 def fenced_in(facts: Facts) -> Iterator[Finding]:
@@ -105,23 +103,20 @@ def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
         written = [t for t in over if limit[t] != tree_max.get(t)]
         if facts.type not in written:
             continue
-        unit = _unit(facts)
+        unit, worlds = _unit(facts), list[World]()
         no_max = each_queue(lambda queue: queue.get("resources", {}).update(max={}))
         for other in facts.others(leaf)[:MAX_OTHERS]:
             runs = [Runs(leaf, limit[facts.type]), *over_guaranteed(facts, other, unit)]
-            world = World(facts, leaf, unit, [one for one in runs if one.amount])
-            example = _shown(world, no_max, "no max")
-            if example is not None:
-                yield from finding(
-                    "YL-04",
-                    (name(leaf),),
-                    f"{name(leaf)} is guaranteed {own[facts.type]} of {facts.type} and limited to "
-                    f"{limit[facts.type]}: what is beyond that it never gets. YuniKorn refuses "
-                    "such a file where both stand in one queue.",
-                    f"max of at least the guaranteed in {name(leaf)} and the queues above it",
-                    example,
-                )
-                break
+            worlds.append(World(facts, leaf, unit, [one for one in runs if one.amount]))
+        yield from finding(
+            "YL-04",
+            (name(leaf),),
+            f"{name(leaf)} is guaranteed {own[facts.type]} of {facts.type} and limited to "
+            f"{limit[facts.type]}: what is beyond that it never gets. YuniKorn refuses "
+            "such a file where both stand in one queue.",
+            f"max of at least the guaranteed in {name(leaf)} and the queues above it",
+            _shown(worlds, no_max, "no max"),
+        )
 
 
 def beyond_nodes(facts: Facts) -> Iterator[Finding]:
@@ -151,21 +146,20 @@ def beyond_nodes(facts: Facts) -> Iterator[Finding]:
                 f"{capacity}: where all use what is theirs, nobody is over, and "
                 f"{name(leaf)} waits.",
                 "guaranteed resources that add up to what the nodes have",
-                _shown(world, with_all, "nodes that have it all"),
+                _shown([world], with_all, "nodes that have it all"),
             )
             return
 
 
 def denied(facts: Facts, leaf: Queue, cure: Change, words: str) -> Example | None:
     """Find an ask of a leaf that preempts nobody, and would after a cure."""
-    for other in facts.others(leaf)[:MAX_OTHERS]:
-        for amount in dict.fromkeys((_unit(facts), guaranteed(facts, leaf))):
-            if amount:
-                world = World(facts, leaf, amount, over_guaranteed(facts, other, amount))
-                example = _shown(world, cure, words)
-                if example is not None:
-                    return example
-    return None
+    worlds = (
+        World(facts, leaf, amount, over_guaranteed(facts, other, amount))
+        for other in facts.others(leaf)[:MAX_OTHERS]
+        for amount in dict.fromkeys((_unit(facts), guaranteed(facts, leaf)))
+        if amount
+    )
+    return _shown(worlds, cure, words)
 
 
 def over_guaranteed(
@@ -180,12 +174,14 @@ def over_guaranteed(
     return [Runs(queue, part, opted_out) for part in parts]
 
 
-def _shown(world: World, cure: Change, words: str) -> Example | None:
-    before, cured = world.decided(), world.decided(cure)
-    if before.fits or before.victims or not (cured.victims or cured.fits):
-        return None
-    does = f"preempts {', '.join(cured.victims)}" if cured.victims else "finds room at once"
-    return world.example("asks finds nobody to preempt", f"with {words} it {does}")
+def _shown(worlds: Iterable[World], cure: Change, words: str) -> Example | None:
+    """Return the first world in which the ask preempts nobody and finds no room, unless cured."""
+    for world in worlds:
+        before, cured = world.decided(), world.decided(cure)
+        if not (before.fits or before.victims) and (cured.victims or cured.fits):
+            does = f"preempts {', '.join(cured.victims)}" if cured.victims else "finds room at once"
+            return world.example("asks finds nobody to preempt", f"with {words} it {does}")
+    return None
 
 
 def guaranteed(facts: Facts, leaf: Queue) -> int:
