@@ -19,7 +19,6 @@ from planner.commands.lint.lint import Example
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Script
 from planner.commands.simulate.world import Mark
-from planner.quantity import UNLIMITED
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 
@@ -124,7 +123,7 @@ Grid = Iterator[tuple[tuple[Job, ...], Job]]
 def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[World, int]]:
     """Yield small worlds of a ClusterQueue and one of some others, for each resource of both.
 
-    Those that can borrow come first. What has no limit never runs out, and is left out.
+    Those that can borrow come first.
     """
 
     def stays(other: int) -> bool:
@@ -132,7 +131,7 @@ def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[Wo
 
     for other in sorted(others, key=stays)[:MAX_OTHERS]:
         for fr in sorted({*facts.frs(queue)}.intersection(facts.frs(other))):
-            if max(facts.most(queue, fr), facts.most(other, fr)) < UNLIMITED:
+            if facts.is_bounded(queue, fr) and facts.is_bounded(other, fr):
                 world: World | None = World(facts, tuple(dict.fromkeys((queue, other))), fr)
                 while world is not None and len(world.queues) <= MAX_OTHERS:
                     yield world, other

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from planner.dump import kueue as objects
 from planner.dump import listed
-from planner.quantity import NANO, is_milli
+from planner.quantity import NANO, UNLIMITED, is_milli
 from planner.quota.kueue.holding import effective_priority
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
@@ -110,6 +110,10 @@ class Facts(Struct, frozen=True, dict=True):
     def most(self, queue: int, fr: int) -> int:
         """Return what a ClusterQueue could use if nothing ran anywhere."""
         return self.snapshot.tree.potential(queue, fr)
+
+    def is_bounded(self, queue: int, fr: int) -> bool:
+        """Say whether a flavor-resource can run out at all."""
+        return self.most(queue, fr) < UNLIMITED
 
     def can_borrow(self, queue: int, fr: int) -> bool:
         """Say whether a ClusterQueue could ever use more than its nominal quota."""
