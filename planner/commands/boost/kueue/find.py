@@ -110,8 +110,8 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
     found = search.run()
     boosts = _boosts(search, found.choice or {})
     commands = tuple(boost.command for boost in boosts)
-    more = {"boosts": boosts, "commands": commands, "orders": search.orders}
-    return answer(*_outcome(search, found), **more)
+    said = _outcome(search, found)
+    return answer(*said, boosts=boosts, commands=commands, orders=search.orders)
 
 
 def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:

@@ -196,10 +196,12 @@ def _is_of_no_use(planning: YuniKornPlanning, position: int) -> str:
     return "it is released already" if allocation.x.released else "it is being preempted already"
 
 
-@OF_ALLOCATION.of(laws.YK_MAY_PREEMPT)
 @WORDS.of(laws.YK_MAY_PREEMPT)
-def _is_refused(planning: YuniKornPlanning, *_: int) -> str:
+def _may_preempt(planning: YuniKornPlanning) -> str:
     return explain_refusal(planning.cluster, planning.asking.ask)
+
+
+OF_ALLOCATION.of(laws.YK_MAY_PREEMPT)(lambda planning, _: _may_preempt(planning))
 
 
 @OF_ALLOCATION.of(laws.YK_FITS_NODE)

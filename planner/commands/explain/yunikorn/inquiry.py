@@ -94,8 +94,7 @@ def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
         step = ordered[number - 1]
         return Edit(path, str(now), str(now + step), f"+{step}")
 
-    found = inquiry.first(at, len(ordered))
-    if found is not None:
+    if found := inquiry.first(at, len(ordered)):
         yield at(found)
 
 
@@ -171,8 +170,7 @@ def _enlarged(
         after = format_yunikorn_quantity((now or 0) + number * grain, t)
         return Edit(path, before, after, f"+{format_yunikorn_quantity(number * grain, t)}")
 
-    found = inquiry.first(at, -(-most // grain))
-    if found is not None:
+    if found := inquiry.first(at, -(-most // grain)):
         yield at(found)
 
 

@@ -196,7 +196,7 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
             f"node/{name}{others} has the labels of resourceflavor/{flavor}, but not {level} of "
             f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
             f"the label {level} on node/{name}",
-            _example(*dumps, "all labels"),
+            _example(dumps[0], dumps[1], "all labels"),
         )
 
 
