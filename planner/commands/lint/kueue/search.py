@@ -48,23 +48,6 @@ def decided(dump: Any, pending: str) -> Decided:  # noqa: ANN401 - parsed JSON
     return Decided(found.assignment.mode, tuple(one.workload.key for one in found.search.targets))
 
 
-class Event(NamedTuple):
-    """Who was admitted or preempts in a cycle; nobody where all waited for a change."""
-
-    workload: str
-    evicts: tuple[str, ...]
-
-    @property
-    def in_words(self) -> str:
-        """The event as a sentence."""
-        does = f"preempts {', '.join(self.evicts)}" if self.evicts else "is admitted"
-        return f"{self.workload} {does}" if self.workload else AT_REST
-
-
-Standing = tuple[Mark, ...]
-"""What every cohort tree is like, as a simulation compares it."""
-
-
 def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
     """Return the events that lead into a round of evictions, and the round; empty without one.
 
@@ -75,27 +58,30 @@ def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
     world = KueueWorld(read_kueue_objects(dump, where="example"), Script(), decide)
     path = world.snapshot(0).tree.path
     trees = sorted({path(node)[-1] for node in world.queues})
-    events: list[Event] = []
-    seen: dict[Standing, int] = {}
-    rested: set[Standing] = set()
-    at_s = 0
+    events: list[str] = []
+    seen: dict[tuple[Mark, ...], int] = {}
+    rested: set[tuple[Mark, ...]] = set()
+    at_s = last_eviction = 0
     for _ in range(MAX_CYCLES):
         world.happen(at_s)
         ran, moved = world.cycle(at_s)
         moves = [one for one in ran if one.kind in {"admitted", "preempted"}]
         for by, some in groupby(moves, key=lambda one: one.by or one.workload):
-            events.append(Event(by, tuple(one.workload for one in some if one.by)))
+            evicts = [one.workload for one in some if one.by]
+            events.append(f"{by} preempts {', '.join(evicts)}" if evicts else f"{by} is admitted")
+            last_eviction = len(events) if evicts else last_eviction
         later_s = at_s + 1 if moved else world.next_s()
+        # What every cohort tree is like, as a simulation compares it.
         standing = tuple(world.mark(tree, at_s) for tree in trees)
         parked = any(one.parked for one in world.queues.values())
         if later_s is None and (standing in rested or not parked):
             break
         since = seen.setdefault(standing, len(events))
-        if any(event.evicts for event in events[since:]):
-            return (*(event.in_words for event in events), f"and so on from step {since + 1}")
+        if last_eviction > since:
+            return (*events, f"and so on from step {since + 1}")
         if later_s is None:
             rested.add(standing)
-            events.append(Event("", ()))
+            events.append(AT_REST)
             for tree in trees:
                 world.wake(tree, at_s)
         at_s = at_s + 1 if later_s is None else later_s
