@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -331,11 +332,8 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
 def nobody_borrows(facts: Facts) -> Iterator[Finding]:
     """KL-14: only who uses more than its nominal quota is reclaimed from, and nobody can."""
     for tree in facts.trees.values():
-        borrowers: dict[int, set[int]] = {}
-        for queue in tree:
-            for fr in facts.frs(queue):
-                if facts.can_borrow(queue, fr):
-                    borrowers.setdefault(fr, set()).add(queue)
+        pairs = ((queue, fr) for queue in tree for fr in facts.frs(queue))
+        borrowers = Counter(fr for queue, fr in pairs if facts.can_borrow(queue, fr))
         reclaiming = [q for q in facts.active(tree) if facts.reclaims(q) and len(tree) > 1]
         yield from _each_group(
             facts,
@@ -343,7 +341,7 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
             [
                 queue
                 for queue in reclaiming
-                if all(borrowers.get(fr, set()) <= {queue} for fr in facts.frs(queue))
+                if all(borrowers[fr] == facts.can_borrow(queue, fr) for fr in facts.frs(queue))
             ],
             partial(_without, field="reclaimWithinCohort", off=_NO_RECLAIM),
             "{name} may reclaim, but borrowing and lending limits keep every other queue of its "
