@@ -44,12 +44,9 @@ def never_any_room(facts: Facts) -> Iterator[Finding]:
     snapshot = _placing(facts)
     if snapshot is None or not facts.state.nodes:
         return
-    kept: dict[tuple[int, str, object], tuple[_TooMuch, list[str]]] = {}
+    kept: dict[tuple[int, str], tuple[_TooMuch, list[str]]] = {}
     seen: dict[object, _TooMuch | None] = {}
-    for place, entry in enumerate(facts.state.workloads.entries):
-        if not entry.is_pending:
-            continue
-        workload = facts.state.workloads[place]
+    for workload in facts.state.workloads.pending():
         if not any(one.topology_request for one in workload.spec.pod_sets):
             continue
         try:
@@ -61,9 +58,8 @@ def never_any_room(facts: Facts) -> Iterator[Finding]:
             seen[shape] = _too_much(snapshot, preemptor)
         found = seen.get(shape)
         if found is not None:
-            key = preemptor.queue, found.tree.flavor, shape
-            kept.setdefault(key, (found, []))[1].append(workload.key)
-    for (queue, _, _), (found, keys) in kept.items():
+            kept.setdefault(shape, (found, []))[1].append(workload.key)
+    for (queue, _), (found, keys) in kept.items():
         level = found.tree.levels[found.wanted.aim.level]
         yield from finding(
             "KL-20",
