@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice, product
+from itertools import chain, islice, product
 from math import gcd
 from typing import Final
 
@@ -229,8 +229,11 @@ def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]
     """
     if inquiry.planning.subject.cluster_queue in inquiry.planning.snapshot.inactive:
         return (), False
-    searches = (_priorities, _policies, _quotas, _gates)
-    return inquiry.proved(one for search in searches for one in search(inquiry))
+    is_on = inquiry.planning.snapshot.configuration.gate
+    switched = {True: ("true", "false"), False: ("false", "true")}
+    gates = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
+    searches = _priorities(inquiry), _policies(inquiry), _quotas(inquiry), inquiry.working(*gates)
+    return inquiry.proved(chain.from_iterable(searches))
 
 
 def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
@@ -268,13 +271,6 @@ def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
     path = f"clusterqueue/{queue}.preemption"
     others = (Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other)
     return inquiry.working(*others)
-
-
-def _gates(inquiry: KueueExplainer) -> Iterator[Edit]:
-    is_on = inquiry.planning.snapshot.configuration.gate
-    switched = {True: ("true", "false"), False: ("false", "true")}
-    edits = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
-    return inquiry.working(*edits)
 
 
 def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:

@@ -38,9 +38,9 @@ def excluded_by(planning: Planning, position: int) -> LawInWords | None:
             return LawInWords.said(law, WORDS, problem, position)
     if not planning.eligible[position]:
         law = laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING
-        return LawInWords.of(law, _not_over_quota(problem, position))
+        return LawInWords.said(law, WORDS, problem, position)
     if planning.restricted is not None and planning.restricted[position]:
-        return LawInWords.of(laws.KQ_BORROW_WITHIN_COHORT, _while_borrowing(problem, position))
+        return LawInWords.said(laws.KQ_BORROW_WITHIN_COHORT, WORDS, problem, position)
     return None
 
 
@@ -127,6 +127,7 @@ def _borrows_nothing(problem: Problem, position: int) -> str:
     return _within_quota(problem, int(problem.queue[position]), problem.contested)
 
 
+@WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
 def _not_over_quota(problem: Problem, position: int) -> str:
     """Name the first node between the workload and the common ancestor that is within quota."""
     node = int(problem.queue[position])
@@ -140,6 +141,7 @@ def _not_over_quota(problem: Problem, position: int) -> str:
     raise InternalError(message)
 
 
+@WORDS.of(laws.KQ_BORROW_WITHIN_COHORT)
 def _while_borrowing(problem: Problem, position: int) -> str:
     borrow = problem.policy.borrow_within_cohort
     start = f"ClusterQueue {_own(problem)} would have to borrow, and its borrowWithinCohort"

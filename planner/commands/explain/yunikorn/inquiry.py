@@ -51,8 +51,14 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
     named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
         path = f"ask/{ask.allocation_key}"
+        permitting = []  # it to preempt at all, if something forbids that (YK-11)
+        if not partition.preemption.enabled:
+            enabled = f"partition/{partition.name}.preemption.enabled"
+            permitting.append(Edit(enabled, "false", "true"))
+        if not inquiry.planning.asking.ask.x.allow_preempt_other:
+            permitting.append(Edit(f"{path}.allowPreemptOther", "false", "true"))
         raised = _raised(inquiry, f"{path}.priority", ask.priority)
-        searches += [_permissions(inquiry, path), raised]
+        searches += [inquiry.working(*permitting), raised]
     if not ask.required_node:
         # Edits can name all queues and types, and no queue is in two partitions.
         names = [*(queue.path for queue in problem.queues), *problem.types]
@@ -66,16 +72,6 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
             searches += [_maxima(inquiry), _guaranteed(inquiry)]
     changes, tried = inquiry.proved(chain.from_iterable(searches))
     return changes, tried and named
-
-
-def _permissions(inquiry: YuniKornExplainer, ask: str) -> Iterator[Edit]:
-    """Yield what permits the ask to preempt at all, if something forbids it (YK-11)."""
-    partition = inquiry.planning.cluster.partition
-    if not partition.preemption.enabled:
-        path = f"partition/{partition.name}.preemption.enabled"
-        yield from inquiry.working(Edit(path, "false", "true"))
-    if not inquiry.planning.asking.ask.x.allow_preempt_other:
-        yield from inquiry.working(Edit(f"{ask}.allowPreemptOther", "false", "true"))
 
 
 def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
