@@ -18,7 +18,7 @@ from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.plan import Cap, Verdict
-from planner.plan.kueue import Plan, Victim
+from planner.plan.kueue import Plan
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
@@ -138,22 +138,22 @@ class _Checking:
                 asked = ["D11", *asked]
         yield from check_certificate(case, plan, terms, costs, asked)
         victims = (*plan.victims, *(plan.greedy.victims if plan.greedy else ()))
-        findings = [fault for victim in victims for fault in self._victim_faults(victim)]
+        findings: list[str] = []
+        for victim in victims:
+            key = victim.workload
+            findings += self.facts.cost_faults(key, victim.costs)
+            if key in self.position:
+                at = self.position[key]
+                place = self._place.get(at, len(self._place) + 1)
+                findings += compare(f"place of {key}", victim.position, place)
+                age_s = self.table.disruptions[at].running_s
+                findings += compare(f"age of {key}", victim.age_s, age_s)
         yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
         if plan.greedy is not None:
             yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
             yield check_facts(match(plan.greedy), plan.greedy)
         if certificate is not None and plan.victims:
             yield self.facts.check_caps(certificate.caps, profile)
-
-    def _victim_faults(self, victim: Victim) -> Iterator[str]:
-        key = victim.workload
-        yield from self.facts.cost_faults(key, victim.costs)
-        if key in self.position:
-            at = self.position[key]
-            place = self._place.get(at, len(self._place) + 1)
-            yield from compare(f"place of {key}", victim.position, place)
-            yield from compare(f"age of {key}", victim.age_s, self.table.disruptions[at].running_s)
 
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
         """Compare flavors, reasons and attempt with the replayed algorithm's."""
@@ -182,8 +182,14 @@ class _Checking:
 
     @cached_property
     def facts(self) -> Facts:
-        own, order = self._own, self.problem.order.tolist()
-        return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
+        greedy, own, setting, outside = self.plan.greedy, self._own, self.setting, False
+        # Where the scheduler cannot break its laws (but for fair sharing and pods), a plan of it
+        # that does is false, and no excuse for caps.
+        keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
+        if own and greedy is not None and not keeps:
+            judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=setting)
+            outside = not judged.accepted
+        return Facts(self.table, self.position, self.problem.order.tolist(), own, outside)
 
     @cached_property
     def _own(self) -> Sequence[str]:
@@ -195,18 +201,6 @@ class _Checking:
         """Where each candidate stands in the scheduler's list of them, from 1, by position."""
         listed = self.facts.positions(one.key for one in self.setting.candidates)
         return {position: place for place, position in enumerate(listed, start=1)}
-
-    def _is_outside(self) -> bool:
-        """Say whether the scheduler's own plan breaks its laws, where it may."""
-        greedy = self.plan.greedy
-        # Where the scheduler cannot break them (but for fair sharing and pods), a plan of it that
-        # does is false, and no excuse for caps.
-        setting = self.setting
-        keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
-        if greedy is None or keeps:
-            return False
-        judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)
-        return not judged.accepted
 
     @cached_property
     def _decision(self) -> Decision:

@@ -120,17 +120,11 @@ class _Checking:
 
     @cached_property
     def facts(self) -> Facts:
-        own = self._decision.victim_keys
-        order = self.problem.order.tolist()
-        return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
-
-    def _is_outside(self) -> bool:
-        """Say whether the core's own plan breaks the laws that the plan keeps."""
-        greedy = self.plan.greedy
-        if greedy is None:
-            return False
-        judged = verify_yunikorn_plan(self.state, greedy, cluster=self.cluster)
-        return not judged.accepted or not greedy.spares(self._spare)
+        greedy, own, outside = self.plan.greedy, self._decision.victim_keys, False
+        if own and greedy is not None:
+            judged = verify_yunikorn_plan(self.state, greedy, cluster=self.cluster)
+            outside = not judged.accepted or not greedy.spares(self._spare)
+        return Facts(self.table, self.position, self.problem.order.tolist(), own, outside)
 
     def _claims(self) -> Iterator[CheckedClaim]:
         plan, certificate = self.plan, self.plan.certificate

@@ -23,7 +23,6 @@ from planner.commands.explain.record import (
 )
 from planner.errors import SchemaError
 from planner.models.shared.builder import Linear
-from planner.models.shared.classes import Classes
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
 from planner.scheduler import Part
@@ -154,7 +153,7 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
         return Optima(count=1, complete=True, plans=((),))
     search = inquiry.among_optima()
     found = search.classes.counts(
-        position for key in inquiry.plan.keys if (position := inquiry.position(key)) is not None
+        inquiry.positions[key] for key in inquiry.plan.keys if key in inquiry.positions
     )
     count, listed = 0, [inquiry.plan.keys]
     outcome: Outcome = "optimal"
@@ -162,7 +161,7 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
         count += prod(comb(search.classes.count(k), n) for k, n in enumerate(found))
         sets = (
             tuple(map(inquiry.keys.__getitem__, inquiry.planning.in_candidate_order(one)))
-            for one in _expanded(search.classes, found)
+            for one in _chosen([*zip(search.classes.members, found, strict=True)])
         )
         fresh = (keys for keys in sets if keys != inquiry.plan.keys)
         listed += islice(fresh, max(0, limit - len(listed)))
@@ -175,23 +174,18 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
     return Optima(count=count, complete=outcome == "infeasible", plans=tuple(listed[:limit]))
 
 
-def _expanded(classes: Classes, counts: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield every victim set that class counts stand for, the canonical one first."""
-    taken = [(one, n) for one, n in zip(classes.members, counts, strict=True) if n]
-    whole = [position for members, n in taken if n == len(members) for position in members]
-    for chosen in _chosen([(members, n) for members, n in taken if n < len(members)]):
-        yield (*whole, *chosen)
-
-
-def _chosen(parts: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, ...]]:
-    """Yield every choice of so many members from each part, one at a time."""
-    if not parts:
-        yield ()
+def _chosen(classes: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, ...]]:
+    """Yield every choice of so many members of each class, the canonical one first."""
+    whole = [position for members, n in classes if n == len(members) for position in members]
+    # Only these are gone through one inside the other: there may be a great many classes.
+    some = [(members, n) for members, n in classes if 0 < n < len(members)]
+    if not some:
+        yield tuple(whole)
         return
-    (members, n), *rest = parts
+    (members, n), *rest = some
     for first in combinations(members, n):
         for others in _chosen(rest):
-            yield (*first, *others)
+            yield (*whole, *first, *others)
 
 
 def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optima | None) -> str:
@@ -321,14 +315,14 @@ def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
     if place.by_plan:
         place = place.model_copy(update={"necessary": necessary(inquiry, [key])[key]})
     text = about_standing(inquiry, key, place)
-    position = inquiry.position(key)
     if inquiry.plan.status == "infeasible":
         clash = inquiry.clash()
         text = f"{text}. {about_nothing(inquiry.plan, clash)}"
         return inquiry.answer(question, text, (place,), clash=clash)
-    other = None
+    other, position = None, inquiry.position(key)
     asked = inquiry.searched and inquiry.plan.status in {"optimal", "feasible"}
-    if position is not None and asked and inquiry.may_be_taken(position):
+    # Of what no law excludes by itself, if perhaps as a last resort.
+    if position is not None and asked and inquiry.excluded_by(inquiry.planning, position) is None:
         other = alternative(inquiry, position, "sparing" if place.by_plan else "taking")
         text = f"{text}. {about_alternative(inquiry.profile, other)}"
     return inquiry.answer(question, text, (place,), alternative=other)

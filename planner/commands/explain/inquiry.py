@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -67,20 +67,18 @@ def in_words(
     words: Mapping[str, Callable[[Problem], str]],
     problem: Problem,
 ) -> tuple[LawInWords, ...]:
-    """Return clashing laws in the order of their ids, with what each says of a problem.
-
-    ``words`` say it with numbers, by the ids of the laws; a law without any says its title.
-    """
+    """Return clashing laws in the order of their ids, with what each says of a problem."""
     clashing = sorted((law for law in laws if law.id in ids), key=lambda law: law.id)
-    return tuple(
-        LawInWords.of(law, words[law.id](problem) if law.id in words else law.title)
-        for law in clashing
-    )
+    return tuple(LawInWords.said(law, words, problem) for law in clashing)
 
 
 def counted(count: int, what: str) -> str:
     """Return ``1 slot`` or ``n slots``, whatever is counted."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+HIGHEST_PRIORITY: Final = 2**31 - 1
+"""Priorities, and offsets of them, are 32-bit integers."""
 
 
 class Edit(Struct, frozen=True):
@@ -97,20 +95,16 @@ class Edit(Struct, frozen=True):
         return f"{self.path}={self.after}"
 
 
-class Ordered(AnyPlanning, Protocol):
-    """A preemptor that is ready for planning in a state, with an order of candidates."""
+class InState(AnyPlanning, Protocol):
+    """A preemptor that is ready for planning in a state."""
 
     @property
     def state(self) -> AnyState:
         """The state it was made of."""
         ...
 
-    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
-        """Sort positions by the scheduler's candidate order."""
-        ...
 
-
-PlanningT = TypeVar("PlanningT", bound=Ordered)
+PlanningT = TypeVar("PlanningT", bound=InState)
 Prepared = Any
 """What a scheduler prepares for a search, which is its ``search``."""
 
@@ -154,8 +148,6 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         self.greedy = cast("PlanT", plan.greedy or planning.greedy_plan())
         self.keys = tuple(planning.keys)
         self.positions = {key: position for position, key in enumerate(self.keys)}
-        theirs, ours = frozenset(self.greedy.keys), frozenset(plan.keys)
-        self._victims = {"by_scheduler": theirs, "by_plan": ours}
         # By name from here on: in a changed state it need not be the only one that is pending.
         self._given, self._costs = replace(given, pending=plan.preemptor), costs
         self._wanted = profile
@@ -217,14 +209,10 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """Return what people call what is running under a key."""
         return key
 
-    def may_be_taken(self, position: int) -> bool:
-        """Say whether no law excludes it by itself, but perhaps as a last resort."""
-        return self.excluded_by(self.planning, position) is None
-
     def standing(self, key: str) -> CommonStanding:
         """Say how the rules see what is running under a key."""
-        mine = {by: key in victims for by, victims in self._victims.items()}
-        return self.seen(key).model_copy(update=mine)
+        whose = {"by_scheduler": key in self.greedy.keys, "by_plan": key in self.plan.keys}
+        return self.seen(key).model_copy(update=whose)
 
     @abstractmethod
     def seen(self, key: str) -> CommonStanding:
@@ -289,16 +277,14 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
 
     def proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
         """Solve the changed states; return what has a plan in time, and whether all were tried."""
-        changes = []
+        changes, words = [], self.words
         for one in edits:
             plan = solve(self.planned(one.text), self._wanted, self.deadline)
             if plan.status in {"optimal", "feasible"}:
-                changes.append(self._change(one, plan))
+                count = len(plan.victims)
+                victims = f"{count} {words.noun}{'' if count == 1 else 's'}"
+                then = f"{words.verb}ing {victims} makes room" if count else "it fits"
+                text = f"{one.path} from {one.before} to {one.after}: {then}"
+                change = Change(edit=one.text, **asdict(one), victims=plan.keys, text=text)
+                changes.append(change)
         return tuple(changes), not self.deadline.passed
-
-    def _change(self, one: Edit, plan: AnyPlan) -> Change:
-        count, words = len(plan.victims), self.words
-        victims = f"{count} {words.noun}{'' if count == 1 else 's'}"
-        then = f"{words.verb}ing {victims} makes room" if count else "it fits"
-        text = f"{one.path} from {one.before} to {one.after}: {then}"
-        return Change(edit=one.text, **asdict(one), victims=plan.keys, text=text)

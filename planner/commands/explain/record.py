@@ -6,7 +6,7 @@ by its key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import Field
@@ -29,6 +29,11 @@ class LawInWords(Record):
     def of(cls, law: Law, text: str) -> LawInWords:
         """Return a law with what it says here."""
         return cls(law=law.id, title=law.title, text=text)
+
+    @classmethod
+    def said(cls, law: Law, words: Mapping[str, Callable[..., str]], *of: object) -> LawInWords:
+        """Return a law with what ``words``, by the ids of laws, say of something; or its title."""
+        return cls.of(law, words[law.id](*of) if law.id in words else law.title)
 
 
 class CommonStanding(Record):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -121,15 +122,23 @@ KINDS: Final[Mapping[str, Kind]] = {
 """By code, in order."""
 
 
-def finding(code: str, objects: Iterable[str], reason: str, hint: str, example: Example) -> Finding:
-    """Return a finding of a kind."""
-    return Finding(
-        **KINDS[code]._asdict(),
-        objects=tuple(dict.fromkeys(objects)),
-        reason=reason,
-        hint=hint,
-        example=example,
-    )
+def finding(
+    code: str, objects: Iterable[str], reason: str, hint: str, example: Example | None
+) -> Iterator[Finding]:
+    """Yield the finding of a kind, if there is an example that shows it."""
+    if example is not None:
+        yield Finding(
+            **KINDS[code]._asdict(),
+            objects=tuple(dict.fromkeys(objects)),
+            reason=reason,
+            hint=hint,
+            example=example,
+        )
+
+
+def first(found: Iterable[Iterator[Finding]]) -> Iterator[Finding]:
+    """Yield the first finding of several tries; no more is tried then."""
+    yield from islice(chain.from_iterable(found), 1)
 
 
 RULES: Final = Part[Callable[[AnyState], Iterable[Finding]]]("lint")

@@ -62,5 +62,5 @@ def submitted_again(state: State) -> tuple[State, list[Hypothetical]]:
         key = unused(like.key, used)
         namespace, _, name = key.partition("/")
         made.append(fresh(state, like, namespace, like.spec.queue_name, name))
-        again.append(Hypothetical(key, like.key, "running", like.key, alike))
+        again.append(Hypothetical(key, like.key, like.key, alike))
     return with_workloads(state, made), again

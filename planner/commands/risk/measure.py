@@ -126,7 +126,6 @@ class Hypothetical(Struct, frozen=True):
 
     key: str
     name: str = ""
-    origin: Origin = "pending"
     like: str | None = None
     alike: int = 1
 
@@ -299,7 +298,7 @@ def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
     return Attempt(
         preemptor=asked.key,
         name=asked.name or plan.preemptor_name,
-        origin=asked.origin,
+        origin="pending" if asked.like is None else "running",
         like=asked.like,
         alike=asked.alike,
         queue=plan.preemptor_queue,

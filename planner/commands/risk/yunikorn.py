@@ -61,11 +61,7 @@ def submitted_again(state: YuniKornState) -> tuple[YuniKornState, list[Hypotheti
         )
         asks.setdefault((partition.name, application.application_id), []).append(ask)
         name = like.pod or like.allocation_key
-        again.append(Hypothetical(key, name, "running", like.allocation_key, alike))
-    return _with_asks(state, asks), again
-
-
-def _with_asks(state: YuniKornState, asks: dict[tuple[str, str], list[Ask]]) -> YuniKornState:
+        again.append(Hypothetical(key, name, like.allocation_key, alike))
 
     def with_more(partition: Partition) -> Partition:
         some = list(partition.applications)
@@ -74,7 +70,7 @@ def _with_asks(state: YuniKornState, asks: dict[tuple[str, str], list[Ask]]) -> 
                 some[place] = one.model_copy(update={"requests": (*one.requests, *more)})
         return partition.model_copy(update={"applications": tuple(some)})
 
-    partitions = tuple(map(with_more, state.partitions))
     keys = (ask.allocation_key for more in asks.values() for ask in more)
     digest = hashlib.sha256("\n".join((state.digest, *keys)).encode()).hexdigest()
-    return state.model_copy(update={"digest": digest, "partitions": partitions})
+    partitions = tuple(map(with_more, state.partitions))
+    return state.model_copy(update={"digest": digest, "partitions": partitions}), again

@@ -60,6 +60,17 @@ class Setting(Struct, frozen=True):
         hint = f'did you mean "{close}"?' if close else ""
         return self.refused(f'there is no {what} "{name}"', f"one of {shown}", hint)
 
+    def split(self, what: str, rest: str, names: Sequence[str], meant: str) -> tuple[str, str]:
+        """Split ``rest`` into the name that it begins with, and a field; names may hold points.
+
+        ``meant`` is what to call a ``what`` that is not among the names.
+        """
+        fitting = [name for name in names if rest.startswith(f"{name}.")]
+        if not fitting:
+            raise self.unknown(what, meant, names)
+        name = max(fitting, key=len)
+        return name, rest.removeprefix(f"{name}.")
+
 
 _MOST_SHOWN: Final = 12
 
@@ -324,6 +335,13 @@ class Editable(Record):
     kind: str
     name: str
     settings: tuple[Settable, ...]
+
+    @classmethod
+    def of_priority(cls, kind: str, key: str, name: str, priority: int) -> Editable:
+        """Return what waits or runs, by its key and by what people call it: its priority."""
+        target = f"{kind.lower()}/{key}.priority"
+        settable = Settable(target=target, group="", label="Priority", value=str(priority))
+        return cls(kind=kind, name=name, settings=(settable,))
 
 
 class Settings(Record):

@@ -50,25 +50,29 @@ from planner.state.kueue_topology import HOST, NodeStatus
 from planner.state.pods import Taint
 from planner.state.queues import ClusterQueue, Cohort, ResourceGroup
 
-FIELDS: Final = ("unschedulable", "allocatable.RESOURCE", "labels.KEY", "taints.KEY", "like")
+_NODE_FIELDS: Final = ("unschedulable", "allocatable.RESOURCE", "labels.KEY", "taints.KEY", "like")
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "PreferNoSchedule")
-_LIKE: Final = ".like"
 EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
 _WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
 _PREEMPTION: Final = ("spec", "preemption")
 _BORROW: Final = (*_PREEMPTION, "borrow_within_cohort")
-_POLICIES: Final[Mapping[str, Place]] = {
-    "preemption.withinClusterQueue": (_PREEMPTION, "withinClusterQueue"),
-    "preemption.reclaimWithinCohort": (_PREEMPTION, "reclaimWithinCohort"),
-    "preemption.borrowWithinCohort.policy": (_BORROW, "policy"),
-    "preemption.borrowWithinCohort.maxPriorityThreshold": (_BORROW, "maxPriorityThreshold"),
+_NEVER, _LOWER = "Never", "LowerPriority"
+POLICIES: Final[Mapping[str, tuple[Place, tuple[str, ...]]]] = {
+    "withinClusterQueue": (
+        (_PREEMPTION, "withinClusterQueue"),
+        (_NEVER, _LOWER, "LowerOrNewerEqualPriority"),
+    ),
+    "reclaimWithinCohort": ((_PREEMPTION, "reclaimWithinCohort"), (_NEVER, _LOWER, "Any")),
+    "borrowWithinCohort.policy": ((_BORROW, "policy"), (_NEVER, _LOWER)),
+    "borrowWithinCohort.maxPriorityThreshold": ((_BORROW, "maxPriorityThreshold"), ()),
 }
-QUOTA: Final[Mapping[str, str]] = {
-    "nominal": "nominalQuota",
-    "borrowingLimit": "borrowingLimit",
-    "lendingLimit": "lendingLimit",
+"""Where each policy of preemption stands, and all values that it can have."""
+QUOTA: Final[Mapping[str, tuple[str, str]]] = {
+    "nominal": ("nominalQuota", "Nominal quota"),
+    "borrowingLimit": ("borrowingLimit", "Borrowing limit"),
+    "lendingLimit": ("lendingLimit", "Lending limit"),
 }
-_ANY_QUOTA: Final = tuple(f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA)
+"""The field of each quota, and what it is in words."""
 KINDS: Final = ("clusterqueue", "cohort", "workload", "node", "configuration")
 
 
@@ -79,11 +83,14 @@ def edited(state: State, setting: Setting) -> State:
         return changed(state, ("configuration",), lambda one: _configuration(one, setting))
     match kind:
         case "clusterqueue":
-            return _with_field(state, "ClusterQueue", {**_POLICIES, **_WEIGHT}, rest, setting)
+            policies = {f"preemption.{name}": place for name, (place, _) in POLICIES.items()}
+            return _with_field(state, "ClusterQueue", {**policies, **_WEIGHT}, rest, setting)
         case "cohort":
             return _with_field(state, "Cohort", _WEIGHT, rest, setting)
         case "workload":
-            key, path = _split(state.workloads.keys, "Workload", rest, setting)
+            namespace, slash, name = rest.rpartition("/")
+            meant = f"{namespace}{slash}{name.partition('.')[0]}"
+            key, path = setting.split("Workload", rest, state.workloads.keys, meant)
             if path != "priority":
                 raise setting.unknown("field", path, ["priority"])
             subject = f"Workload {key}"
@@ -92,22 +99,8 @@ def edited(state: State, setting: Setting) -> State:
             )
             return state.model_copy(update={"workloads": workloads})
         case "node":
-            names = [node.metadata.name for node in state.nodes]
-            new = rest.removesuffix(_LIKE)
-            if rest.endswith(_LIKE) and new not in names:
-                return _with_another_node(state, names, new, setting)
-            return _with_node(state, names, rest, setting)
+            return _with_node(state, rest, setting)
     raise setting.unknown("kind to edit", kind, KINDS)
-
-
-def _split(names: Sequence[str], kind: str, rest: str, setting: Setting) -> tuple[str, str]:
-    """Split into the name that ``rest`` begins with, and a field; names may hold points."""
-    fitting = [name for name in names if rest.startswith(f"{name}.")]
-    if not fitting:
-        namespace, slash, tail = rest.rpartition("/") if kind == "Workload" else ("", "", rest)
-        raise setting.unknown(kind, namespace + slash + tail.partition(".")[0], names)
-    name = max(fitting, key=len)
-    return name, rest.removeprefix(f"{name}.")
 
 
 def _with_field(
@@ -117,9 +110,10 @@ def _with_field(
     objects = "cohorts" if kind == "Cohort" else "cluster_queues"
     owners: Sequence[ClusterQueue | Cohort] = getattr(state, objects)
     names = [one.name for one in owners]
-    name, path = _split(names, kind, rest, setting)
+    name, path = setting.split(kind, rest, names, rest.partition(".")[0])
     subject, position = f"{kind} {name}", names.index(name)
-    places, what, known = fields, "field", [*fields, *_ANY_QUOTA]
+    any_quota = (f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA)
+    places, what, known = fields, "field", [*fields, *any_quota]
     if path.startswith("quota."):
         places = {
             f"quota.{flavor.name}/{quota.name}.{limit}": (
@@ -129,7 +123,7 @@ def _with_field(
             for g, group in enumerate(owners[position].spec.resource_groups)
             for f, flavor in enumerate(group.flavors)
             for q, quota in enumerate(flavor.resources)
-            for limit, field in QUOTA.items()
+            for limit, (field, _) in QUOTA.items()
         }
         what, known = f"quota of {subject}", [*places]
     if path not in places:
@@ -153,8 +147,12 @@ def _with_another_node(state: State, names: Sequence[str], name: str, setting: S
     return state.model_copy(update={"nodes": (*state.nodes, more)})
 
 
-def _with_node(state: State, names: Sequence[str], rest: str, setting: Setting) -> State:
-    name, path = _split(names, "Node", rest, setting)
+def _with_node(state: State, rest: str, setting: Setting) -> State:
+    names = [node.metadata.name for node in state.nodes]
+    new = rest.removesuffix(".like")
+    if new not in {rest, *names}:
+        return _with_another_node(state, names, new, setting)
+    name, path = setting.split("Node", rest, names, rest.partition(".")[0])
     node, subject, value = ("nodes", names.index(name)), f"Node {name}", setting.value
     field, _, key = path.partition(".")
     match field:
@@ -181,7 +179,7 @@ def _with_node(state: State, names: Sequence[str], rest: str, setting: Setting) 
                 (*node, "spec", "taints"),
                 lambda now: (*(one for one in now if one.key != key), *taints),
             )
-    raise setting.unknown("field", path, FIELDS)
+    raise setting.unknown("field", path, _NODE_FIELDS)
 
 
 def _configuration(configuration: Configuration, setting: Setting) -> Configuration:
@@ -203,21 +201,6 @@ def _configuration(configuration: Configuration, setting: Setting) -> Configurat
     return configuration.model_copy(update={"feature_gates": gates})
 
 
-PREEMPTION: Final = "Preemption"
-LABELS: Final = {
-    "nominal": "Nominal quota",
-    "borrowingLimit": "Borrowing limit",
-    "lendingLimit": "Lending limit",
-}
-_NEVER, _LOWER = "Never", "LowerPriority"
-POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "withinClusterQueue": (_NEVER, _LOWER, "LowerOrNewerEqualPriority"),
-    "reclaimWithinCohort": (_NEVER, _LOWER, "Any"),
-    "borrowWithinCohort.policy": (_NEVER, _LOWER),
-    "borrowWithinCohort.maxPriorityThreshold": (),
-}
-
-
 def waiting(state: State, pending: Collection[str]) -> Iterator[Waiting]:
     """Yield the pending workloads, each with its ClusterQueue, or else its LocalQueue."""
     wanted = set(pending)
@@ -236,8 +219,20 @@ def queues(state: State) -> Iterator[Editable]:
     for cohort in state.cohorts:
         yield Editable(kind="Cohort", name=cohort.name, settings=tuple(_quotas("cohort", cohort)))
     for queue in state.cluster_queues:
-        found = (*_quotas("clusterqueue", queue), *_policies(queue))
-        yield Editable(kind="ClusterQueue", name=queue.name, settings=found)
+        rules = queue.spec.preemption
+        threshold = rules.borrow_within_cohort.max_priority_threshold
+        values = (
+            rules.within_cluster_queue,
+            rules.reclaim_within_cohort,
+            rules.borrow_within_cohort.policy,
+            ABSENT if threshold is None else str(threshold),
+        )
+        found = [*_quotas("clusterqueue", queue)]
+        for (name, (_, choices)), value in zip(POLICIES.items(), values, strict=True):
+            target, group = f"clusterqueue/{queue.name}.preemption.{name}", "Preemption"
+            policy = Settable(target=target, group=group, label=name, value=value, choices=choices)
+            found.append(policy)
+        yield Editable(kind="ClusterQueue", name=queue.name, settings=tuple(found))
 
 
 def workloads(state: State) -> Iterator[Editable]:
@@ -247,9 +242,7 @@ def workloads(state: State) -> Iterator[Editable]:
         *(one for one in entries if one.is_pending),
         *(one for one in entries if one.holds_quota and not one.is_pending),
     ):
-        target, value = f"workload/{one.key}.priority", str(one.priority)
-        priority = Settable(target=target, group="", label="Priority", value=value)
-        yield Editable(kind="Workload", name=one.key, settings=(priority,))
+        yield Editable.of_priority("Workload", one.key, one.key, one.priority)
 
 
 def _quotas(kind: str, owner: ClusterQueue | Cohort) -> Iterator[Settable]:
@@ -257,11 +250,11 @@ def _quotas(kind: str, owner: ClusterQueue | Cohort) -> Iterator[Settable]:
     for flavor in (flavor for group in groups for flavor in group.flavors):
         for quota in flavor.resources:
             values = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
-            for limit, nano in zip(QUOTA, values, strict=True):
+            for (limit, (_, label)), nano in zip(QUOTA.items(), values, strict=True):
                 yield Settable(
                     target=f"{kind}/{owner.name}.quota.{flavor.name}/{quota.name}.{limit}",
                     group=f"{quota.name} in flavor {flavor.name}",
-                    label=LABELS[limit],
+                    label=label,
                     value=ABSENT if nano is None else written(nano, quota.name),
                 )
 
@@ -271,17 +264,3 @@ def written(nano: int, resource: str) -> str:
     units = to_quota(nano, resource)
     exact = from_units(units, resource) == nano
     return format_units(units, resource) if exact else format_quantity(nano)
-
-
-def _policies(queue: ClusterQueue) -> Iterator[Settable]:
-    rules = queue.spec.preemption
-    threshold = rules.borrow_within_cohort.max_priority_threshold
-    values = (
-        rules.within_cluster_queue,
-        rules.reclaim_within_cohort,
-        rules.borrow_within_cohort.policy,
-        ABSENT if threshold is None else str(threshold),
-    )
-    for (name, choices), value in zip(POLICIES.items(), values, strict=True):
-        target = f"clusterqueue/{queue.name}.preemption.{name}"
-        yield Settable(target=target, group=PREEMPTION, label=name, value=value, choices=choices)

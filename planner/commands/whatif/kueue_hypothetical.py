@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Final
 
-from msgspec import Struct
 from pydantic import Field
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
@@ -37,11 +36,12 @@ MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 POD_SET: Final = "main"
 """How Kueue calls the only podset of a Job or Pod."""
-
-EXPECTED: Final = "a Workload of Kueue, a Job of batch/v1, a Pod, or a pod template"
-_HINT: Final = "kubectl get workload NAME -o yaml prints what Kueue makes of other kinds"
-_NAMELESS: Final = "hypothetical"
-_COUNT: Final = re.compile(r"[0-9]{1,9}")
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
+"""The labels by which a Job or Pod names its LocalQueue and its WorkloadPriorityClass."""
+DEFAULT: Final = "default"
+"""The namespace, the LocalQueue and the WorkloadPriorityClass of what names none."""
+MAX_BYTES: Final = 16 * 2**20
 
 
 class ManifestMetadata(Schema):
@@ -57,7 +57,7 @@ class ManifestMetadata(Schema):
     @property
     def called(self) -> str:
         """A name for it, whether it has one or not."""
-        return self.name or self.generate_name.rstrip("-") or _NAMELESS
+        return self.name or self.generate_name.rstrip("-") or "hypothetical"
 
 
 class PodManifestSpec(PodSpec):
@@ -103,22 +103,8 @@ class JobManifest(KubernetesObject):
     spec: JobSpec
 
 
-class Manifest(Struct, frozen=True):
-    """What Kueue's job integration takes from a manifest.
-
-    ``prefix`` begins the name of its Workload; ``priority_class`` is the PriorityClass that its
-    pods name.
-    """
-
-    prefix: str
-    metadata: ManifestMetadata
-    labels: Mapping[str, str]
-    pod_set: PodSet
-    priority_class: str
-
-
-def read_manifest(item: Item) -> Manifest:
-    """Read a Job, a Pod, a PodTemplate or a bare pod template.
+def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
+    """Return what Kueue makes of a Job, a Pod, a PodTemplate or a bare pod template.
 
     Raises
     ------
@@ -150,9 +136,32 @@ def read_manifest(item: Item) -> Manifest:
             spec = made.template.spec
         case _:
             of = "without an apiVersion" if version is None else f"of {shown(version)}"
-            raise SchemaError(item.where, f"{plain(str(kind))} {of} stands here", EXPECTED, _HINT)
+            raise SchemaError(
+                item.where,
+                f"{plain(str(kind))} {of} stands here",
+                "a Workload of Kueue, a Job of batch/v1, a Pod, or a pod template",
+                "kubectl get workload NAME -o yaml prints what Kueue makes of other kinds",
+            )
     pod_set = PodSet(name=POD_SET, template=PodTemplate(spec=spec)).model_copy(update=counts)
-    return Manifest(prefix, made.metadata, labels, pod_set, spec.priority_class_name)
+    metadata = made.metadata
+    namespace, queue = local or (metadata.namespace or DEFAULT, labels.get(QUEUE, ""))
+    if not queue and any(
+        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
+        for one in state.local_queues
+    ):
+        queue = DEFAULT
+    return Workload(
+        metadata=Metadata(
+            name=f"{prefix}-{metadata.called}"[:253],
+            namespace=namespace,
+            creation_timestamp=metadata.creation_timestamp or state.now,
+        ),
+        spec=WorkloadSpec(
+            pod_sets=(pod_set,),
+            queue_name=queue,
+            priorityClassRef=_priority_class(state, labels, spec.priority_class_name),
+        ),
+    )
 
 
 def _least_pods(item: Item, job: JobManifest) -> int | None:
@@ -160,23 +169,12 @@ def _least_pods(item: Item, job: JobManifest) -> int | None:
     text, count = job.metadata.annotations.get(MIN_PARALLELISM), job.spec.pods
     if text is None:
         return None
-    least = int(text) if _COUNT.fullmatch(text) else 0
+    least = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
     if not 1 <= least <= count:
         where = place(item.root, (*item.path, "metadata", "annotations", MIN_PARALLELISM))
         expected = f"a whole number in quotes, from 1 to the {count} pods of the Job"
         raise SchemaError(where, f"{shown(text)} cannot be used", expected)
     return least
-
-
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
-PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
-"""The labels by which a Job or Pod names its LocalQueue and its WorkloadPriorityClass."""
-
-DEFAULT: Final = "default"
-"""The namespace, the LocalQueue and the WorkloadPriorityClass of what names none."""
-
-MAX_BYTES: Final = 16 * 2**20
-_SHOWN: Final = 10
 
 
 def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
@@ -234,9 +232,8 @@ def add_workloads(
     return with_workloads(state, made), tuple(workload.key for workload in made)
 
 
-def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
+def with_workloads(state: State, more: Sequence[Workload]) -> State:
     """Return the state with more workloads, under a digest of its own."""
-    more = tuple(workloads)
     named = "\n".join((state.digest, *(workload.model_dump_json() for workload in more)))
     digest = hashlib.sha256(named.encode()).hexdigest()
     return state.model_copy(update={"digest": digest, "workloads": state.workloads.plus(more)})
@@ -244,16 +241,14 @@ def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
 
 def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
     queues = [f"{one.metadata.namespace}/{one.metadata.name}" for one in state.local_queues]
-    key = f"{namespace}/{name}"
-    if key in queues:
-        return
-    near = closest(key, queues)
-    raise LookupFailed(
-        where,
-        f"LocalQueue {shown(key)} is not in the dump",
-        f"one of {name_some(queues, _SHOWN)}" if queues else "",
-        f'did you mean "{near}"?' if near else "--queue NAMESPACE/NAME names another",
-    )
+    if (key := f"{namespace}/{name}") not in queues:
+        near = closest(key, queues)
+        raise LookupFailed(
+            where,
+            f"LocalQueue {shown(key)} is not in the dump",
+            f"one of {name_some(queues, 10)}" if queues else "",
+            f'did you mean "{near}"?' if near else "--queue NAMESPACE/NAME names another",
+        )
 
 
 def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
@@ -267,7 +262,7 @@ def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Worklo
         workload = fresh(state, given, *(local or (namespace, given.spec.queue_name)))
         at: Path = ("spec", "queueName")
     else:
-        workload = _submitted(state, read_manifest(item), local)
+        workload = _submitted(state, item, local)
         at = ("metadata", "labels", QUEUE)
     if not workload.spec.queue_name:
         hint = "--queue NAMESPACE/NAME names one"
@@ -307,37 +302,17 @@ def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = 
     return Workload(metadata=metadata, spec=spec)
 
 
-def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) -> Workload:
-    metadata = manifest.metadata
-    namespace, queue = local or (metadata.namespace or DEFAULT, manifest.labels.get(QUEUE, ""))
-    if not queue and any(
-        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
-        for one in state.local_queues
-    ):
-        queue = DEFAULT
-    return Workload(
-        metadata=Metadata(
-            name=f"{manifest.prefix}-{metadata.called}"[:253],
-            namespace=namespace,
-            creation_timestamp=metadata.creation_timestamp or state.now,
-        ),
-        spec=WorkloadSpec(
-            pod_sets=(manifest.pod_set,),
-            queue_name=queue,
-            priorityClassRef=_priority_class(state, manifest),
-        ),
-    )
-
-
-def _priority_class(state: State, manifest: Manifest) -> PriorityClassRef | None:
+def _priority_class(
+    state: State, labels: Mapping[str, str], of_pods: str
+) -> PriorityClassRef | None:
     """Return the class that gives the priority: of the label, of the pods, of the cluster."""
-    name = manifest.labels.get(PRIORITY_CLASS)
+    name = labels.get(PRIORITY_CLASS)
     if not name and state.configuration.gate("WorkloadPriorityClassDefaulting"):
         classes = {one.metadata.name for one in state.workload_priority_classes}
         name = DEFAULT if DEFAULT in classes else None
     if name:
         return PriorityClassRef(kind="WorkloadPriorityClass", name=name)
-    name = manifest.priority_class
+    name = of_pods
     if not name:
         defaults = [one for one in state.priority_classes if one.global_default]
         lowest = min(defaults, key=lambda one: one.value, default=None)

@@ -52,7 +52,6 @@ from planner.state.yunikorn import (
     Application,
     Ask,
     QueueConfig,
-    Resource,
     YuniKornState,
     format_yunikorn_quantity,
     parse_yunikorn_quantity,
@@ -95,7 +94,7 @@ def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
             return _edit_queue(state, rest, setting)
         case "partition":
             names = [one.name for one in state.partitions]
-            name, path = _split(names, rest, "partition", setting)
+            name, path = setting.split("partition", rest, names, _named(rest))
             if path != "preemption.enabled":
                 raise setting.unknown("field of a partition", path, ["preemption.enabled"])
             for place in [place for place, one in enumerate(names) if one == name]:
@@ -110,13 +109,8 @@ def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
     raise setting.refused(found, f"one of {', '.join(KINDS)}")
 
 
-def _split(names: Sequence[str], rest: str, what: str, setting: Setting) -> tuple[str, str]:
-    """Split a text into the name of something that is there, and a field; names may hold points."""
-    fitting = [name for name in names if rest.startswith(f"{name}.")]
-    if not fitting:
-        raise setting.unknown(what, rest.rpartition(".")[0] or rest, names)
-    name = max(fitting, key=len)
-    return name, rest.removeprefix(f"{name}.")
+def _named(rest: str) -> str:
+    return rest.rpartition(".")[0] or rest
 
 
 def _applications(state: YuniKornState) -> Iterator[tuple[Steps, Application]]:
@@ -129,7 +123,7 @@ def _applications(state: YuniKornState) -> Iterator[tuple[Steps, Application]]:
 def _edit_application(state: YuniKornState, rest: str, setting: Setting) -> YuniKornState:
     applications = list(_applications(state))
     names = [one.application_id for _, one in applications]
-    name, path = _split(names, rest, "application", setting)
+    name, path = setting.split("application", rest, names, _named(rest))
     if path != "priority":
         raise setting.unknown("field of an application", path, ["priority"])
 
@@ -155,7 +149,7 @@ def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) ->
         for place, claim in enumerate(getattr(application, part))
     ]
     names = [name for _, called in claims for name in called if name]
-    name, path = _split(names, rest, kind, setting)
+    name, path = setting.split(kind, rest, names, _named(rest))
     if path not in fields:
         raise setting.unknown(f"field of an {kind}", path, list(fields))
     inner, field = fields[path]
@@ -205,8 +199,15 @@ def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornSt
         raise setting.refused("root has no quota of its own", "its nodes are what it has")
     queue = dict(ways)[path]
     if limit in LIMITS:
-        quota = (*queue, "resources", limit)
-        return changed(state, quota, lambda amounts: _amounts(amounts, resource, setting))
+        amount = parse_yunikorn_quantity(setting.value, resource)
+        if amount is None and setting.value != ABSENT:
+            raise setting.refused(f'"{setting.value}" is not a quantity of YuniKorn', _QUANTITY)
+        own = {} if amount is None else {resource: amount}
+        return changed(
+            state,
+            (*queue, "resources", limit),
+            lambda now: {name: units for name, units in now.items() if name != resource} | own,
+        )
     value = _property(field, setting)
     return changed(state, (*queue, "properties"), lambda known: {**known, field: value})
 
@@ -214,16 +215,6 @@ def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornSt
 def _is_field(path: str) -> bool:
     limit, _, resource = path.partition(".")
     return path in _QUEUE_FIELDS or (limit in LIMITS and bool(resource))
-
-
-def _amounts(amounts: Resource, resource: str, setting: Setting) -> Resource:
-    others = {name: amount for name, amount in amounts.items() if name != resource}
-    if setting.value == ABSENT:
-        return others
-    amount = parse_yunikorn_quantity(setting.value, resource)
-    if amount is None:
-        raise setting.refused(f'"{setting.value}" is not a quantity of YuniKorn', _QUANTITY)
-    return {**others, resource: amount}
 
 
 def _property(field: str, setting: Setting) -> str:
@@ -239,9 +230,6 @@ def _property(field: str, setting: Setting) -> str:
     elif not _OFFSET.fullmatch(value) or not -(2**31) <= int(value) < 2**31:
         raise setting.refused(f'"{value}" is not an offset', "a whole number of 32 bits")
     return value
-
-
-GROUP: Final = "Preemption and priority"
 
 
 def waiting(state: YuniKornState, pending: Collection[str]) -> Iterator[Waiting]:
@@ -264,24 +252,27 @@ def queues(state: YuniKornState) -> Iterator[Editable]:
     paths = [path for path, _, _ in found]
     for path, _, queue in found:
         if paths.count(path) == 1:
-            values = (*_limits(path, queue), *_properties(path, queue))
+            rules = (
+                Settable(
+                    target=f"queue/{path}.{name}",
+                    group="Preemption and priority",
+                    label=name,
+                    value=queue.properties.get(name, ""),
+                    choices=POLICIES.get(name, ()),
+                )
+                for name in PROPERTIES
+            )
+            values = (*_limits(path, queue), *rules)
             yield Editable(kind="Queue", name=path, settings=values)
 
 
 def workloads(state: YuniKornState) -> Iterator[Editable]:
     """Yield the asks, then the allocations."""
-    applications = [one for partition in state.partitions for one in partition.applications]
-    for application in applications:
-        yield from (_claim("Ask", one) for one in application.requests)
-    for application in applications:
-        yield from (_claim("Allocation", one) for one in application.allocations)
-
-
-def _claim(kind: str, claim: Ask | Allocation) -> Editable:
-    target = f"{kind.lower()}/{claim.allocation_key}.priority"
-    value = str(claim.priority)
-    priority = Settable(target=target, group="", label="Priority", value=value)
-    return Editable(kind=kind, name=claim.pod or claim.allocation_key, settings=(priority,))
+    for kind, claims in (("Ask", "requests"), ("Allocation", "allocations")):
+        for _, application in _applications(state):
+            for one in getattr(application, claims):
+                key = one.allocation_key
+                yield Editable.of_priority(kind, key, one.pod or key, one.priority)
 
 
 def _limits(path: str, queue: QueueConfig) -> Iterator[Settable]:
@@ -297,14 +288,3 @@ def _limits(path: str, queue: QueueConfig) -> Iterator[Settable]:
                 label=limit.capitalize(),
                 value=ABSENT if units is None else format_yunikorn_quantity(units, resource),
             )
-
-
-def _properties(path: str, queue: QueueConfig) -> Iterator[Settable]:
-    for name in PROPERTIES:
-        yield Settable(
-            target=f"queue/{path}.{name}",
-            group=GROUP,
-            label=name,
-            value=queue.properties.get(name, ""),
-            choices=POLICIES.get(name, ()),
-        )

@@ -108,10 +108,10 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
         why = f"Kueue evict {min(missing)}: it is no candidate of its search"
         return answer("impossible", f"no boosts can make {why}")
     found = search.run()
-    status, explanation = _outcome(search, found)
-    boosts = () if found.choice is None else _boosts(search, found.choice)
+    boosts = _boosts(search, found.choice or {})
     commands = tuple(boost.command for boost in boosts)
-    return answer(status, explanation, boosts=boosts, commands=commands, orders=search.orders)
+    said = _outcome(search, found)
+    return answer(*said, boosts=boosts, commands=commands, orders=search.orders)
 
 
 def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:

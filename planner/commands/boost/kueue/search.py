@@ -29,8 +29,8 @@ from math import factorial, inf, prod
 from msgspec import Struct
 
 from planner.commands.boost.kueue.trial import Trial
-from planner.quota.kueue.assignment import Assignment, contested, total_request
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.assignment import contested, total_request
+from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
 from planner.reference.kueue.context import Context
@@ -94,28 +94,34 @@ class Candidate(Struct, frozen=True):
         return self.list_number, -(held.past or 0.0), priority, -held.reserved_s, held.uid
 
 
-def candidates_of(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, victims: frozenset[str]
-) -> Sequence[Candidate]:
-    """Return the candidates of the search for an assignment, in Kueue's order of today."""
-    request = total_request(assignment, preemptor, snapshot)
-    wanted = contested(assignment, snapshot)
+def candidates_of(trial: Trial) -> Sequence[Candidate]:
+    """Return the candidates of Kueue's search, in its order of today."""
+    snapshot, preemptor = trial.snapshot, trial.preemptor
+    request = total_request(trial.assignment, preemptor, snapshot)
+    wanted = contested(trial.assignment, snapshot)
     context = Context(snapshot, snapshot.usage.copy(), preemptor, request, wanted)
     if snapshot.configuration.fair_sharing_on:
         found = _fair(context)
     else:
         candidates = collect_candidates(context)
         found = map(candidates.of, candidates.ordered)
-    pool = (_candidate(context, *one, victims=victims) for one in found)
+    pool = []
+    for workload, variant, lca in found:
+        least, most = _bounds(context, workload, variant)
+        is_victim, usage = workload.key in trial.victims, tuple(sorted(workload.usage.items()))
+        # With bounds on both sides not every order of equals can be had: each is a kind by itself.
+        alone = workload.key if least is not None and most is not None else ""
+        group = workload.queue, usage, variant, lca, workload.evicted
+        kind = (*group, least, most, is_victim, alone)
+        place = not workload.evicted, _LISTS[variant]
+        pool.append(Candidate(workload, place, least, most, is_victim, kind))
     return sorted(pool, key=lambda one: one.place(one.priority))
 
 
 def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
     """Yield the candidates of fair sharing (§6.2): own ones, and of queues that borrow."""
     tree, policy = context.snapshot.tree, context.policy
-    below = [context.queue]
-    if tree.nodes[context.queue].parent != NO_PARENT:
-        below = [tree.path(context.queue)[-1]]
+    below = [tree.path(context.queue)[-1]]
     for node in below:
         below.extend(child for child in tree.children[node] if tree.nodes[child].active)
         own = node == context.queue
@@ -127,18 +133,6 @@ def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
             concerned = not context.contested.isdisjoint(workload.names)
             if concerned and satisfies_policy(context.preemptor, workload, rule):
                 yield workload, _FAIR_OWN if own else _FAIR_OTHER, NO_PARENT
-
-
-def _candidate(
-    context: Context, workload: Admitted, variant: str, lca: int, *, victims: frozenset[str]
-) -> Candidate:
-    least, most = _bounds(context, workload, variant)
-    is_victim, usage = workload.key in victims, tuple(sorted(workload.usage.items()))
-    # With bounds on both sides not every order of equals can be had: each is a kind of its own.
-    alone = workload.key if least is not None and most is not None else ""
-    kind = (workload.queue, usage, variant, lca, workload.evicted, least, most, is_victim, alone)
-    place = not workload.evicted, _LISTS[variant]
-    return Candidate(workload, place, least, most, is_victim, kind)
 
 
 def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
@@ -240,9 +234,7 @@ class Search:
 
     def __init__(self, trial: Trial, deadline: Deadline) -> None:
         self.trial, self.deadline = trial, deadline
-        self.pool: Sequence[Candidate] = candidates_of(
-            trial.snapshot, trial.preemptor, trial.assignment, trial.victims
-        )
+        self.pool = candidates_of(trial)
         self.today = {one.key: one.priority for one in self.pool}
         self._candidate = {one.key: one for one in self.pool}
         numbers: dict[Hashable, int] = {}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice, product
+from itertools import chain, islice, product
 from math import gcd
 from typing import Final
 
-from planner.commands.explain.inquiry import Edit, Explainer, minimal
+from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Edit, Explainer, minimal
 from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change
 from planner.laws import Law, Register, in_drop_order
@@ -33,44 +33,43 @@ def laws_of(problem: Problem) -> tuple[Law, ...]:
     return (*in_drop_order(problem.rules), *placed)
 
 
-def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
-    """Say whether any victim set keeps to the laws whose ids are given, and to no others.
+def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]:
+    """Return the ids of a minimal clashing set, and whether it is proved to be one.
 
     Shares are compared in integers, where Kueue rounds: at equal shares this may call a set
     possible that Kueue refuses.
     """
-    without = {law.id for law in laws_of(problem)} - kept
-    allowed = eligible(problem, without)
-    restricted = restricted_while_borrowing(problem)
-    # No costs tell classes apart: any set will do here.
-    columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
-    both = laws.KQ_ATTEMPT.id in without and problem.fair is None
-    permitted = (True, False) if both else attempts(problem, allowed)
-    formulation = assemble(problem, columns, permitted, without)
-    return run(formulation.builder, None, deadline).outcome
+    droppable, restricted = laws_of(problem), restricted_while_borrowing(problem)
+
+    def feasible(kept: set[str]) -> Outcome:
+        without = {law.id for law in droppable} - kept
+        allowed = eligible(problem, without)
+        # No costs tell classes apart: any set will do here.
+        columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
+        both = laws.KQ_ATTEMPT.id in without and problem.fair is None
+        permitted = (True, False) if both else attempts(problem, allowed)
+        formulation = assemble(problem, columns, permitted, without)
+        return run(formulation.builder, None, deadline).outcome
+
+    return minimal(droppable, feasible)
 
 
-def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]:
-    """Return the ids of a minimal clashing set, and whether it is proved to be one."""
-    return minimal(laws_of(problem), lambda kept: feasible(problem, kept, deadline))
-
-
-def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
-    """Return every flavor-resource that is short.
+def shortfalls(planning: Planning) -> Iterator[Shortfall]:
+    """Yield every flavor-resource that is short.
 
     Where no flavor could be assigned, these are all flavors of the queue for the resources that
     the workload asks for, with the most that the queue could ever use of them.
     """
     problem, snapshot, queue = planning.problem, planning.snapshot, planning.preemptor.queue
-    found, asked = [], _asked(planning)
+    asked = _asked(planning)
     if planning.decision.assignment.mode != "NoFit":
         for fr in problem.requested:
             left = problem.available[fr]
             if problem.request[fr] > max(0, left):
                 held = sum(problem.holding[planning.eligible, fr].tolist())
                 most = snapshot.tree.potential(queue, snapshot.fr(*problem.frs[fr]))
-                found.append(_shortfall(problem.frs[fr], problem.request[fr], left, held, most))
-        return tuple(found)
+                yield _shortfall(problem.frs[fr], problem.request[fr], left, held, most)
+        return
     for group in snapshot.queues[queue].spec.resource_groups:
         for flavor, resource in product(group.flavors, group.covered_resources):
             index = snapshot.fr_or_none(flavor.name, resource)
@@ -79,8 +78,7 @@ def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
             left = snapshot.usage.available(queue, index)
             if left < asked[resource]:
                 most, place = snapshot.tree.potential(queue, index), snapshot.tree.frs[index]
-                found.append(_shortfall(place, asked[resource], left, None, most))
-    return tuple(found)
+                yield _shortfall(place, asked[resource], left, None, most)
 
 
 def _asked(planning: Planning) -> Counter[str]:
@@ -149,18 +147,19 @@ def _workloads(count: int) -> str:
 
 @WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _within(problem: Problem) -> str:
-    count = _protected(problem, laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
-    return _by_priority(problem, "withinClusterQueue", problem.policy.within_cluster_queue, count)
+    either = laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE
+    policy = problem.policy.within_cluster_queue
+    return _by_priority(problem, "withinClusterQueue", policy, *either)
 
 
 @WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
 def _reclaim(problem: Problem) -> str:
-    count = _protected(problem, laws.KQ_RECLAIM, laws.FS_RECLAIM)
-    return _by_priority(problem, "reclaimWithinCohort", problem.policy.reclaim_within_cohort, count)
+    policy = problem.policy.reclaim_within_cohort
+    return _by_priority(problem, "reclaimWithinCohort", policy, laws.KQ_RECLAIM, laws.FS_RECLAIM)
 
 
-def _by_priority(problem: Problem, field: str, value: str, count: int) -> str:
-    text, mine = _policy(field, value, count), problem.preemptor_priority
+def _by_priority(problem: Problem, field: str, value: str, *equal: Law) -> str:
+    text, mine = _policy(field, value, _protected(problem, *equal)), problem.preemptor_priority
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
@@ -211,8 +210,6 @@ def _shares(problem: Problem) -> str:
     return f"with the request, {side} would be the more unfair ({strategies})"
 
 
-HIGHEST_PRIORITY: Final = 2**31 - 1
-
 GATES: Final = (
     "FairSharingPreemptWithinNominal",
     "PartialAdmission",
@@ -232,8 +229,11 @@ def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]
     """
     if inquiry.planning.subject.cluster_queue in inquiry.planning.snapshot.inactive:
         return (), False
-    searches = (_priorities, _policies, _quotas, _gates)
-    return inquiry.proved(one for search in searches for one in search(inquiry))
+    is_on = inquiry.planning.snapshot.configuration.gate
+    switched = {True: ("true", "false"), False: ("false", "true")}
+    gates = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
+    searches = _priorities(inquiry), _policies(inquiry), _quotas(inquiry), inquiry.working(*gates)
+    return inquiry.proved(chain.from_iterable(searches))
 
 
 def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
@@ -273,13 +273,6 @@ def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
     return inquiry.working(*others)
 
 
-def _gates(inquiry: KueueExplainer) -> Iterator[Edit]:
-    is_on = inquiry.planning.snapshot.configuration.gate
-    switched = {True: ("true", "false"), False: ("false", "true")}
-    edits = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
-    return inquiry.working(*edits)
-
-
 def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher limit or quota of each flavor-resource that works."""
     planning = inquiry.planning
@@ -306,7 +299,11 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
     planning = inquiry.planning
     resource = planning.snapshot.tree.frs[fr].resource
     asked, unit = _asked(planning)[resource], 10**6 if is_milli(resource) else NANO
-    grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
+    amounts = [asked]
+    for node, entry in enumerate(planning.snapshot.tree.nodes):
+        amounts += (n for n in entry.quotas.get(fr) or () if n is not None and n != UNLIMITED)
+        amounts += (one.usage.get(fr, 0) for one in planning.snapshot.admitted.get(node, ()))
+    grain = max(1, gcd(*amounts)) if planning.problem.fair is None else 1
 
     def at(units: int) -> Edit:
         before, after = (
@@ -324,12 +321,3 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
         # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
         just_above = at((coarse - 1) * grain + 1)
         yield just_above if inquiry.makes_plan(just_above.text) else at(coarse * grain)
-
-
-def _grain(planning: Planning, fr: int, asked: int) -> int:
-    snapshot = planning.snapshot
-    amounts = [asked]
-    for node, entry in enumerate(snapshot.tree.nodes):
-        amounts += (n for n in entry.quotas.get(fr) or () if n is not None and n != UNLIMITED)
-        amounts += (one.usage.get(fr, 0) for one in snapshot.admitted.get(node, ()))
-    return max(1, gcd(*amounts))

@@ -6,14 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from planner.commands.explain.inquiry import in_words
-from planner.commands.explain.kueue.clash import WORDS as CLASH_WORDS
-from planner.commands.explain.kueue.clash import (
-    KueueExplainer,
-    laws_of,
-    minimal_clash,
-    shortfalls,
-    smallest_changes,
-)
+from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.commands.explain.record import LawInWords
@@ -42,13 +35,12 @@ def excluded_by(planning: Planning, position: int) -> LawInWords | None:
     problem = planning.problem
     for law, forbidden in planning.excluding:
         if forbidden[position]:
-            text = WORDS[law.id](problem, position) if law.id in WORDS else law.title
-            return LawInWords.of(law, text)
+            return LawInWords.said(law, WORDS, problem, position)
     if not planning.eligible[position]:
         law = laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING
-        return LawInWords.of(law, _not_over_quota(problem, position))
+        return LawInWords.said(law, WORDS, problem, position)
     if planning.restricted is not None and planning.restricted[position]:
-        return LawInWords.of(laws.KQ_BORROW_WITHIN_COHORT, _while_borrowing(problem, position))
+        return LawInWords.said(laws.KQ_BORROW_WITHIN_COHORT, WORDS, problem, position)
     return None
 
 
@@ -135,6 +127,7 @@ def _borrows_nothing(problem: Problem, position: int) -> str:
     return _within_quota(problem, int(problem.queue[position]), problem.contested)
 
 
+@WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
 def _not_over_quota(problem: Problem, position: int) -> str:
     """Name the first node between the workload and the common ancestor that is within quota."""
     node = int(problem.queue[position])
@@ -148,6 +141,7 @@ def _not_over_quota(problem: Problem, position: int) -> str:
     raise InternalError(message)
 
 
+@WORDS.of(laws.KQ_BORROW_WITHIN_COHORT)
 def _while_borrowing(problem: Problem, position: int) -> str:
     borrow = problem.policy.borrow_within_cohort
     start = f"ClusterQueue {_own(problem)} would have to borrow, and its borrowWithinCohort"
@@ -184,10 +178,7 @@ def _own(problem: Problem) -> str:
     return problem.names[problem.own_queue]
 
 
-_SHOWN = 10
-
-
-class KueueInquiry(KueueExplainer):
+class KueueInquiry(clash.KueueExplainer):
     """One pending workload of Kueue with its optimal plan, to be asked about."""
 
     settled = staticmethod(settled)
@@ -207,7 +198,7 @@ class KueueInquiry(KueueExplainer):
         if name in state.workloads.keys:
             return name
         holding = [one.key for one in state.workloads.entries if one.holds_quota]
-        shown = ", ".join(holding[:_SHOWN]) or "there are none"
+        shown = ", ".join(holding[:10]) or "there are none"
         found, expected = f"there is no workload {name}", f"one of those that hold quota: {shown}"
         raise LookupFailed(state.source, found, expected)
 
@@ -239,12 +230,14 @@ class KueueInquiry(KueueExplainer):
     def clash(self) -> Clash:
         """Say why there is no plan, and what would change that."""
         problem = self.planning.problem
-        ids, proved = minimal_clash(problem, self.deadline) if self.searched else (set(), True)
-        changes, tried_all = smallest_changes(self)
+        ids, proved = set[str](), True
+        if self.searched:
+            ids, proved = clash.minimal_clash(problem, self.deadline)
+        changes, tried_all = clash.smallest_changes(self)
         return Clash(
-            laws=in_words(laws_of(problem), ids, CLASH_WORDS, problem),
+            laws=in_words(clash.laws_of(problem), ids, clash.WORDS, problem),
             proved=proved,
-            shortfalls=shortfalls(self.planning),
+            shortfalls=tuple(clash.shortfalls(self.planning)),
             changes=changes,
             tried_all=tried_all,
         )

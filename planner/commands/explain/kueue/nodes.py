@@ -5,13 +5,13 @@ Source: docs/semantics/kueue-topology.md §3, §6 and §7.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain, permutations
+from operator import itemgetter
 from typing import Final, Literal
-
-from msgspec import Struct
 
 from planner.commands.explain.inquiry import counted
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
@@ -20,7 +20,6 @@ from planner.commands.explain.kueue.smallest import Movable, Steps, least_number
 from planner.plan.base import name_some
 from planner.plan.kueue import Place, PodSetPlaces
 from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
-from planner.quota.kueue.topology import Taken
 from planner.quota.kueue.topology_tree import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide
@@ -93,15 +92,6 @@ _Freed = tuple[str, Mapping[int, Mapping[int, int]]]
 """The key of a workload, and what it frees on leaves: amounts by columns."""
 
 
-class _Domain(Struct, frozen=True):
-    """One domain: what is wanted of it alone, its level values, what it holds now and empty."""
-
-    wanted: Wanted
-    values: Values
-    holds: int
-    empty: int
-
-
 @dataclass
 class _Rooms:
     """What the flavors of a queue hold of what a pending workload asks for."""
@@ -168,26 +158,24 @@ class _Rooms:
         orders = permutations(groups) if len(groups) <= MOST_ORDERED else ()
         others = ([ask for group in order for ask in group] for order in orders)
         better = next((asks for asks in others if find(asks).fits), ())
-        without = tuple(sorted(gone)) if when == "now" else ()
-        order, lacking = tuple(ask.name for ask in better), tuple(found.against)
-        places = tuple(
-            PodSetPlaces(
-                name=name,
-                flavor=one.flavor,
-                levels=one.levels,
-                domains=tuple(Place(values=values, count=n) for values, n in one.domains),
-            )
-            for name, one in found.placements.items()
-        )
-        return Together(
+        together = Together(
             when=when,
-            without=without,
-            places=places,
-            lacking=lacking,
-            order=order,
+            without=tuple(sorted(gone)) if when == "now" else (),
+            places=tuple(
+                PodSetPlaces(
+                    name=name,
+                    flavor=one.flavor,
+                    levels=one.levels,
+                    domains=tuple(Place(values=values, count=n) for values, n in one.domains),
+                )
+                for name, one in found.placements.items()
+            ),
+            lacking=tuple(found.against),
+            order=tuple(ask.name for ask in better),
             message="; ".join(dict.fromkeys(filter(None, found.against.values()))),
-            text=_one_after_the_other(when, without, places, lacking, order),
+            text="",
         )
+        return together.model_copy(update={"text": _one_after_the_other(together)})
 
     def _podsets(
         self, assigned: Mapping[str, tuple[set[str], int | None]], flavor: str, *, is_assigned: bool
@@ -241,61 +229,57 @@ class _Rooms:
         found = []
         if not wanted.is_required:
             holds, most = wanted.held_in_all(now), wanted.held_in_all(empty)
-            found.append(self._domain(_Domain(wanted, (), holds, most), range(len(tree.nodes))))
+            found.append(self._domain(wanted, (), range(len(tree.nodes)), holds, most))
         if wanted.aim.manner.value == "unconstrained":
             return found
         held = zip(wanted.held(now)[level], wanted.held(empty)[level], strict=True)
         ranked = []
         for rank, (holds, most) in enumerate(held):
             alone, leaves = wanted.below(level, rank)
-            domain = _Domain(alone, tree.values[level][rank], holds, most)
             rows = left[leaves.start : leaves.stop]
             least = least_number(alone, rows, self._running(tree, leaves))
             never = most < wanted.slices or least is None
-            ranked.append((never, least or 0, -holds, rank, domain, leaves))
-        ranked.sort(key=lambda one: one[:4])
-        told = [self._domain(one[4], one[5]) for one in ranked[:MOST_SEARCHED]]
+            domain = alone, tree.values[level][rank], leaves, holds, most
+            ranked.append(((never, least or 0, -holds, rank), domain))
+        ranked.sort(key=itemgetter(0))
+        told = [self._domain(*domain) for _, domain in ranked[:MOST_SEARCHED]]
         told.sort(key=_nearness)
         return found + told[:MOST_TOLD]
 
-    def _domain(self, domain: _Domain, leaves: range) -> DomainRoom:
-        """Say what one domain lacks, and who would open it."""
-        wanted, lacks = domain.wanted, max(0, domain.wanted.slices - domain.holds)
+    def _domain(
+        self, wanted: Wanted, values: Values, leaves: range, holds: int, empty: int
+    ) -> DomainRoom:
+        """Say what one domain lacks, of which alone something is wanted, and who would open it."""
+        lacks = max(0, wanted.slices - holds)
         found: dict[str, Opening] = {}
-        if lacks and domain.empty >= wanted.slices:
+        if lacks and empty >= wanted.slices:
             left = self.snapshot.topologies.occupancy.left[wanted.tree.flavor]
             rows, running = left[leaves.start : leaves.stop], self._running(wanted.tree, leaves)
             all_of = smallest_set(wanted, rows, running, self.steps)
             found["whoever"] = Opening(victims=all_of.keys, proved=all_of.proved)
-            if all_of.keys is None or not self._candidates.issuperset(all_of.keys):
+            if all_of.keys is None or not self._candidates.keys() >= {*all_of.keys}:
                 some = [one for one in running if one.key in self._candidates]
                 all_of = smallest_set(wanted, rows, some, self.steps)
             found["candidates"] = Opening(victims=all_of.keys, proved=all_of.proved)
-        name = called(wanted.tree, domain.values)
-        return DomainRoom(
-            domain=domain.values,
-            name=name,
-            holds=domain.holds,
-            empty=domain.empty,
-            lacks=lacks,
-            text=_in_words(name, domain, lacks, **found),
-            **found,
+        name = called(wanted.tree, values)
+        room = DomainRoom(
+            domain=values, name=name, holds=holds, empty=empty, lacks=lacks, text="", **found
         )
+        return room.model_copy(update={"text": _in_words(wanted, room)})
 
     @cached_property
-    def _candidates(self) -> frozenset[str]:
+    def _candidates(self) -> Mapping[str, Admitted]:
+        """Kueue's candidates by their keys, in its order."""
         found = candidates_of(self.snapshot, self.preemptor, self.decision)
-        return frozenset(one.key for one in found)
+        return {one.key: one for one in found}
 
     @cached_property
     def _in_order(self) -> Sequence[Admitted]:
         """All that run: Kueue's candidates, then others from the lowest priority, newest first."""
-        candidates = candidates_of(self.snapshot, self.preemptor, self.decision)
-        chosen = {one.key for one in candidates}
         running = chain.from_iterable(self.snapshot.admitted.values())
-        others = [one for one in running if one.key not in chosen]
+        others = [one for one in running if one.key not in self._candidates]
         others.sort(key=lambda one: (one.priority, -one.reserved_s, one.key))
-        return [*candidates, *others]
+        return [*self._candidates.values(), *others]
 
     def _running(self, tree: FlavorTree, leaves: range) -> list[Movable]:
         """Return who would free something on some leaves: Kueue's candidates first."""
@@ -316,8 +300,13 @@ class _Rooms:
         if tree.flavor not in self._known:
             topologies, running = self.snapshot.topologies, list[_Freed]()
             for one in self._in_order:
-                moved = topologies.moved_by(one.workload, self.snapshot.queues[one.queue])
-                freed = _freed(tree, (some for some in moved if some.flavor == tree.flavor))
+                freed: dict[int, Counter[int]] = {}
+                for some in topologies.moved_by(one.workload, self.snapshot.queues[one.queue]):
+                    if some.flavor == tree.flavor and some.leaf in tree.leaf_of:
+                        row = freed.setdefault(tree.leaf_of[some.leaf], Counter())
+                        for name, amount in some.amounts.items():
+                            if name in tree.column_of:
+                                row[tree.column_of[name]] += amount
                 if freed:
                     running.append((one.key, freed))
             on_leaf: dict[int, list[int]] = {}
@@ -328,39 +317,23 @@ class _Rooms:
         return self._known[tree.flavor]
 
 
-def _freed(tree: FlavorTree, moved: Iterable[Taken]) -> dict[int, dict[int, int]]:
-    found: dict[int, dict[int, int]] = {}
-    for some in moved:
-        leaf = tree.leaf_of.get(some.leaf)
-        if leaf is not None:
-            row = found.setdefault(leaf, {})
-            for name, amount in some.amounts.items():
-                column = tree.column_of.get(name)
-                if column is not None:
-                    row[column] = row.get(column, 0) + amount
-    return found
-
-
-def _one_after_the_other(
-    when: _When,
-    without: Sequence[str],
-    places: Sequence[PodSetPlaces],
-    lacking: Sequence[str],
-    order: Sequence[str],
-) -> str:
+def _one_after_the_other(found: Together) -> str:
     """Say who is placed where, who then has no place, and in which order all would."""
     scene = {"candidates": "with all candidates gone ", "empty": "with nobody there ", "now": ""}
-    start = f"without {name_some(without, MOST_TOLD)} " if without else scene[when]
+    start = scene[found.when]
+    if found.without:
+        start = f"without {name_some(found.without, MOST_TOLD)} "
     placed = " and ".join(
         f"{pods.name} goes to "
         + name_some([f"{'/'.join(one.values)} ({one.count})" for one in pods.domains], MOST_TOLD)
-        for pods in places
+        for pods in found.places
     )
     text = (
         f"{start}each podset has a place by itself, but not one after the other: first {placed}, "
-        f"then {' and '.join(lacking)} has none"
+        f"then {' and '.join(found.lacking)} has none"
     )
-    return f"{text}; in the order {', '.join(order)} all would have one" if order else text
+    order = ", ".join(found.order)
+    return f"{text}; in the order {order} all would have one" if order else text
 
 
 def _nearness(room: DomainRoom) -> tuple[bool, bool, int, int, tuple[str, ...]]:
@@ -375,28 +348,21 @@ def _nearness(room: DomainRoom) -> tuple[bool, bool, int, int, tuple[str, ...]]:
     return shut, outside, number, room.lacks, room.domain
 
 
-def _in_words(
-    name: str,
-    domain: _Domain,
-    lacks: int,
-    whoever: Opening | None = None,
-    candidates: Opening | None = None,
-) -> str:
-    wanted = domain.wanted
+def _in_words(wanted: Wanted, room: DomainRoom) -> str:
     unit, what = "slot", slot_of(wanted.workers)
     if wanted.aim.size > 1:
         unit, what = "slice", f"{wanted.aim.size} slots of {what}"
-    if not lacks:
-        return f"{name} has room: {counted(domain.holds, unit)} of {what} for {wanted.slices}"
-    text = f"{name} lacks {counted(lacks, unit)} of {what}"
-    text += f": it has {domain.holds} of {wanted.slices}"
-    if whoever is None:
-        return f"{text}, and {domain.empty} with nobody there"
-    if whoever.victims is None:
+    if not room.lacks:
+        return f"{room.name} has room: {counted(room.holds, unit)} of {what} for {wanted.slices}"
+    text = f"{room.name} lacks {counted(room.lacks, unit)} of {what}"
+    text += f": it has {room.holds} of {wanted.slices}"
+    if room.whoever is None:
+        return f"{text}, and {room.empty} with nobody there"
+    if room.whoever.victims is None:
         return f"{text}, and no eviction helps"
-    if candidates is not None and candidates.victims is not None:
-        return f"{text}; it has room without {_few(candidates)}"
-    return f"{text}; it has room without {_few(whoever)}, which Kueue may not evict for this"
+    if room.candidates is not None and room.candidates.victims is not None:
+        return f"{text}; it has room without {_few(room.candidates)}"
+    return f"{text}; it has room without {_few(room.whoever)}, which Kueue may not evict for this"
 
 
 def _few(opening: Opening) -> str:

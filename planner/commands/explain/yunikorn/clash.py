@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from planner.commands.explain.inquiry import counted, minimal
 from planner.commands.explain.record import LawInWords
-from planner.commands.explain.yunikorn.record import YuniKornShortfall, YuniKornStanding
+from planner.commands.explain.yunikorn.record import YuniKornShortfall
 from planner.laws import RULE_SETS, Law, Register, in_drop_order
 from planner.laws import yunikorn as laws
-from planner.laws.yunikorn import Spared
 from planner.models.yunikorn.candidates import (
     At,
     Counting,
@@ -33,9 +32,8 @@ from planner.models.yunikorn.candidates import (
     used,
 )
 from planner.models.yunikorn.formulation import build_classes
-from planner.models.yunikorn.laws import assemble, spared_by
+from planner.models.yunikorn.laws import assemble
 from planner.plan.base import name_some
-from planner.plan.yunikorn import ResourceAmount
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.cluster import NodeRoom
@@ -104,45 +102,8 @@ def fault(planning: YuniKornPlanning, room: NodeRoom) -> str:
 
 OF_ALLOCATION: Final[Register[Callable[[YuniKornPlanning, int], str]]] = Register()
 """What a law says of an allocation that it forbids, by the law's id."""
-
-
-def standing(planning: YuniKornPlanning, position: int, *, spared: Spared) -> YuniKornStanding:
-    """Say how the laws see an allocation.
-
-    ``spared`` says whom YK-01 spares because some legal set does without them.
-    """
-    problem, subject = planning.problem, planning.subject
-    allocation = problem.allocations[position]
-    law = excluded_by(planning, position)
-    if law is None and spared_by(problem, spared)[position]:
-        why = "it is the originator of its application"
-        if problem.opted_out[position]:
-            why = "it has opted out of preemption"
-        text = f"{why}: a last resort, and there are plans without any"
-        law = LawInWords.of(laws.YK_LAST_TIER, text)
-    order = node_order(planning, position)
-    candidate = law is None
-    return YuniKornStanding(
-        allocation=allocation.allocation_key,
-        pod=allocation.pod,
-        application=problem.applications[position],
-        queue=problem.queues[int(problem.queue[position])].path,
-        node=allocation.node_id,
-        priority=allocation.priority,
-        adjusted_priority=subject.adjusted[position],
-        originator=allocation.originator,
-        opted_out=allocation.opted_out,
-        candidate=candidate,
-        law=law or permitted_by(planning, position),
-        position=subject.place.get(position) if candidate else None,
-        candidates=len(subject.place),
-        node_position=order.index(position) + 1 if candidate else None,
-        node_candidates=len(order),
-        usage=tuple(
-            ResourceAmount(resource=t, units=units, quantity=bare(units, t))
-            for t, units in sorted(allocation.resource.items())
-        ),
-    )
+WORDS: Final[Register[Callable[[YuniKornPlanning], str]]] = Register()
+"""What a law says of an ask, with its numbers, by the law's id."""
 
 
 def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
@@ -153,10 +114,7 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
     problem = planning.problem
     for law, forbids in exclusions(problem):
         if forbids(problem)[position]:
-            text = (
-                OF_ALLOCATION[law.id](planning, position) if law.id in OF_ALLOCATION else law.title
-            )
-            return LawInWords.of(law, text)
+            return LawInWords.said(law, OF_ALLOCATION, planning, position)
     text = _no_room(planning, position)
     return LawInWords.of(laws.YK_FITS_NODE, text) if text else None
 
@@ -201,8 +159,7 @@ def _priority_of(planning: YuniKornPlanning, position: int) -> str:
 
 
 @OF_ALLOCATION.of(laws.YK_OTHER_QUEUE)
-def _is_in_its_queue(planning: YuniKornPlanning, position: int) -> str:
-    del position
+def _is_in_its_queue(planning: YuniKornPlanning, _position: int) -> str:
     problem = planning.problem
     return f"it is in the queue of the ask, {problem.queues[problem.own_queue].path}"
 
@@ -239,10 +196,12 @@ def _is_of_no_use(planning: YuniKornPlanning, position: int) -> str:
     return "it is released already" if allocation.x.released else "it is being preempted already"
 
 
-@OF_ALLOCATION.of(laws.YK_MAY_PREEMPT)
-def _is_refused(planning: YuniKornPlanning, position: int) -> str:
-    del position
+@WORDS.of(laws.YK_MAY_PREEMPT)
+def _may_preempt(planning: YuniKornPlanning) -> str:
     return explain_refusal(planning.cluster, planning.asking.ask)
+
+
+OF_ALLOCATION.of(laws.YK_MAY_PREEMPT)(lambda planning, _: _may_preempt(planning))
 
 
 @OF_ALLOCATION.of(laws.YK_FITS_NODE)
@@ -262,32 +221,29 @@ def _no_room(planning: YuniKornPlanning, position: int) -> str:
         return f"its node {name} is not in the partition"
     if not problem.usable[node]:
         return f"its node {name} {fault(planning, planning.cluster.nodes[node])}"
-    candidates = planning.eligible & (problem.node == node)
+    held = held_by(planning, problem.node == node)
     for t, missing in missing_on(problem, node).items():
-        held = sum(problem.holding[candidates, t].tolist())
-        if held < missing:
-            lacking, there = amount(missing, problem.types[t]), amount(held, problem.types[t])
+        if held[t] < missing:
+            lacking, there = amount(missing, problem.types[t]), amount(held[t], problem.types[t])
             return f"its node {name} lacks {lacking}, and all candidates there hold {there}"
     return ""
 
 
-def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
-    """Return what is short on the nearest node, and on the ask's path.
+def shortfalls(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
+    """Yield what is short on the nearest node, and on the ask's path.
 
     The nearest node lacks the least when all candidates on it are gone, and of several the least
     before that; amounts are compared as parts of what is asked. Where no node may host the ask
     it is the one whose capacity is nearest.
     """
     problem = planning.problem
-    found: list[YuniKornShortfall] = []
     if not problem.roomy or problem.ask.required_node:
-        found += _of_node(planning)
+        yield from _of_node(planning)
     if not problem.ask.required_node:
-        found += [_of_queue(planning, at, "max") for at in over_limits(problem)]
+        yield from (_of_queue(planning, at, "max") for at in over_limits(problem))
         asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
         short = short_of_guaranteed(problem) if asked else ()
-        found += [_of_queue(planning, at, "guaranteed") for at in short or ()]
-    return tuple(found)
+        yield from (_of_queue(planning, at, "guaranteed") for at in short or ())
 
 
 def nearest_node(planning: YuniKornPlanning) -> int:
@@ -296,16 +252,16 @@ def nearest_node(planning: YuniKornPlanning) -> int:
 
     def distance(node: int) -> tuple[Fraction, Fraction]:
         missing = missing_on(problem, node)
-        held = held_by(problem, planning.eligible & (problem.node == node))
+        held = held_by(planning, problem.node == node)
         rest = {t: max(0, lacking - held[t]) for t, lacking in missing.items()}
         return _parts(problem, rest), _parts(problem, missing)
 
     return min(np.flatnonzero(problem.usable).tolist(), key=distance)
 
 
-def held_by(problem: YuniKornProblem, who: BoolArray) -> list[int]:
-    """Return what some allocations hold together of each type: (T,)."""
-    return [sum(column.tolist()) for column in problem.holding[who].T]
+def held_by(planning: YuniKornPlanning, some: BoolArray) -> list[int]:
+    """Return what the candidates among some allocations hold together of each type: (T,)."""
+    return [sum(held.tolist()) for held in planning.problem.holding[planning.eligible & some].T]
 
 
 def _parts(problem: YuniKornProblem, missing: Mapping[int, int]) -> Fraction:
@@ -322,7 +278,7 @@ def _of_node(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
     if problem.usable.any():
         node = nearest_node(planning)
         name, missing = problem.nodes[node], missing_on(problem, node)
-        held = held_by(problem, planning.eligible & (problem.node == node))
+        held = held_by(planning, problem.node == node)
     else:
         lacking = {
             room.node_id: {
@@ -368,8 +324,11 @@ def _of_queue(
     else:
         limit, called = (queue.guaranteed or {}).get(resource, 0), "guaranteed"
         left = asked - at.amount
-    below = np.array([_is_below(problem, i, at.queue) for i in range(len(problem.queues))])
-    held = held_by(problem, planning.eligible & below[problem.queue])[at.type]
+    below = np.zeros(len(problem.queues), dtype=np.bool_)
+    below[at.queue] = True
+    for i in range(at.queue + 1, len(problem.queues)):  # parents come before their children
+        below[i] = below[problem.queues[i].parent]
+    held = held_by(planning, below[problem.queue])[at.type]
     return YuniKornShortfall(
         place=place,
         where=queue.path,
@@ -384,37 +343,23 @@ def _of_queue(
     )
 
 
-def _is_below(problem: YuniKornProblem, queue: int, top: int) -> bool:
-    while queue > top:  # parents come before their children
-        queue = problem.queues[queue].parent
-    return queue == top
-
-
-WORDS: Final[Register[Callable[[YuniKornPlanning], str]]] = Register()
-"""What a law says of an ask, with its numbers, by the law's id."""
-
-
-def feasible(problem: YuniKornProblem, rules: str, kept: set[str], deadline: Deadline) -> Outcome:
-    """Say whether any victim set keeps to the laws whose ids are given, and to no others.
-
-    Without YK-08 every node may host the ask, and so may one that is not there.
-    """
-    without = {law.id for law in in_drop_order(rules)} - kept
-    if laws.YK_FITS_NODE.id in without:
-        nodes = [*problem.nodes, ""]
-        available = [*problem.available, {}]
-        usable = np.ones(len(nodes), dtype=np.bool_)
-        problem = replace(problem, nodes=nodes, available=available, usable=usable)
-    classes = build_classes(problem, eligible(problem, without), [])
-    formulation = assemble(problem, classes, rules, spare="nobody", without=without)
-    return run(formulation.builder, None, deadline).outcome
-
-
 def minimal_clash(
     problem: YuniKornProblem, rules: str, deadline: Deadline
 ) -> tuple[set[str], bool]:
     """Return the ids of a minimal clashing set, and whether it is proved to be one."""
-    return minimal(in_drop_order(rules), lambda kept: feasible(problem, rules, kept, deadline))
+    droppable, nodes = in_drop_order(rules), [*problem.nodes, ""]
+    available, usable = [*problem.available, {}], np.ones(len(nodes), dtype=np.bool_)
+    # Without YK-08 every node may host the ask, and so may one that is not there.
+    anywhere = replace(problem, nodes=nodes, available=available, usable=usable)
+
+    def feasible(kept: set[str]) -> Outcome:
+        without = {law.id for law in droppable} - kept
+        relaxed = anywhere if laws.YK_FITS_NODE.id in without else problem
+        classes = build_classes(relaxed, eligible(relaxed, without), [])
+        formulation = assemble(relaxed, classes, rules, spare="nobody", without=without)
+        return run(formulation.builder, None, deadline).outcome
+
+    return minimal(droppable, feasible)
 
 
 def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
@@ -495,7 +440,7 @@ def _fits_node(planning: YuniKornPlanning) -> str:
         return f"the ask goes to a node with room, such as {problem.nodes[problem.roomy[0]]}"
     node = nearest_node(planning)
     name = problem.nodes[node]
-    held = held_by(problem, planning.eligible & (problem.node == node))
+    held = held_by(planning, problem.node == node)
     lacks = listed(
         f"{amount(missing, problem.types[t])} (candidates there hold "
         f"{amount(held[t], problem.types[t])})"
@@ -520,11 +465,6 @@ def _preemptable(planning: YuniKornPlanning) -> str:
     text, law = "there must be a victim", laws.YK_PREEMPTABLE
     why = "without anything the ask wants, bound to their node, or going already"
     return f"{text}; {_are(planning, law)} {why}" if _forbidden(planning, law) else text
-
-
-@WORDS.of(laws.YK_MAY_PREEMPT)
-def _may_preempt(planning: YuniKornPlanning) -> str:
-    return explain_refusal(planning.cluster, planning.asking.ask)
 
 
 def _are(planning: YuniKornPlanning, law: Law) -> str:

@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from math import gcd
-from typing import Any, Final
+from typing import Any
 
-from planner.commands.explain.inquiry import Bounds, Edit, Explainer, in_words
-from planner.commands.explain.record import Change
-from planner.commands.explain.yunikorn.clash import (
-    WORDS,
-    excluded_by,
-    minimal_clash,
-    shortfalls,
-    standing,
-)
+from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Bounds, Edit, Explainer, in_words
+from planner.commands.explain.record import Change, LawInWords
+from planner.commands.explain.yunikorn import clash
 from planner.commands.explain.yunikorn.record import (
     YuniKornClash,
     YuniKornExplanation,
     YuniKornStanding,
 )
+from planner.commands.whatif.edit import ABSENT
 from planner.commands.whatif.yunikorn_edit import every_queue
 from planner.errors import LookupFailed
 from planner.laws import RULE_SETS, in_drop_order
-from planner.laws.yunikorn import YK_UNDER_GUARANTEED, Spared
+from planner.laws.yunikorn import YK_LAST_TIER, YK_UNDER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_guaranteed, used
+from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
-from planner.plan.yunikorn import YuniKornPlan
+from planner.plan.yunikorn import ResourceAmount, YuniKornPlan
 from planner.quota.yunikorn.queue import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
 from planner.solver.search import Counts
 from planner.solver.yunikorn.planning import YuniKornPlanning
@@ -39,11 +35,6 @@ from planner.solver.yunikorn.start import (
     settled_ask,
 )
 from planner.state.yunikorn import ROOT, format_yunikorn_quantity
-
-HIGHEST: Final = 2**31 - 1
-"""Priorities and offsets are 32-bit integers."""
-ABSENT: Final = "none"
-
 
 YuniKornExplainer = Explainer[YuniKornPlanning, YuniKornPlan]
 
@@ -60,8 +51,14 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
     named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
         path = f"ask/{ask.allocation_key}"
+        permitting = []  # it to preempt at all, if something forbids that (YK-11)
+        if not partition.preemption.enabled:
+            enabled = f"partition/{partition.name}.preemption.enabled"
+            permitting.append(Edit(enabled, "false", "true"))
+        if not inquiry.planning.asking.ask.x.allow_preempt_other:
+            permitting.append(Edit(f"{path}.allowPreemptOther", "false", "true"))
         raised = _raised(inquiry, f"{path}.priority", ask.priority)
-        searches += [_permissions(inquiry, path), raised]
+        searches += [inquiry.working(*permitting), raised]
     if not ask.required_node:
         # Edits can name all queues and types, and no queue is in two partitions.
         names = [*(queue.path for queue in problem.queues), *problem.types]
@@ -77,16 +74,6 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
     return changes, tried and named
 
 
-def _permissions(inquiry: YuniKornExplainer, ask: str) -> Iterator[Edit]:
-    """Yield what permits the ask to preempt at all, if something forbids it (YK-11)."""
-    partition = inquiry.planning.cluster.partition
-    if not partition.preemption.enabled:
-        path = f"partition/{partition.name}.preemption.enabled"
-        yield from inquiry.working(Edit(path, "false", "true"))
-    if not inquiry.planning.asking.ask.x.allow_preempt_other:
-        yield from inquiry.working(Edit(f"{ask}.allowPreemptOther", "false", "true"))
-
-
 def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
     """Yield the smallest step up of a priority that works.
 
@@ -97,14 +84,13 @@ def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
     mine = planning.problem.ask.priority
     steps = {worth - mine for worth in planning.subject.adjusted}
     steps |= {ask.priority + 1 - mine for ask in planning.cluster.asks.values()}
-    ordered = sorted(step for step in steps if 0 < step <= HIGHEST - now)
+    ordered = sorted(step for step in steps if 0 < step <= HIGHEST_PRIORITY - now)
 
     def at(number: int) -> Edit:
         step = ordered[number - 1]
         return Edit(path, str(now), str(now + step), f"+{step}")
 
-    found = inquiry.first(at, len(ordered))
-    if found is not None:
+    if found := inquiry.first(at, len(ordered)):
         yield at(found)
 
 
@@ -180,12 +166,8 @@ def _enlarged(
         after = format_yunikorn_quantity((now or 0) + number * grain, t)
         return Edit(path, before, after, f"+{format_yunikorn_quantity(number * grain, t)}")
 
-    found = inquiry.first(at, -(-most // grain))
-    if found is not None:
+    if found := inquiry.first(at, -(-most // grain)):
         yield at(found)
-
-
-_SHOWN = 10
 
 
 class YuniKornInquiry(YuniKornExplainer):
@@ -193,7 +175,7 @@ class YuniKornInquiry(YuniKornExplainer):
 
     settled = staticmethod(settled_ask)
     prepare = staticmethod(prepare_ask)
-    excluded_by = staticmethod(excluded_by)
+    excluded_by = staticmethod(clash.excluded_by)
 
     @property
     def bounds(self) -> list[Bounds]:
@@ -224,7 +206,7 @@ class YuniKornInquiry(YuniKornExplainer):
         known = [one.pod or one.allocation_key for one in allocations]
         if keys:
             found, known = f"{len(keys)} allocations are of pod {name}", keys
-        shown = ", ".join(known[:_SHOWN]) or "there are none"
+        shown = ", ".join(known[:10]) or "there are none"
         expected = f"an allocation key, or the namespace/name of its pod: {shown}"
         raise LookupFailed(self.planning.state.source, found, expected)
 
@@ -234,17 +216,48 @@ class YuniKornInquiry(YuniKornExplainer):
 
     def seen(self, key: str) -> YuniKornStanding:
         """Say how the laws see an allocation."""
-        return standing(self.planning, self.positions[key], spared=self.spared)
+        planning, position = self.planning, self.positions[key]
+        problem, subject = planning.problem, planning.subject
+        allocation, law = problem.allocations[position], clash.excluded_by(planning, position)
+        # YK-01 spares it only because some legal set does without its kind.
+        if law is None and spared_by(problem, self.spared)[position]:
+            why = "it is the originator of its application"
+            if problem.opted_out[position]:
+                why = "it has opted out of preemption"
+            text = f"{why}: a last resort, and there are plans without any"
+            law = LawInWords.of(YK_LAST_TIER, text)
+        order, candidate = clash.node_order(planning, position), law is None
+        return YuniKornStanding(
+            allocation=allocation.allocation_key,
+            pod=allocation.pod,
+            application=problem.applications[position],
+            queue=problem.queues[int(problem.queue[position])].path,
+            node=allocation.node_id,
+            priority=allocation.priority,
+            adjusted_priority=subject.adjusted[position],
+            originator=allocation.originator,
+            opted_out=allocation.opted_out,
+            candidate=candidate,
+            law=law or clash.permitted_by(planning, position),
+            position=subject.place.get(position) if candidate else None,
+            candidates=len(subject.place),
+            node_position=order.index(position) + 1 if candidate else None,
+            node_candidates=len(order),
+            usage=tuple(
+                ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
+                for t, units in sorted(allocation.resource.items())
+            ),
+        )
 
     def clash(self) -> YuniKornClash:
         """Say why there is no plan, and what would change that."""
         planning, rules = self.planning, self.planning.subject.rules
-        ids, proved = minimal_clash(planning.problem, rules, self.deadline)
+        ids, proved = clash.minimal_clash(planning.problem, rules, self.deadline)
         changes, tried_all = smallest_changes(self)
         return YuniKornClash(
-            laws=in_words(in_drop_order(rules), ids, WORDS, planning),
+            laws=in_words(in_drop_order(rules), ids, clash.WORDS, planning),
             proved=proved,
-            shortfalls=shortfalls(planning),
+            shortfalls=tuple(clash.shortfalls(planning)),
             changes=changes,
             tried_all=tried_all,
         )

@@ -23,12 +23,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.commands.lint.kueue import search
-from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, policies, spec_of
-from planner.commands.lint.lint import Example, Finding, finding
+from planner.commands.lint.kueue.world import (
+    Change,
+    Facts,
+    Job,
+    Object,
+    World,
+    policies,
+    read_example,
+    spec_of,
+)
+from planner.commands.lint.lint import Example, Finding, finding, first
 from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reader.kueue import read_kueue_objects
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way, never_reached
 from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
 from planner.reference.kueue.decision import decide
@@ -92,18 +100,17 @@ def _between(
     in_pairs = search.in_turn(
         trials(borrower) for borrower in islice(few_of_each, 2 * search.MAX_OTHERS)
     )
-    for borrower, lender, world, jobs in islice(in_pairs, MAX_TRIALS):
-        example = search.ping_pong(world, jobs, cure)
-        if example is not None:
-            more = {*borrowers, *lenders} - {borrower, lender}
-            yield finding(
-                code,
-                facts.names((borrower, lender, *sorted(more))),
-                reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
-                f"reclaimWithinCohort: LowerPriority in {name_some(facts.names(lenders), 1)}",
-                example,
-            )
-            return
+    everybody = sorted({*borrowers, *lenders})
+    yield from first(
+        finding(
+            code,
+            facts.names((borrower, lender, *everybody)),
+            reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
+            f"reclaimWithinCohort: LowerPriority in {name_some(facts.names(lenders), 1)}",
+            search.ping_pong(world, jobs, cure),
+        )
+        for borrower, lender, world, jobs in islice(in_pairs, MAX_TRIALS)
+    )
 
 
 MAX_WORK: Final = 10_000_000
@@ -165,29 +172,27 @@ def _found(case: _Case, kept: Sequence[Pending]) -> Iterator[Finding]:
         alone = decide(case.snapshot, pending.preemptor)
         if alone.search.targets or alone.assignment.mode == "Fit":
             wanting.append(pending.preemptor)
-    for one in wanting:
-        example = _example(case, one)
-        if example is None:
-            continue
-        queues = case.facts.names(dict.fromkeys(each.queue for each in case.blockers))
-        first = " and ".join(f"workload/{key}" for key in case.blocker.workloads)
-        more = f" (and {len(kept) - 1:,} more)" if len(kept) > 1 else ""
-        why = (
-            f"is behind {first}, the head of {queues[0]}, which is StrictFIFO: the head finds no "
-            "room and nobody to preempt, and stays the head"
-            if case.blocker.own_queue
-            else f"is skipped in every cycle: {first} of {' and '.join(queues)} comes first, finds "
-            "nobody to preempt, and reserves room all the same"
-        )
-        keys = (*case.blocker.workloads, *(each.key for each in wanting))
-        yield finding(
+    queues = case.facts.names(dict.fromkeys(each.queue for each in case.blockers))
+    ahead = " and ".join(f"workload/{key}" for key in case.blocker.workloads)
+    more = f" (and {len(kept) - 1:,} more)" if len(kept) > 1 else ""
+    why = (
+        f"is behind {ahead}, the head of {queues[0]}, which is StrictFIFO: the head finds no "
+        "room and nobody to preempt, and stays the head"
+        if case.blocker.own_queue
+        else f"is skipped in every cycle: {ahead} of {' and '.join(queues)} comes first, finds "
+        "nobody to preempt, and reserves room all the same"
+    )
+    keys = (*case.blocker.workloads, *(each.key for each in wanting))
+    yield from first(
+        finding(
             "KL-19",
             [*queues, *(f"workload/{key}" for key in keys)],
             f"workload/{one.key}{more} {why}. Its turn never comes, as long as nothing changes.",
-            f"queueingStrategy: BestEffortFIFO in {' and '.join(queues)}, or a smaller {first}",
-            example,
+            f"queueingStrategy: BestEffortFIFO in {' and '.join(queues)}, or a smaller {ahead}",
+            _example(case, one),
         )
-        return
+        for one in wanting
+    )
 
 
 def _example(case: _Case, asks: Preemptor) -> Example | None:
@@ -264,7 +269,5 @@ def _shown(world: World, jobs: Sequence[Job], cure: Change) -> Example | None:
 
 
 def _blocker(dump: Object, key: str) -> InTheWay | None:
-    state = read_kueue_objects(dump, where="example")
-    snapshot = take_snapshot(state)
-    found = find_preemptor(state, snapshot, key)
-    return in_the_way(state, snapshot, key, found.queue, lambda: False)
+    state, snapshot, preemptor = read_example(dump, key)
+    return in_the_way(state, snapshot, key, preemptor.queue, lambda: False)

@@ -14,16 +14,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object
+from planner.commands.lint.kueue.search import ASKS
+from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object, read_example
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.dump import kueue as objects
 from planner.dump import listed
 from planner.errors import InputError
 from planner.quantity import format_units
-from planner.quota.kueue.preemptor import as_preemptor, find_preemptor
+from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology_tree import FlavorTree, units_of
-from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
@@ -36,7 +36,7 @@ from planner.state.kueue_release import NEWEST
 MOST_SHAPES: Final = 300
 """Different things that are asked for, of which each is looked at once."""
 MOST_NAMED: Final = 5
-_JOB: Final = f"{NAMESPACE}/asks"
+_JOB: Final = f"{NAMESPACE}/{ASKS}"
 
 
 def never_any_room(facts: Facts) -> Iterator[Finding]:
@@ -44,12 +44,9 @@ def never_any_room(facts: Facts) -> Iterator[Finding]:
     snapshot = _placing(facts)
     if snapshot is None or not facts.state.nodes:
         return
-    kept: dict[tuple[int, str, object], tuple[_TooMuch, list[str]]] = {}
+    kept: dict[tuple[int, str], tuple[_TooMuch, list[str]]] = {}
     seen: dict[object, _TooMuch | None] = {}
-    for place, entry in enumerate(facts.state.workloads.entries):
-        if not entry.is_pending:
-            continue
-        workload = facts.state.workloads[place]
+    for workload in facts.state.workloads.pending():
         if not any(one.topology_request for one in workload.spec.pod_sets):
             continue
         try:
@@ -61,18 +58,16 @@ def never_any_room(facts: Facts) -> Iterator[Finding]:
             seen[shape] = _too_much(snapshot, preemptor)
         found = seen.get(shape)
         if found is not None:
-            key = preemptor.queue, found.tree.flavor, shape
-            kept.setdefault(key, (found, []))[1].append(workload.key)
-    for (queue, _, _), (found, keys) in kept.items():
-        example = found.example(snapshot.queue_name(queue))
-        if example is not None:
-            yield finding(
-                "KL-20",
-                [f"workload/{keys[0]}", facts.name(queue), f"topology/{found.tree.topology}"],
-                found.in_words(keys),
-                found.hint,
-                example,
-            )
+            kept.setdefault(shape, (found, []))[1].append(workload.key)
+    for (queue, _), (found, keys) in kept.items():
+        level = found.tree.levels[found.wanted.aim.level]
+        yield from finding(
+            "KL-20",
+            [f"workload/{keys[0]}", facts.name(queue), f"topology/{found.tree.topology}"],
+            found.in_words(keys),
+            f"fewer or smaller pods, preferred instead of required, or more room in one {level}",
+            found.example(snapshot.queue_name(queue)),
+        )
 
 
 class _TooMuch(Struct, frozen=True):
@@ -99,11 +94,6 @@ class _TooMuch(Struct, frozen=True):
             f"{self.most:,}{beside}: it is never admitted, and nobody is preempted for it."
         )
 
-    @property
-    def hint(self) -> str:
-        level = self.tree.levels[self.wanted.aim.level]
-        return f"fewer or smaller pods, preferred instead of required, or more room in one {level}"
-
     def example(self, queue: str) -> Example | None:
         """Show it with the closest domain alone: it is admitted where the nodes are larger."""
         alone, _ = self.wanted.below(self.wanted.aim.level, self.rank)
@@ -122,7 +112,11 @@ class _TooMuch(Struct, frozen=True):
             if alone.qualified[leaf]:
                 small.append(objects.node(name, labels, amounts, created=NOON))
             large.append(objects.node(name, labels, amounts | whole, created=NOON))
-        found, cured = (_dump(queue, tree, nodes, pods) for nodes in (small, large))
+        known = objects.topology(tree.topology, tree.levels, created=NOON)
+        found, cured = (
+            _dump(queue, tree.flavor, tree.topology, pods, [known, *nodes])
+            for nodes in (small, large)
+        )
         return _example(found, cured, "larger nodes")
 
 
@@ -147,26 +141,19 @@ def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
         ]
         for _, group in groups_by_flavor(asks):
             names = tuple(ask.name for ask in group)
-            found = _in_tree(tree, roles_in(group), snapshot)
-            if found is None:
+            roles = roles_in(group)
+            aim = aim_of(roles[0], tree)
+            if isinstance(aim, Misfit):
                 possible.add(names)
-            elif found.most >= first.get(names, found).most:
-                first[names] = found
+                continue
+            wanted = Wanted.of(tree, aim, roles, topologies.flavors[flavor].spec.tolerations)
+            held = wanted.held(wanted.counts(tree.free))[aim.level]
+            most = max(held, default=wanted.slices)
+            if not wanted.is_required or most >= wanted.slices:
+                possible.add(names)
+            elif names not in first or most >= first[names].most:
+                first[names] = _TooMuch(tree, wanted, held.index(most), most)
     return next((one for names, one in first.items() if names not in possible), None)
-
-
-def _in_tree(
-    tree: FlavorTree, group: tuple[Ask, Ask | None], snapshot: Snapshot
-) -> _TooMuch | None:
-    aim = aim_of(group[0], tree)
-    if isinstance(aim, Misfit):
-        return None
-    tolerations = snapshot.topologies.flavors[tree.flavor].spec.tolerations
-    wanted = Wanted.of(tree, aim, group, tolerations)
-    held = wanted.held(wanted.counts(tree.free))[aim.level]
-    if not wanted.is_required or not held or max(held) >= wanted.slices:
-        return None
-    return _TooMuch(tree, wanted, held.index(max(held)), max(held))
 
 
 def without_labels(facts: Facts) -> Iterator[Finding]:
@@ -187,31 +174,26 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
             continue
         name, (node, level) = next(iter(lacking.items()))
         queues = [one.name for one in facts.state.cluster_queues if flavor in one.flavor_names]
-        example = _labelled(tree, queues[0], wanted, node) if queues else None
-        if example is not None:
-            more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
-            yield finding(
-                "KL-21",
-                [f"resourceflavor/{flavor}", *(f"node/{one}" for one in [*lacking][:MOST_NAMED])],
-                f"node/{name}{more} has the labels of resourceflavor/{flavor}, but not {level} of "
-                f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
-                f"the label {level} on node/{name}",
-                example,
-            )
-
-
-def _labelled(
-    tree: FlavorTree, queue: str, wanted: Mapping[str, str], node: Node
-) -> Example | None:
-    own, dumps = node.metadata.labels, []
-    full = {level: f"{level.rpartition('/')[2]}-1" for level in tree.levels} | own
-    pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
-    amounts = units_of(node.status.allocatable)
-    for labels in (own, full):
-        kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
-        there = objects.node(node.metadata.name, kept, amounts, created=NOON)
-        dumps.append(_dump(queue, tree, [there], [pods], wanted))
-    return _example(dumps[0], dumps[1], "all labels")
+        if not queues:
+            continue
+        own, dumps = node.metadata.labels, []
+        known = objects.topology(tree.topology, tree.levels, created=NOON)
+        full = {level: f"{level.rpartition('/')[2]}-1" for level in tree.levels} | own
+        pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
+        amounts = units_of(node.status.allocatable)
+        for labels in (own, full):
+            kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
+            more = [known, objects.node(name, kept, amounts, created=NOON)]
+            dumps.append(_dump(queues[0], flavor, tree.topology, [pods], more, wanted))
+        others = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
+        yield from finding(
+            "KL-21",
+            [f"resourceflavor/{flavor}", *(f"node/{one}" for one in [*lacking][:MOST_NAMED])],
+            f"node/{name}{others} has the labels of resourceflavor/{flavor}, but not {level} of "
+            f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
+            f"the label {level} on node/{name}",
+            _example(dumps[0], dumps[1], "all labels"),
+        )
 
 
 def without_topology(facts: Facts) -> Iterator[Finding]:
@@ -226,19 +208,15 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
         if not missing or missing in known or not queues:
             continue
         pods = objects.PodSet(1, {"cpu": 1})
-        found, cured = (
-            _named_dump(queues[0].name, flavor.name, name, [pods]) for name in (missing, "")
+        found, cured = (_dump(queues[0].name, flavor.name, name, [pods]) for name in (missing, ""))
+        yield from finding(
+            "KL-22",
+            [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
+            f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
+            "every ClusterQueue with this flavor is inactive, and admits nothing.",
+            f"create topology/{missing}, or take topologyName away",
+            _example(found, cured, "no topologyName"),
         )
-        example = _example(found, cured, "no topologyName")
-        if example is not None:
-            yield finding(
-                "KL-22",
-                [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
-                f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
-                "every ClusterQueue with this flavor is inactive, and admits nothing.",
-                f"create topology/{missing}, or take topologyName away",
-                example,
-            )
 
 
 def _placing(facts: Facts) -> Snapshot | None:
@@ -255,18 +233,7 @@ def _each(ask: Ask) -> str:
     return " and ".join(amounts) or "nothing"
 
 
-def _dump(
-    queue: str,
-    tree: FlavorTree,
-    nodes: Sequence[Object],
-    pods: Sequence[objects.PodSet],
-    labels: Mapping[str, str] | None = None,
-) -> Object:
-    topology = objects.topology(tree.topology, tree.levels, created=NOON)
-    return _named_dump(queue, tree.flavor, tree.topology, pods, [topology, *nodes], labels)
-
-
-def _named_dump(  # noqa: PLR0913, PLR0917 - what an example is made of
+def _dump(  # noqa: PLR0913, PLR0917 - what an example is made of
     queue: str,
     flavor: str,
     topology: str,
@@ -279,14 +246,13 @@ def _named_dump(  # noqa: PLR0913, PLR0917 - what an example is made of
     for one in pods:
         needed.update({resource: n * one.count for resource, n in one.requests.items()})
     quotas = {flavor: {resource: objects.Quota(amount) for resource, amount in needed.items()}}
-    namespace, name = _JOB.split("/")
     return listed(
         [
             objects.resource_flavor(flavor, labels, topology, created=NOON),
             *more,
             objects.cluster_queue(queue, "", quotas, objects.Policies(), created=NOON),
-            objects.local_queue(namespace, queue, queue, created=NOON),
-            objects.workload(namespace, name, queue, 0, pods, created=NOON),
+            objects.local_queue(NAMESPACE, queue, queue, created=NOON),
+            objects.workload(NAMESPACE, ASKS, queue, 0, pods, created=NOON),
         ]
     )
 
@@ -300,9 +266,8 @@ def _example(found: Object, cured: Object, words: str) -> Example | None:
 
 
 def _admits(dump: Object) -> bool:
-    state = read_kueue_objects(dump, where="example")
-    snapshot = take_snapshot(state, placing=True)
+    _, snapshot, preemptor = read_example(dump, _JOB, placing=True)
     try:
-        return decide(snapshot, find_preemptor(state, snapshot, _JOB)).assignment.mode == "Fit"
+        return decide(snapshot, preemptor).assignment.mode == "Fit"
     except Crash:
         return False

@@ -14,20 +14,17 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from planner.commands.lint.kueue.world import Change, Facts, Job, World
+from planner.commands.lint.kueue.world import Change, Facts, Job, World, read_example
 from planner.commands.lint.lint import Example
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Script
 from planner.commands.simulate.world import Mark
-from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 
 MAX_CYCLES: Final = 60
 """Cycles after which a small cluster that has not repeated itself will not."""
 AT_REST: Final = "nothing moves until something in the cohort changes"
-_WHERE: Final = "example"
 
 
 class Decided(NamedTuple):
@@ -46,72 +43,48 @@ class Decided(NamedTuple):
 
 def decided(dump: Any, pending: str) -> Decided:  # noqa: ANN401 - parsed JSON
     """Replay Kueue's decision for a pending workload of a dump."""
-    state = read_kueue_objects(dump, where=_WHERE)
-    snapshot = take_snapshot(state)
-    found = decide(snapshot, find_preemptor(state, snapshot, pending))
+    _, snapshot, preemptor = read_example(dump, pending)
+    found = decide(snapshot, preemptor)
     return Decided(found.assignment.mode, tuple(one.workload.key for one in found.search.targets))
-
-
-class Event(NamedTuple):
-    """Who was admitted or preempts in a cycle; nobody where all waited for a change."""
-
-    workload: str
-    evicts: tuple[str, ...]
-
-    @property
-    def in_words(self) -> str:
-        """The event as a sentence."""
-        does = f"preempts {', '.join(self.evicts)}" if self.evicts else "is admitted"
-        return f"{self.workload} {does}" if self.workload else AT_REST
-
-
-Standing = tuple[Mark, ...]
-"""What every cohort tree is like, as a simulation compares it."""
-
-
-def _rehearse(dump: Any, events: list[Event]) -> Iterator[Standing]:  # noqa: ANN401 - parsed JSON
-    """Yield how all stands, cycle by cycle, until nothing moves although all compete.
-
-    Victims go after a second. Once nothing moves any more, all compete again, as if something else
-    in the cohort had changed. What happens is added to ``events``.
-    """
-    world = KueueWorld(read_kueue_objects(dump, where=_WHERE), Script(), decide)
-    path = world.snapshot(0).tree.path
-    trees = sorted({path(node)[-1] for node in world.queues})
-    rested: set[Standing] = set()
-    at_s = 0
-    for _ in range(MAX_CYCLES):
-        world.happen(at_s)
-        ran, moved = world.cycle(at_s)
-        moves = [one for one in ran if one.kind in {"admitted", "preempted"}]
-        for by, some in groupby(moves, key=lambda one: one.by or one.workload):
-            events.append(Event(by, tuple(one.workload for one in some if one.by)))
-        later_s = at_s + 1 if moved else world.next_s()
-        standing = tuple(world.mark(tree, at_s) for tree in trees)
-        parked = any(one.parked for one in world.queues.values())
-        if later_s is None and (standing in rested or not parked):
-            return
-        yield standing
-        if later_s is None:
-            rested.add(standing)
-            events.append(Event("", ()))
-            for tree in trees:
-                world.wake(tree, at_s)
-        at_s = at_s + 1 if later_s is None else later_s
 
 
 def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
     """Return the events that lead into a round of evictions, and the round; empty without one.
 
     A round leads from a standing to the same standing, and somebody is evicted in it: whoever
-    that is was admitted again, and the round goes on for ever.
+    that is was admitted again, and the round goes on for ever. Victims go after a second. Once
+    nothing moves any more, all compete again, as if something else in the cohort had changed.
     """
-    events: list[Event] = []
-    seen: dict[Standing, int] = {}
-    for standing in _rehearse(dump, events):
+    world = KueueWorld(read_kueue_objects(dump, where="example"), Script(), decide)
+    path = world.snapshot(0).tree.path
+    trees = sorted({path(node)[-1] for node in world.queues})
+    events: list[str] = []
+    seen: dict[tuple[Mark, ...], int] = {}
+    rested: set[tuple[Mark, ...]] = set()
+    at_s = last_eviction = 0
+    for _ in range(MAX_CYCLES):
+        world.happen(at_s)
+        ran, moved = world.cycle(at_s)
+        moves = [one for one in ran if one.kind in {"admitted", "preempted"}]
+        for by, some in groupby(moves, key=lambda one: one.by or one.workload):
+            evicts = [one.workload for one in some if one.by]
+            events.append(f"{by} preempts {', '.join(evicts)}" if evicts else f"{by} is admitted")
+            last_eviction = len(events) if evicts else last_eviction
+        later_s = at_s + 1 if moved else world.next_s()
+        # What every cohort tree is like, as a simulation compares it.
+        standing = tuple(world.mark(tree, at_s) for tree in trees)
+        parked = any(one.parked for one in world.queues.values())
+        if later_s is None and (standing in rested or not parked):
+            break
         since = seen.setdefault(standing, len(events))
-        if any(event.evicts for event in events[since:]):
-            return (*(event.in_words for event in events), f"and so on from step {since + 1}")
+        if last_eviction > since:
+            return (*events, f"and so on from step {since + 1}")
+        if later_s is None:
+            rested.add(standing)
+            events.append(AT_REST)
+            for tree in trees:
+                world.wake(tree, at_s)
+        at_s = at_s + 1 if later_s is None else later_s
     return ()
 
 
@@ -131,7 +104,6 @@ _CREATED: Final = 10
 Item = TypeVar("Item")
 Grid = Iterator[tuple[tuple[Job, ...], Job]]
 """What runs, and who asks."""
-Helps = Callable[[Decided], bool]
 
 
 def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[World, int]]:
@@ -190,7 +162,7 @@ def denied(  # noqa: PLR0913 - what an example is made of
     words: str,
     *,
     differences: Sequence[int] = (-1, 0, 1),
-    helps: Helps = lambda cured: bool(cured.targets),
+    helps: Callable[[Decided], bool] = lambda cured: bool(cured.targets),
 ) -> Example | None:
     """Find who preempts nobody and does not fit, whatever its priority, but would after a cure.
 

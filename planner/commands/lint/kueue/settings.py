@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -10,7 +11,7 @@ from planner.commands.lint.kueue.search import (
     ASKS,
     MAX_OTHERS,
     MAX_SIMILAR,
-    Helps,
+    Grid,
     denied,
     grid,
     idle,
@@ -34,15 +35,12 @@ from planner.quantity import NANO
 _BELOW_ROOT = 2
 """Nodes on the path of a ClusterQueue whose cohort has no parent."""
 
-Show = Callable[[Sequence[int]], Example | None]
-"""Looks for the example of a group of ClusterQueues."""
-
 
 def _each_group(  # noqa: PLR0913, PLR0917 - all of a finding
     facts: Facts,
     code: str,
     queues: Iterable[int],
-    show: Show,
+    show: Callable[[Facts, Sequence[int]], Example | None],
     reason: str,
     hint: str,
     **words: object,
@@ -53,11 +51,9 @@ def _each_group(  # noqa: PLR0913, PLR0917 - all of a finding
     others for ``words``.
     """
     for group in facts.similar(queues):
-        example = show(group)
-        if example is not None:
-            words |= {"name": facts.called(group), "threshold": facts.threshold(group[0], 0)}
-            said = reason.format_map(words), hint.format_map(words)
-            yield finding(code, facts.names(group), *said, example)
+        words |= {"name": facts.called(group), "threshold": facts.threshold(group[0], 0)}
+        said = reason.format_map(words), hint.format_map(words)
+        yield from finding(code, facts.names(group), *said, show(facts, group))
 
 
 def never_reclaims(facts: Facts) -> Iterator[Finding]:
@@ -67,7 +63,7 @@ def never_reclaims(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-03",
         [queue for queue in closed if facts.anywhere(facts.lends, queue)],
-        partial(_first, facts, field="reclaimWithinCohort", cure="LowerPriority"),
+        partial(_first, field="reclaimWithinCohort", cure="LowerPriority"),
         "Others can borrow quota of {name}, whose reclaimWithinCohort is Never: it gets its own "
         "quota back only when they finish.",
         "reclaimWithinCohort: LowerPriority or Any in {name}, or lendingLimit: 0",
@@ -80,7 +76,7 @@ def refused(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-04",
         [q for q in facts.queues if facts.borrows_by_force(q) and not facts.reclaims(q)],
-        partial(_first, facts, field="reclaimWithinCohort", cure="LowerPriority"),
+        partial(_first, field="reclaimWithinCohort", cure="LowerPriority"),
         "{name} has borrowWithinCohort with reclaimWithinCohort: Never. Kueue refuses that; where "
         "it is stored all the same, nobody in the cohort is ever preempted.",
         "reclaimWithinCohort: LowerPriority in {name}, or no borrowWithinCohort",
@@ -98,7 +94,7 @@ def threshold_below_all(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-05",
         [queue for queue in facts.forceful if facts.threshold(queue, lowest) < lowest],
-        partial(_first, facts, field=field, cure=cure, priority=lowest, beyond=True),
+        partial(_first, field=field, cure=cure, priority=lowest, beyond=True),
         "borrowWithinCohort of {name} spares priorities above {threshold}, and {lowest} is the "
         "lowest there is: it preempts nobody while borrowing.",
         "maxPriorityThreshold of at least {lowest} in {name}",
@@ -134,7 +130,7 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
         )
         if example is not None:
             fields = ["withinClusterQueue"] * within + ["reclaimWithinCohort"] * reclaim
-            yield finding(
+            yield from finding(
                 "KL-06",
                 facts.names(group),
                 f"{' and '.join(fields)} of {facts.called(group)}: LowerPriority. All workloads "
@@ -153,7 +149,7 @@ def nothing_to_reclaim(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-07",
         () if facts.fair else poor,
-        partial(_first, facts, field="borrowWithinCohort", cure={"policy": "LowerPriority"}),
+        partial(_first, field="borrowWithinCohort", cure={"policy": "LowerPriority"}),
         "All nominal quotas of {name} are 0: what it uses is borrowed, there is nothing of its "
         "own to reclaim, and it may not preempt while borrowing.",
         "nominal quota, or borrowWithinCohort: LowerPriority, in {name}",
@@ -167,41 +163,38 @@ def inactive_borrower(facts: Facts) -> Iterator[Finding]:
     def borrows(queue: int, fr: int) -> bool:
         return snapshot.usage.borrows_with(queue, fr, 0)
 
+    def activate(queue: Object) -> None:  # nothing stops it, and all its flavors are known
+        spec = queue["spec"]
+        for stops in ("stopPolicy", "admissionChecksStrategy"):
+            spec.pop(stops, None)
+        spec["resourceGroups"] = spec["resourceGroups"][:1]
+
     for queue in snapshot.queues:
         if snapshot.is_active(queue) or not facts.anywhere(borrows, queue):
             continue
         others = [one for one in facts.active_others(queue) if facts.reclaims(one)]
         name, own = facts.name(queue), snapshot.queue_name(queue)
-        cure = each_queue(_activate, [own])
+        cure = each_queue(activate, [own])
         example = _found(
             denied(world, grid(world, other, inactive), cure, f"{name} active")
             for other in others[:MAX_OTHERS]
             for world, inactive in worlds(facts, other, [queue])
         )
-        if example is not None:
-            yield finding(
-                "KL-08",
-                facts.names((queue, *others)),
-                f"{name} is inactive ({snapshot.inactive[own]}) and uses more than its nominal "
-                "quota: its workloads are no candidates for anybody.",
-                f"make {name} active again, or drain it (stopPolicy: HoldAndDrain)",
-                example,
-            )
-
-
-def _activate(queue: Object) -> None:
-    """Let a ClusterQueue be active: nothing stops it, and all its flavors are known."""
-    spec = queue["spec"]
-    for stops in ("stopPolicy", "admissionChecksStrategy"):
-        spec.pop(stops, None)
-    spec["resourceGroups"] = spec["resourceGroups"][:1]
+        yield from finding(
+            "KL-08",
+            facts.names((queue, *others)),
+            f"{name} is inactive ({snapshot.inactive[own]}) and uses more than its nominal "
+            "quota: its workloads are no candidates for anybody.",
+            f"make {name} active again, or drain it (stopPolicy: HoldAndDrain)",
+            example,
+        )
 
 
 def weight_zero(facts: Facts) -> Iterator[Finding]:
     """KL-09: the share of a borrowing queue of weight 0 is infinite, and preempts nobody."""
     nodes = facts.snapshot.tree.nodes
 
-    def show(group: Sequence[int]) -> Example | None:
+    def show(facts: Facts, group: Sequence[int]) -> Example | None:
         queue, words = group[0], f"weight 1 in {facts.called(group)}"
         cure = spec_of([nodes[queue].name], fairSharing={"weight": "1"})
         return _found(
@@ -234,7 +227,7 @@ def no_quota(facts: Facts) -> Iterator[Finding]:
             facts,
             "KL-10",
             queues,
-            partial(_unreachable, facts, resource),
+            partial(_unreachable, resource=resource),
             "{name} covers {resource}, with a nominal quota of 0 and nothing to borrow: whoever "
             "asks for it waits for ever, and preemption is not tried.",
             "nominal quota for {resource} in {name} or its cohort",
@@ -242,7 +235,7 @@ def no_quota(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _unreachable(facts: Facts, resource: str, group: Sequence[int]) -> Example | None:
+def _unreachable(facts: Facts, group: Sequence[int], resource: str) -> Example | None:
     queue, frs = group[0], facts.snapshot.tree.frs
     fr = next(fr for fr in facts.frs(queue) if frs[fr].resource == resource)
     world = World(facts, group[:1], fr)
@@ -251,13 +244,13 @@ def _unreachable(facts: Facts, resource: str, group: Sequence[int]) -> Example |
         (row,) = queue["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
         row["nominalQuota"] = "1G"
 
-    asks = Job(ASKS, queue, world.unit, running=False)
-    fits: Helps = lambda cured: cured.mode == "Fit"  # noqa: E731 - as short as it gets
-    return denied(world, iter([((), asks)]), each_queue(enough), "nominal quota", helps=fits)
+    jobs: Grid = iter([((), Job(ASKS, queue, world.unit, running=False))])
+    cure = each_queue(enough, [facts.snapshot.queue_name(queue)])
+    return denied(world, jobs, cure, "nominal quota", helps=lambda cured: cured.mode == "Fit")
 
 
 def _found(examples: Iterable[Example | None]) -> Example | None:
-    return next((one for one in examples if one is not None), None)
+    return next(filter(None, examples), None)
 
 
 def _first(  # noqa: PLR0913 - what an example is made of
@@ -293,17 +286,15 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
     for queue in lonely:
         name = facts.name(queue)
         off = policies([facts.snapshot.queue_name(queue)], **_NO_RECLAIM)
-        example = _unchanged(facts, queue, [queue], off, f"no reclaimWithinCohort in {name}")
-        if example is not None:
-            cohort = facts.snapshot.queues[queue].spec.cohort_name
-            where = f"is the only ClusterQueue of cohort {cohort}" if cohort else "has no cohort"
-            yield finding(
-                "KL-11",
-                (name,),
-                f"{name} {where}: reclaimWithinCohort and borrowWithinCohort concern nobody.",
-                f"a cohort that others are in, too, or both at Never in {name}",
-                example,
-            )
+        cohort = facts.snapshot.queues[queue].spec.cohort_name
+        where = f"is the only ClusterQueue of cohort {cohort}" if cohort else "has no cohort"
+        yield from finding(
+            "KL-11",
+            (name,),
+            f"{name} {where}: reclaimWithinCohort and borrowWithinCohort concern nobody.",
+            f"a cohort that others are in, too, or both at Never in {name}",
+            _unchanged(facts, queue, [queue], off, f"no reclaimWithinCohort in {name}"),
+        )
 
 
 def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
@@ -314,7 +305,7 @@ def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
     )
     if example is not None:
         name = facts.called(group)
-        yield finding(
+        yield from finding(
             "KL-12",
             facts.names(group),
             f"{name} has borrowWithinCohort, and fair sharing is on: shares decide who is "
@@ -331,7 +322,7 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-13",
         [queue for queue in forceful if not facts.anywhere(facts.can_borrow, queue)],
-        partial(_without, facts, field="borrowWithinCohort", off=_NO_BORROW),
+        partial(_without, field="borrowWithinCohort", off=_NO_BORROW),
         "{name} has borrowWithinCohort, but can borrow nothing: its borrowingLimit is 0, or nobody "
         "lends.",
         "a borrowingLimit above 0, or no borrowWithinCohort, in {name}",
@@ -341,11 +332,8 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
 def nobody_borrows(facts: Facts) -> Iterator[Finding]:
     """KL-14: only who uses more than its nominal quota is reclaimed from, and nobody can."""
     for tree in facts.trees.values():
-        borrowers: dict[int, set[int]] = {}
-        for queue in tree:
-            for fr in facts.frs(queue):
-                if facts.can_borrow(queue, fr):
-                    borrowers.setdefault(fr, set()).add(queue)
+        pairs = ((queue, fr) for queue in tree for fr in facts.frs(queue))
+        borrowers = Counter(fr for queue, fr in pairs if facts.can_borrow(queue, fr))
         reclaiming = [q for q in facts.active(tree) if facts.reclaims(q) and len(tree) > 1]
         yield from _each_group(
             facts,
@@ -353,9 +341,9 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
             [
                 queue
                 for queue in reclaiming
-                if all(borrowers.get(fr, set()) <= {queue} for fr in facts.frs(queue))
+                if all(borrowers[fr] == facts.can_borrow(queue, fr) for fr in facts.frs(queue))
             ],
-            partial(_without, facts, field="reclaimWithinCohort", off=_NO_RECLAIM),
+            partial(_without, field="reclaimWithinCohort", off=_NO_RECLAIM),
             "{name} may reclaim, but borrowing and lending limits keep every other queue of its "
             "cohort within its nominal quota: there is nobody to reclaim from.",
             "a borrowingLimit above 0 for others, or reclaimWithinCohort: Never in {name}",
@@ -372,7 +360,7 @@ def threshold_above_all(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-15",
         [q for q in facts.forceful if facts.threshold(q, highest - 1) >= highest],
-        partial(_without, facts, field="maxPriorityThreshold", off=off, priority=highest),
+        partial(_without, field="maxPriorityThreshold", off=off, priority=highest),
         "maxPriorityThreshold of {name} is {threshold}, and the highest priority is {highest}: it "
         "spares nobody.",
         "a threshold below {highest}, or none, in {name}",
@@ -391,15 +379,14 @@ def weights_without_fair_sharing(facts: Facts) -> Iterator[Finding]:
             _unchanged(facts, q, [o for o in active if o != q] or [q], off, "all weights 1")
             for q in active[:MAX_SIMILAR]
         )
-        if example is not None:
-            kinds = {True: "clusterqueue", False: "cohort"}
-            yield finding(
-                "KL-16",
-                [f"{kinds[tree.nodes[n].is_queue]}/{tree.nodes[n].name}" for n in weighted],
-                "Weights for fair sharing are set, and Kueue's Configuration does not turn it on.",
-                "fairSharing in the Configuration, or no weights",
-                example,
-            )
+        kinds = {True: "clusterqueue", False: "cohort"}
+        yield from finding(
+            "KL-16",
+            [f"{kinds[tree.nodes[n].is_queue]}/{tree.nodes[n].name}" for n in weighted],
+            "Weights for fair sharing are set, and Kueue's Configuration does not turn it on.",
+            "fairSharing in the Configuration, or no weights",
+            example,
+        )
 
 
 def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
@@ -412,15 +399,14 @@ def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
         _unchanged(facts, queue, facts.others(queue), off, "fair sharing off")
         for queue in shared[:MAX_SIMILAR]
     )
-    if example is not None:
-        yield finding(
-            "KL-17",
-            ("configmap/kueue-manager-config", *facts.names(shared)),
-            "Fair sharing is on, and reclaimWithinCohort is Never everywhere: its strategies "
-            "never preempt anybody, shares only order admissions.",
-            "reclaimWithinCohort: LowerPriority or Any where shares are to be restored",
-            example,
-        )
+    yield from finding(
+        "KL-17",
+        ("configmap/kueue-manager-config", *facts.names(shared)),
+        "Fair sharing is on, and reclaimWithinCohort is Never everywhere: its strategies "
+        "never preempt anybody, shares only order admissions.",
+        "reclaimWithinCohort: LowerPriority or Any where shares are to be restored",
+        example,
+    )
 
 
 def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
@@ -435,15 +421,14 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
         for queue in facts.queues[:MAX_SIMILAR]
         for world, _ in worlds(facts, queue, [queue])
     )
-    if example is not None:
-        yield finding(
-            "KL-18",
-            [f"workload/{key}" for key in marked],
-            f"The annotation {BOOST} is set, and the feature gate PriorityBoost is off: Kueue does "
-            "not read it.",
-            "featureGates: {PriorityBoost: true} in the Configuration",
-            example,
-        )
+    yield from finding(
+        "KL-18",
+        [f"workload/{key}" for key in marked],
+        f"The annotation {BOOST} is set, and the feature gate PriorityBoost is off: Kueue does "
+        "not read it.",
+        "featureGates: {PriorityBoost: true} in the Configuration",
+        example,
+    )
 
 
 def _without(

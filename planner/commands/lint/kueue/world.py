@@ -14,9 +14,11 @@ from planner.dump import kueue as objects
 from planner.dump import listed
 from planner.quantity import NANO, UNLIMITED, is_milli
 from planner.quota.kueue.holding import effective_priority
-from planner.quota.kueue.snapshot import Snapshot, take_snapshot
-from planner.quota.kueue.tree import NO_PARENT
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource
 from planner.quota.kueue.tree import Quota as NodeQuota
+from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
 from planner.state.queues import Preemption
 
@@ -206,10 +208,9 @@ class World(Struct, frozen=True):
     @property
     def unit(self) -> int:
         """A small amount that reads well: a core, a gibibyte, or one."""
-        resource = self.facts.snapshot.tree.frs[self.fr].resource
         quotas = [self.facts.nominal(queue, self.fr) for queue in self.queues]
-        least = min((quota for quota in quotas if quota), default=1)
-        unit = 1000 if is_milli(resource) else _GIBIBYTE
+        least = min(filter(None, quotas), default=1)
+        unit = 1000 if is_milli(self._place.resource) else _GIBIBYTE
         return unit if least >= unit else 1
 
     def dump(self, jobs: Iterable[Job], *changes: Change) -> Object:
@@ -217,7 +218,7 @@ class World(Struct, frozen=True):
         names = map(self.facts.snapshot.queue_name, self.queues)
         items = [
             *self._configuration(),
-            objects.resource_flavor(self._flavor, created=NOON),
+            objects.resource_flavor(self._place.flavor, created=NOON),
             *self._cohorts(),
             *map(self._cluster_queue, self.queues),
             *(objects.local_queue(NAMESPACE, name, name, created=NOON) for name in names),
@@ -238,8 +239,8 @@ class World(Struct, frozen=True):
         return replace(self, queues=(*self.queues, best))
 
     @property
-    def _flavor(self) -> str:
-        return self.facts.snapshot.tree.frs[self.fr].flavor
+    def _place(self) -> FlavorResource:
+        return self.facts.snapshot.tree.frs[self.fr]
 
     def _configuration(self) -> list[Object]:
         given = self.facts.state.configuration
@@ -252,16 +253,14 @@ class World(Struct, frozen=True):
             fields["metadata"] = {"labels": {"app.kubernetes.io/name": "kueue", **version}}
         return [objects.configuration(**fields)] if fields else []
 
-    def _cohorts(self) -> list[Object]:
+    def _cohorts(self) -> Iterator[Object]:
         tree = self.facts.snapshot.tree
         above = dict.fromkeys(node for queue in self.queues for node in tree.ancestors(queue))
-        found = []
         for node in (tree.nodes[cohort] for cohort in above):
             parent = "" if node.parent == NO_PARENT else tree.nodes[node.parent].name
             quotas = self._quotas(node.quotas[self.fr]) if self.fr in node.quotas else None
             weight = _weight(node.weight_nano)
-            found.append(objects.cohort(node.name, parent, quotas, weight=weight, created=NOON))
-        return found
+            yield objects.cohort(node.name, parent, quotas, weight=weight, created=NOON)
 
     def _cluster_queue(self, queue: int) -> Object:
         facts, node = self.facts, self.facts.snapshot.tree.nodes[queue]
@@ -292,7 +291,7 @@ class World(Struct, frozen=True):
         named = dict.fromkeys(one.name for group in given.resource_groups for one in group.flavors)
         missing = [name for name in named if name not in facts.snapshot.flavors]
         for number, name in enumerate(missing):
-            if name != self._flavor:
+            if name != self._place.flavor:
                 resource = f"{_MISSING}-{number}"
                 flavor = {"name": name, "resources": [{"name": resource, "nominalQuota": "0"}]}
                 group = {"coveredResources": [resource], "flavors": [flavor]}
@@ -300,12 +299,11 @@ class World(Struct, frozen=True):
         return made
 
     def _quotas(self, quota: NodeQuota) -> dict[str, dict[str, objects.Quota]]:
-        resource = self.facts.snapshot.tree.frs[self.fr].resource
         one = objects.Quota(quota.nominal, quota.borrowing_limit, quota.lending_limit)
-        return {self._flavor: {resource: one}}
+        return {self._place.flavor: {self._place.resource: one}}
 
     def _workload(self, job: Job) -> Object:
-        flavor, resource = self.facts.snapshot.tree.frs[self.fr]
+        flavor, resource = self._place
         queue = self.facts.snapshot.queue_name(job.queue)
         since = NOON + timedelta(minutes=job.minute)
         created = since if job.created is None else NOON + timedelta(minutes=job.created)
@@ -321,14 +319,23 @@ class World(Struct, frozen=True):
         )
 
 
-def each_queue(change: Callable[[Object], object], names: Iterable[str] | None = None) -> Change:
-    """Return what does something to every ClusterQueue, or to those of some names."""
-    wanted = None if names is None else set(names)
+def read_example(
+    dump: Object, pending: str, *, placing: bool = False
+) -> tuple[State, Snapshot, Preemptor]:
+    """Read a dump as if it came from a cluster, and find a pending workload of it."""
+    state = read_kueue_objects(dump, where="example")
+    snapshot = take_snapshot(state, placing=placing)
+    return state, snapshot, find_preemptor(state, snapshot, pending)
+
+
+def each_queue(change: Callable[[Object], object], names: Iterable[str]) -> Change:
+    """Return what does something to the ClusterQueues of some names."""
+    wanted = set(names)
 
     def changed(items: list[Object]) -> None:
-        for queue in (item for item in items if item["kind"] == "ClusterQueue"):
-            if wanted is None or queue["metadata"]["name"] in wanted:
-                change(queue)
+        for item in items:
+            if item["kind"] == "ClusterQueue" and item["metadata"]["name"] in wanted:
+                change(item)
 
     return changed
 

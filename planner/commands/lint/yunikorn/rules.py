@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from planner.commands.lint.lint import Example, Finding, finding
+from planner.commands.lint.lint import Example, Finding, finding, first
 from planner.commands.lint.yunikorn.world import (
     Change,
     Facts,
@@ -39,38 +39,41 @@ def nothing_guaranteed(facts: Facts) -> Iterator[Finding]:
     if not facts.partition.preemption.enabled:
         return
     leaves = [leaf for leaf in facts.leaves if not facts.guarantees(leaf)]
-    for leaf in leaves:
-        example = denied(facts, leaf, _guarantee_all, "all of it guaranteed to its queue")
-        if example is not None:
-            yield finding(
-                "YL-01",
-                map(name, leaves),
-                f"Nothing is guaranteed to {name(leaf)} or above it: its asks never preempt "
-                "anybody, whatever their priority, and its own allocations are always over their "
-                "guaranteed.",
-                f"resources.guaranteed in {name(leaf)} or a queue above it",
-                example,
-            )
-            return
+    yield from first(
+        finding(
+            "YL-01",
+            map(name, leaves),
+            f"Nothing is guaranteed to {name(leaf)} or above it: its asks never preempt "
+            "anybody, whatever their priority, and its own allocations are always over their "
+            "guaranteed.",
+            f"resources.guaranteed in {name(leaf)} or a queue above it",
+            denied(facts, leaf, _guarantee_all, "all of it guaranteed to its queue"),
+        )
+        for leaf in leaves
+    )
 
 
 def switched_off(facts: Facts) -> Iterator[Finding]:
     """YL-02: guaranteed resources without preemption are had when others finish."""
     if facts.partition.preemption.enabled:
         return
+
+    def switch_on(value: Object) -> None:
+        for partition in value["queues"]["partitions"]:
+            partition["preemption"]["enabled"] = True
+
     leaves = [leaf for leaf in facts.leaves if facts.guarantees(leaf)]
-    for leaf in leaves:
-        example = denied(facts, leaf, _switch_on, "preemption.enabled: true")
-        if example is not None:
-            yield finding(
-                "YL-02",
-                (f"partition/{facts.partition.name}", *map(name, leaves)),
-                f"preemption.enabled is false in partition {facts.partition.name}: what is "
-                "guaranteed to its queues is never taken back.",
-                "preemption.enabled: true, or no guaranteed resources",
-                example,
-            )
-            return
+    yield from first(
+        finding(
+            "YL-02",
+            (f"partition/{facts.partition.name}", *map(name, leaves)),
+            f"preemption.enabled is false in partition {facts.partition.name}: what is "
+            "guaranteed to its queues is never taken back.",
+            "preemption.enabled: true, or no guaranteed resources",
+            denied(facts, leaf, switch_on, "preemption.enabled: true"),
+        )
+        for leaf in leaves
+    )
 
 
 def fenced_in(facts: Facts) -> Iterator[Finding]:
@@ -86,20 +89,18 @@ def fenced_in(facts: Facts) -> Iterator[Finding]:
         inside = [one for one in walk(fence) if one.is_leaf and one is not leaf]
         if any(not one.properties.disabled for one in inside):
             continue
-        example = denied(facts, leaf, without_property(PREEMPTION_POLICY), "no preemption.policy")
-        if example is not None:
-            who = "no other leaf is" if not inside else "all other leaves are disabled"
-            yield finding(
-                "YL-03",
-                dict.fromkeys(map(name, (leaf, fence))),
-                f"Asks of {name(leaf)} preempt below {name(fence)} only, and {who} there: what "
-                "is guaranteed to it is never taken back."
-                if inside or fence.parent is not None
-                else f"All other leaves are disabled: what is guaranteed to {name(leaf)} is never "
-                "taken back.",
-                f"preemption.policy: fence higher up than {name(fence)}, or nowhere",
-                example,
-            )
+        who = "all other leaves are disabled" if inside else "no other leaf is"
+        yield from finding(
+            "YL-03",
+            map(name, (leaf, fence)),
+            f"Asks of {name(leaf)} preempt below {name(fence)} only, and {who} there: what "
+            "is guaranteed to it is never taken back."
+            if inside or fence.parent is not None
+            else f"All other leaves are disabled: what is guaranteed to {name(leaf)} is never "
+            "taken back.",
+            f"preemption.policy: fence higher up than {name(fence)}, or nowhere",
+            denied(facts, leaf, without_property(PREEMPTION_POLICY), "no preemption.policy"),
+        )
 
 
 def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
@@ -111,22 +112,20 @@ def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
         written = [t for t in over if limit[t] != tree_max.get(t)]
         if facts.type not in written:
             continue
-        unit = _unit(facts)
+        unit, worlds = _unit(facts), list[World]()
+        no_max = each_queue(lambda queue: queue.get("resources", {}).update(max={}))
         for other in facts.others(leaf)[:MAX_OTHERS]:
             runs = [Runs(leaf, limit[facts.type]), *over_guaranteed(facts, other, unit)]
-            world = World(facts, leaf, unit, [one for one in runs if one.amount])
-            example = _shown(world, each_queue(_without_max), "no max")
-            if example is not None:
-                yield finding(
-                    "YL-04",
-                    (name(leaf),),
-                    f"{name(leaf)} is guaranteed {own[facts.type]} of {facts.type} and limited to "
-                    f"{limit[facts.type]}: what is beyond that it never gets. YuniKorn refuses "
-                    "such a file where both stand in one queue.",
-                    f"max of at least the guaranteed in {name(leaf)} and the queues above it",
-                    example,
-                )
-                break
+            worlds.append(World(facts, leaf, unit, [one for one in runs if one.amount]))
+        yield from finding(
+            "YL-04",
+            (name(leaf),),
+            f"{name(leaf)} is guaranteed {own[facts.type]} of {facts.type} and limited to "
+            f"{limit[facts.type]}: what is beyond that it never gets. YuniKorn refuses "
+            "such a file where both stand in one queue.",
+            f"max of at least the guaranteed in {name(leaf)} and the queues above it",
+            _shown(worlds, no_max, "no max"),
+        )
 
 
 def beyond_nodes(facts: Facts) -> Iterator[Finding]:
@@ -136,6 +135,11 @@ def beyond_nodes(facts: Facts) -> Iterator[Finding]:
     total = sum(guaranteed(facts, leaf) for leaf in leaves)
     if not facts.partition.nodes or total <= capacity:
         return
+
+    def with_all(value: Object) -> None:
+        (node,) = value["nodes"][0]["nodesInfo"]
+        node["capacity"] = dict.fromkeys(node["capacity"], total)
+
     runs, left = [], capacity
     for leaf in leaves:
         amount = min(left, guaranteed(facts, leaf))
@@ -144,30 +148,27 @@ def beyond_nodes(facts: Facts) -> Iterator[Finding]:
             runs.append(Runs(leaf, amount))
         if amount < guaranteed(facts, leaf):
             world = World(facts, leaf, min(_unit(facts), guaranteed(facts, leaf) - amount), runs)
-            example = _shown(world, _twice(total), "nodes that have it all")
-            if example is not None:
-                yield finding(
-                    "YL-05",
-                    map(name, leaves),
-                    f"The queues are guaranteed {total} of {facts.type}, and the nodes have "
-                    f"{capacity}: where all use what is theirs, nobody is over, and "
-                    f"{name(leaf)} waits.",
-                    "guaranteed resources that add up to what the nodes have",
-                    example,
-                )
+            yield from finding(
+                "YL-05",
+                map(name, leaves),
+                f"The queues are guaranteed {total} of {facts.type}, and the nodes have "
+                f"{capacity}: where all use what is theirs, nobody is over, and "
+                f"{name(leaf)} waits.",
+                "guaranteed resources that add up to what the nodes have",
+                _shown([world], with_all, "nodes that have it all"),
+            )
             return
 
 
 def denied(facts: Facts, leaf: Queue, cure: Change, words: str) -> Example | None:
     """Find an ask of a leaf that preempts nobody, and would after a cure."""
-    for other in facts.others(leaf)[:MAX_OTHERS]:
-        for amount in dict.fromkeys((_unit(facts), guaranteed(facts, leaf))):
-            if amount:
-                world = World(facts, leaf, amount, over_guaranteed(facts, other, amount))
-                example = _shown(world, cure, words)
-                if example is not None:
-                    return example
-    return None
+    worlds = (
+        World(facts, leaf, amount, over_guaranteed(facts, other, amount))
+        for other in facts.others(leaf)[:MAX_OTHERS]
+        for amount in dict.fromkeys((_unit(facts), guaranteed(facts, leaf)))
+        if amount
+    )
+    return _shown(worlds, cure, words)
 
 
 def over_guaranteed(
@@ -182,12 +183,14 @@ def over_guaranteed(
     return [Runs(queue, part, opted_out) for part in parts]
 
 
-def _shown(world: World, cure: Change, words: str) -> Example | None:
-    before, cured = world.decided(), world.decided(cure)
-    if before.fits or before.victims or not (cured.victims or cured.fits):
-        return None
-    does = f"preempts {', '.join(cured.victims)}" if cured.victims else "finds room at once"
-    return world.example("asks finds nobody to preempt", f"with {words} it {does}")
+def _shown(worlds: Iterable[World], cure: Change, words: str) -> Example | None:
+    """Return the first world in which the ask preempts nobody and finds no room, unless cured."""
+    for world in worlds:
+        before, cured = world.decided(), world.decided(cure)
+        if not (before.fits or before.victims) and (cured.victims or cured.fits):
+            does = f"preempts {', '.join(cured.victims)}" if cured.victims else "finds room at once"
+            return world.example("asks finds nobody to preempt", f"with {words} it {does}")
+    return None
 
 
 def guaranteed(facts: Facts, leaf: Queue) -> int:
@@ -209,24 +212,10 @@ def _guarantee_all(value: Object) -> None:
     of_leaf(application["queueName"], lambda queue: queue.update(resources=resources))(value)
 
 
-def _switch_on(value: Object) -> None:
-    for partition in value["queues"]["partitions"]:
-        partition["preemption"]["enabled"] = True
-
-
-def _without_max(queue: Object) -> None:
-    queue.get("resources", {}).update(max={})
-
-
-def _twice(total: int) -> Change:
-    def change(value: Object) -> None:
-        (node,) = value["nodes"][0]["nodesInfo"]
-        node["capacity"] = dict.fromkeys(node["capacity"], total)
-
-    return change
-
-
-_POLICIES = {PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE}, PRIORITY_POLICY: {DEFAULT, FENCE}}
+_POLICIES = {
+    PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE},
+    PRIORITY_POLICY: {DEFAULT, FENCE},
+}
 
 
 def prefix_of_another(facts: Facts) -> Iterator[Finding]:
@@ -239,7 +228,7 @@ def prefix_of_another(facts: Facts) -> Iterator[Finding]:
             world = World(facts, leaf, min(mine, theirs), [Runs(other, theirs)])
             before, cured = world.decided(), world.decided(_renamed(other))
             if before.victims and not cured.victims:
-                yield finding(
+                yield from finding(
                     "YL-06",
                     (name(other), name(leaf)),
                     f"The path of {name(leaf)} begins with that of {name(other)}: the core takes "
@@ -257,15 +246,13 @@ def unreadable(facts: Facts) -> Iterator[Finding]:
     """YL-07: what cannot be read counts as if it were not there, and nothing says so."""
     for path, config in facts.written.items():
         for key, value in config.properties.items():
-            why = _unreadable(key, value)
-            example = _idle(facts, path, key) if why else None
-            if example is not None:
-                yield finding(
+            if why := _unreadable(key, value):
+                yield from finding(
                     "YL-07",
                     (name(path),),
                     f'{key} of {name(path)} is "{value}", which is {why}: it counts as absent.',
                     f"a value that is {_EXPECTED[key]}",
-                    example,
+                    _idle(facts, path, key),
                 )
 
 
@@ -287,7 +274,7 @@ def opted_out(facts: Facts) -> Iterator[Finding]:
             disable = of_leaf(queue.path, lambda one: one["properties"].update(off))
             before, cured = world.decided(), world.decided(disable)
             if before.victims and not cured.victims:
-                yield finding(
+                yield from finding(
                     "YL-08",
                     map(name, owners),
                     "Some allocations opted out of preemption (allow-preemption: false). That "
@@ -308,16 +295,14 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
     key = QUOTA_PREEMPTION_DELAY
     paths = [path for path, one in facts.written.items() if key in one.properties]
     if paths:
-        example = _idle(facts, paths[0], key)
-        if example is not None:
-            yield finding(
-                "YL-09",
-                map(name, paths),
-                f"{key} is set, and preemption.quotapreemptionenabled is not "
-                f"true in partition {facts.partition.name}: a lowered max preempts nobody.",
-                "preemption.quotapreemptionenabled: true",
-                example,
-            )
+        yield from finding(
+            "YL-09",
+            map(name, paths),
+            f"{key} is set, and preemption.quotapreemptionenabled is not "
+            f"true in partition {facts.partition.name}: a lowered max preempts nobody.",
+            "preemption.quotapreemptionenabled: true",
+            _idle(facts, paths[0], key),
+        )
 
 
 _EXPECTED = {

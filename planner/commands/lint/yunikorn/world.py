@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
@@ -46,11 +47,9 @@ class Facts(Struct, frozen=True, dict=True):
     @cached_property
     def type(self) -> str:
         """A resource type to make examples of: one that is guaranteed, or that nodes have."""
-        for queue in self.queues.values():
-            for name, amount in (queue.guaranteed or {}).items():
-                if amount:
-                    return name
-        return next((name for one in self.partition.nodes for name in one.capacity), "memory")
+        amounts = (item for one in self.queues.values() for item in (one.guaranteed or {}).items())
+        of_nodes = (name for one in self.partition.nodes for name in one.capacity)
+        return next(chain((name for name, amount in amounts if amount), of_nodes), "memory")
 
     def guarantees(self, leaf: Queue) -> bool:
         """Say whether anything is guaranteed to a leaf or to a queue above it."""
@@ -133,8 +132,8 @@ class World(Struct, frozen=True):
                 }
             ],
             "applications": [
-                *(self._application(number, one) for number, one in enumerate(self.runs, 1)),
-                {**_application(ASKS, self.leaf), "allocations": [], "requests": [ask]},
+                *(self._running(number, one) for number, one in enumerate(self.runs, 1)),
+                _application(ASKS, self.leaf, requests=[ask]),
             ],
         }
         for change in changes:
@@ -178,7 +177,7 @@ class World(Struct, frozen=True):
     def _claim(self, amount: int) -> Object:
         return {"resource": {self.facts.type: amount}, "priority": "0"}
 
-    def _application(self, number: int, one: Runs) -> Object:
+    def _running(self, number: int, one: Runs) -> Object:
         made, key = _NOW - _DAY + number * _SECOND, f"runs-{number}"
         allocation = {
             "allocationKey": key,
@@ -189,25 +188,23 @@ class World(Struct, frozen=True):
         }
         if one.opted_out:
             allocation["x"] = {"allowPreemptSelf": False}
-        return {**_application(key, one.queue), "allocations": [allocation], "requests": []}
+        return _application(key, one.queue, allocations=[allocation])
 
 
-def _application(key: str, leaf: Queue) -> Object:
-    return {"applicationID": f"app-{key}", "queueName": leaf.path, "partition": "default"}
+def _application(key: str, leaf: Queue, **claims: list[Object]) -> Object:
+    name = {"applicationID": f"app-{key}", "queueName": leaf.path, "partition": "default"}
+    return {**name, "allocations": [], "requests": [], **claims}
 
 
 def each_queue(change: Callable[[Object], object]) -> Change:
     """Return what does something to every queue."""
 
-    def walk(queue: Object) -> None:
-        change(queue)
-        for child in queue["queues"]:
-            walk(child)
-
     def changed(value: Object) -> None:
-        for partition in value["queues"]["partitions"]:
-            for queue in partition["queues"]:
-                walk(queue)
+        ahead = [queue for one in value["queues"]["partitions"] for queue in one["queues"]]
+        while ahead:
+            queue = ahead.pop()
+            ahead += queue["queues"]
+            change(queue)
 
     return changed
 
