@@ -14,7 +14,7 @@ from planner.cli import value
 from planner.cli.exit_code import POINTER
 from planner.cli.output import Target
 from planner.cli.value import Option
-from planner.errors import InputError, SchemaError
+from planner.errors import InputError, ParseError, SchemaError
 from planner.scheduler import Part
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 64 * 2**20
 """How large a small file beside the state may be."""
+_ONE_OBJECT: Final = "one JSON object"
+"""What stands in it."""
 
 
 class Given:
@@ -80,18 +82,23 @@ class Given:
         path: Path | None = self._values[name]
         if path is None:
             return None
-        from planner.reader.parse import parse
+        from planner.reader.parse import EXPECTED, parse
         from planner.reader.show import shown
         from planner.reader.source import load
 
         if path.is_dir():
             raise InputError(str(path), "is a folder", "a file")
-        documents = [document for text in load(path, MAX_BYTES).texts for document in parse(text)]
+        texts = load(path, MAX_BYTES).texts
+        try:
+            documents = [document for text in texts for document in parse(text)]
+        except ParseError as error:
+            error.expected = error.expected.replace(EXPECTED, _ONE_OBJECT)
+            raise
         found = documents[0].value
         if len(documents) != 1 or not isinstance(found, dict):
             several = len(documents) != 1
             said = f"{len(documents)} documents stand" if several else f"{shown(found)} stands"
-            raise SchemaError(str(path), f"{said} here", "one JSON object")
+            raise SchemaError(str(path), f"{said} here", _ONE_OBJECT)
         return {str(key): item for key, item in found.items()}
 
     @contextmanager

@@ -254,9 +254,9 @@ def test_wrong_costs(dump: Path, tmp_path: Path, costs: object, message: str) ->
     ("text", "message"),
     [
         ("{", "costs.json"),
-        ("", "is empty"),
+        ("", "is empty\n  expected one JSON object\n"),
         ("{}\n{}", "2 documents"),
-        ("\0\0", "binary"),
+        ("\0\0", "binary data\n  expected one JSON object; gzip"),
         ("[" * 100_000, "nested"),
     ],
 )
