@@ -11,6 +11,7 @@ yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of any scheduler
 """
 
+from planner.plan.base import SCHEMA_VERSION as SCHEMA_VERSION
 from planner.plan.base import Assume as Assume
 from planner.plan.base import Covered as Covered
 from planner.plan.base import Proved as Proved
@@ -21,7 +22,6 @@ from planner.plan.base import Uncovered as Uncovered
 from planner.plan.base import qualified as qualified
 from planner.plan.proof import Tree as Tree
 from planner.plan.record import MODEL as MODEL
-from planner.plan.record import SCHEMA_VERSION as SCHEMA_VERSION
 from planner.plan.record import AnyPlan as AnyPlan
 from planner.plan.record import BoundByRows as BoundByRows
 from planner.plan.record import Cap as Cap

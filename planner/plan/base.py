@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+SCHEMA_VERSION: Final = "planner/v1"
+
+
 class Record(BaseModel):
     """A frozen piece of output."""
 
@@ -41,7 +44,7 @@ class Record(BaseModel):
 class Published(Record):
     """A piece of output that is written by itself: the version of its schema stands first."""
 
-    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
 
 
 def name_some(names: Collection[str], most: int) -> str:

@@ -13,7 +13,6 @@ from planner.plan.base import Assume, Evicting, Proved, Published, Record, Statu
 from planner.plan.proof import Tree
 from planner.scheduler import Part, schedulers
 
-SCHEMA_VERSION: Final = "planner/v1"
 SchedulerId = Annotated[
     str, Field(pattern="^[a-z][a-z0-9-]*$", examples=[one.id for one in schedulers()])
 ]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field
-
-from planner.plan import Record
-from planner.plan.record import SCHEMA_VERSION, Command
+from planner.plan import Published
+from planner.plan.record import Command
 
 Way = Literal["eviction", "boosts"]
 """eviction: the victims get the condition Evicted. boosts: priorities change, and Kueue itself
@@ -32,7 +30,7 @@ class Step(Command):
     at: datetime | None = None
 
 
-class Applied(Record):
+class Applied(Published):
     """A plan, carried out or not.
 
     ``plan`` is the digest by which marks in the cluster name the plan. ``changes`` say why it was
@@ -41,7 +39,6 @@ class Applied(Record):
     quota. ``way_on`` says what to do next, if there is anything to do.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     preemptor: str
     plan: str
     way: Way

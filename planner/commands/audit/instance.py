@@ -22,8 +22,8 @@ from planner.batch import WAIT_S, Limits, Progress, Results, Task, Work, run
 from planner.commands.audit.record import Failure
 from planner.commands.replay.comparison import Recorded, parse_line, read_lines
 from planner.errors import InputError, InternalError, PlannerError
+from planner.plan import SCHEMA_VERSION
 from planner.plan.base import Assume, Record
-from planner.plan.record import SCHEMA_VERSION
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, GetPydanticSchema, ValidationInfo, model_validator
+from pydantic import GetPydanticSchema, ValidationInfo, model_validator
 from pydantic_core.core_schema import literal_schema
 
-from planner.plan.base import Assume, Record, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, Shown
+from planner.plan.base import Assume, Published, Record, Status, Uncovered
+from planner.plan.record import Shown
 from planner.scheduler import schedulers
 
 FindingCode = Literal[
@@ -239,10 +239,9 @@ class Summary(Record):
         return self.cases - self.conditional
 
 
-class Audit(Record):
+class Audit(Published):
     """An audit of one or many states."""
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     objectives: tuple[str, ...]
     summary: Summary
     cases: tuple[Case, ...]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import Field
-
 from planner.commands.audit.record import Failure
-from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION, SchedulerId
+from planner.plan.base import Published, Record
+from planner.plan.record import SchedulerId
 
 COUNT: Final = "min-count"
 """The objective by which victims are compared with the fewest there can be."""
@@ -74,10 +72,9 @@ class Case(Record):
     optima: tuple[Optimum, ...] = ()
 
 
-class Suite(Record):
+class Suite(Published):
     """A fixed list of cases. Another list, or another optimum, is another version."""
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     name: str
     version: str
     objectives: tuple[str, ...]
@@ -202,10 +199,9 @@ class Manifest(Record):
     machine: Machine
 
 
-class Bench(Record):
+class Bench(Published):
     """A run of a benchmark."""
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     manifest: Manifest
     standings: tuple[Standing, ...]
     profiles: tuple[Profile, ...]

@@ -43,7 +43,7 @@ from planner.dump import as_line
 from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
-from planner.plan.record import SCHEMA_VERSION
+from planner.plan import SCHEMA_VERSION
 from planner.reader import MAX_BYTES, load_file, read_objects
 from planner.reader.complaint import checked
 from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of

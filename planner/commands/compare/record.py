@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, Literal, Self
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import ValidationInfo, model_validator
 
 from planner.commands.audit.record import Failure, Rules
-from planner.plan.base import Record, Status
-from planner.plan.record import SCHEMA_VERSION, Level, SchedulerId
+from planner.plan.base import Published, Record, Status
+from planner.plan.record import Level, SchedulerId
 
 Measure = Literal["victims", "lost_work", "ratio", "seconds"]
 """What is compared. victims: those that are not being evicted already (D2). lost_work: the work
@@ -210,10 +210,9 @@ class Summary(Record):
     duels: tuple[Duel, ...]
 
 
-class Comparison(Record):
+class Comparison(Published):
     """Algorithms beside each other on one or many states."""
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     algorithms: tuple[str, ...]
     summary: Summary
     rows: tuple[Row, ...]

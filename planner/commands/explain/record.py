@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
-from pydantic import Field
-
 from planner.laws import Law
-from planner.plan import SCHEMA_VERSION, Assume, Covered, Proved, Record, Status, Uncovered
+from planner.plan import Assume, Covered, Proved, Published, Record, Status, Uncovered
 from planner.scheduler import Part
 
 Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-this-plan"]
@@ -161,13 +159,12 @@ class CommonClash(Record, Generic[ShortfallT]):
     shortfalls: tuple[ShortfallT, ...]
 
 
-class CommonExplanation(Covered):
+class CommonExplanation(Published, Covered):
     """The answer to a question about a pending workload, in words and in records.
 
     ``status`` is that of the optimal plan under ``objective``, whose victims are ``victims``.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     question: Question
     answer: str
     preemptor: str

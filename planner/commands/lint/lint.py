@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
 
-from pydantic import Field
-
 from planner.coverage.answer import covering
-from planner.plan.base import Record, Uncovered
-from planner.plan.record import SCHEMA_VERSION, SchedulerId
+from planner.plan.base import Published, Record, Uncovered
+from planner.plan.record import SchedulerId
 from planner.scheduler import Part
 from planner.state import AnyState
 
@@ -61,13 +59,12 @@ class Finding(Record):
     example: Example
 
 
-class Lint(Record):
+class Lint(Published):
     """All findings of a state, in the order of their codes.
 
     ``coverage`` is what the state holds that is not modelled.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: SchedulerId
     digest: str
     findings: tuple[Finding, ...]

@@ -20,15 +20,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from msgspec import Struct
-from pydantic import Field
 
 from planner.coverage.answer import covering
 from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import AnyPlan
+from planner.plan import AnyPlan, Published
 from planner.plan.base import Record, Status, Uncovered
-from planner.plan.record import SCHEMA_VERSION, SchedulerId
+from planner.plan.record import SchedulerId
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, pending_workloads, solve
@@ -84,7 +83,7 @@ class Skipped(Record):
     reason: str
 
 
-class Risk(Record):
+class Risk(Published):
     """How often everything that runs is a victim under the scheduler's own plan and the optimum.
 
     ``running`` has everything that runs, those most often victims of the scheduler's own plan
@@ -93,7 +92,6 @@ class Risk(Record):
     that is not modelled: then nothing is proved.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: SchedulerId
     objective: str
     digest: str

@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field
-
-from planner.plan.base import Record, Uncovered
-from planner.plan.record import SCHEMA_VERSION, SchedulerId
+from planner.plan.base import Published, Record, Uncovered
+from planner.plan.record import SchedulerId
 
 Kind = Literal["arrived", "admitted", "preempted", "requeued", "finished"]
 """arrived: it is pending for the first time. admitted: it holds its quota, or its node.
@@ -133,7 +131,7 @@ class Totals(Record):
     lost_work: int
 
 
-class Simulation(Record):
+class Simulation(Published):
     """What happened cycle after cycle.
 
     ``start`` is the clock of the state, ``duration_s`` how long was simulated, until it settled or
@@ -145,7 +143,6 @@ class Simulation(Record):
     is what the state holds that is not modelled.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: SchedulerId
     decider: SchedulerId | Literal["optimum", "stable", "boost"]
     objective: str | None = None

@@ -9,15 +9,14 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from msgspec import Struct
-from pydantic import ConfigDict, Field
 
 from planner.errors import SchemaError
-from planner.plan import AnyPlan, Record, Status
+from planner.plan import AnyPlan, Published, Record, Status
 from planner.plan.base import name_some
-from planner.plan.record import SCHEMA_VERSION, SchedulerId
+from planner.plan.record import SchedulerId
 from planner.reader.complaint import checked, closest
 from planner.reader.items import Item
 from planner.scheduler import Part
@@ -222,7 +221,7 @@ class Difference(Record):
         return self.before == self.after and not (self.no_longer or self.newly) and same_terms
 
 
-class WhatIf(Record):
+class WhatIf(Published):
     """What edits of a state change, for one pending workload or ask.
 
     ``edits`` are the texts as given, ``added`` the hypothetical workloads, as namespace/name.
@@ -232,9 +231,7 @@ class WhatIf(Record):
     """
 
     # Pydantic follows the outermost record: infinite shares would become null.
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     preemptor: str
     edits: tuple[str, ...]
     added: tuple[str, ...] = ()
@@ -344,13 +341,12 @@ class Editable(Record):
         return cls(kind=kind, name=name, settings=(settable,))
 
 
-class Settings(Record):
+class Settings(Published):
     """Who is pending in a state, which objectives there are, and what can be set.
 
     ``left_out`` is how many that run are not listed, because they are too many.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: SchedulerId
     pending: tuple[Waiting, ...]
     objectives: tuple[Goal, ...]

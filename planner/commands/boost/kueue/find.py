@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any, ClassVar, Literal
-
-from pydantic import ConfigDict, Field
+from typing import Any, Literal
 
 from planner.commands.boost.kueue.search import Choice, Found, Search
 from planner.commands.boost.kueue.trial import StateTrial
-from planner.plan import Record
+from planner.plan import Published, Record
 from planner.plan.kueue import Plan
-from planner.plan.record import SCHEMA_VERSION
 from planner.solver.deadline import Deadline
 from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
@@ -48,7 +45,7 @@ class WorkloadBoost(Record):
         )
 
 
-class Boosts(Record):
+class Boosts(Published):
     """The boosts for one plan; none where Kueue takes the plan's victims as it is.
 
     ``gate_on`` says whether the feature gate PriorityBoost is on in the state as it was read;
@@ -57,9 +54,7 @@ class Boosts(Record):
     """
 
     # Pydantic follows the outermost record: infinite shares would become null.
-    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     preemptor: str
     status: BoostStatus
     explanation: str

@@ -15,8 +15,6 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from pydantic import Field
-
 from planner.commands.explain import LONGEST
 from planner.commands.explain.record import (
     CommonClash,
@@ -26,7 +24,7 @@ from planner.commands.explain.record import (
 )
 from planner.errors import ParseError
 from planner.laws import law_behind
-from planner.plan import SCHEMA_VERSION, Record
+from planner.plan import Published, Record
 from planner.plan.kueue import Amount, NodesAround, PodSetPlaces
 from planner.state.kueue import State
 
@@ -203,14 +201,13 @@ class Party(Record):
     boost: int | None = None
 
 
-class PreemptionMessage(Record):
+class PreemptionMessage(Published):
     """What Kueue's text about a preemption says: who, whom, why.
 
     ``reason`` is the scheduler's code, ``None`` where the text gives none; ``law`` says what
     stands behind it under classical preemption or fair sharing.
     """
 
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     kind: Literal["Preempted", "PreemptedWorkload"]
     reason: str | None = None
     law: str | None = None
