@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 from pydantic_core import from_json
@@ -41,15 +41,39 @@ def quick_document(data: bytes, where: str, budget: Budget) -> dict[str, object]
     if not budget.allows_text(data):
         return None
     try:
-        parts = _parts(data)
-        found = _listed(parts)
-        if found is None and "kind" not in parts and "state" in parts:
-            state = _listed(_parts(parts.pop("state")))
-            found = None if state is None else {**_parsed(parts), "state": state}
+        found = _dump(data) or _instance(_parts(data))
     except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
         return None
     if found is not None:
         budget.take_text(data, where)
+    return found
+
+
+class _List(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A List as kubectl prints it, which is taken apart in one go."""
+
+    apiVersion: msgspec.Raw  # noqa: N815 - as it stands there
+    kind: Literal["List"]
+    items: list[msgspec.Raw]
+    metadata: msgspec.Raw = msgspec.Raw(b"null")
+
+
+def _dump(data: bytes) -> dict[str, object] | None:
+    """Return a List that has nothing besides what kubectl prints."""
+    try:
+        found = msgspec.json.decode(data, type=_List)
+    except msgspec.ValidationError:  # it is another one, or an instance
+        return None
+    parts = {"apiVersion": found.apiVersion, "metadata": found.metadata}
+    return {**_parsed(parts), "kind": found.kind, "items": _plain(found.items)}
+
+
+def _instance(parts: dict[str, msgspec.Raw]) -> dict[str, object] | None:
+    """Return any other List, or a recorded instance of one."""
+    found = _listed(parts)
+    if found is None and "kind" not in parts and "state" in parts:
+        state = _listed(_parts(parts.pop("state")))
+        found = None if state is None else {**_parsed(parts), "state": state}
     return found
 
 
@@ -62,9 +86,20 @@ def _listed(parts: dict[str, msgspec.Raw]) -> dict[str, object] | None:
     if "items" not in parts or "spec" in parts or bytes(parts.get("kind", b"")) != b'"List"':
         return None
     items = msgspec.json.decode(parts.pop("items"), type=list[msgspec.Raw])
+    return {**_parsed(parts), "items": _plain(items)}
+
+
+def _plain(items: list[msgspec.Raw]) -> list[msgspec.Raw]:
+    """Return items as they are.
+
+    Raises
+    ------
+    ValueError
+        If only the parser of the whole can tell whether all of them are right.
+    """
     if not all(map(_is_plain, items)):
-        return None
-    return {**_parsed(parts), "items": items}
+        raise ValueError
+    return items
 
 
 def _parsed(parts: dict[str, msgspec.Raw]) -> dict[str, object]:
