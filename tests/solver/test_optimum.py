@@ -76,7 +76,8 @@ def test_among_equals_the_answer_is_the_first_in_the_schedulers_order(
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_profile_beats_or_equals_the_scheduler_in_its_own_terms(profile: str) -> None:
     compared = 0
-    for line in recorded.lines("classical-hier", 16):
+    # Few of the project's own copies, too: under `stable` one of them takes minutes.
+    for line in [*recorded.lines("classical-hier")][::16]:
         state = recorded.state_of(line)
         plan = planner.solve(
             state, line["pending"], objective=profile, assignment=line.get("assignment")
