@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct, field
 
@@ -31,11 +31,15 @@ from planner.state.kueue_workload import Admission, PodSet, PodSetAssignment
 from planner.state.pods import PodSpec, PodTemplate
 from planner.state.queues import AdmissionCheck
 
-if TYPE_CHECKING:
-    from planner.quota.kueue.snapshot import Admitted
-
 GATE: Final = "TopologyAwareScheduling"
 OVERLAPPING: Final = "TASHandleOverlappingFlavors"
+
+
+class _Holder(Protocol):
+    """What holds quota in a snapshot, which is built with this."""
+
+    @property
+    def workload(self) -> Workload: ...
 
 
 class Taken(NamedTuple):
@@ -119,7 +123,7 @@ class Topologies(Struct, frozen=True, dict=True):
     at_will: bool = False
 
     @classmethod
-    def of(cls, state: State, admitted: Iterable[Iterable[Admitted]]) -> Topologies:
+    def of(cls, state: State, admitted: Iterable[Iterable[_Holder]]) -> Topologies:
         """Take from a state what placement needs; ``admitted`` are all that hold quota."""
         flavors = {one.name: one for one in state.resource_flavors if one.spec.topology_name}
         return cls(
