@@ -82,7 +82,11 @@ class Claims:
         ``victims`` are the positions of the answer in candidate order. The cases of the split
         ``first`` are the places at which an earlier set can differ for the first time.
         """
-        return dataclasses.replace(self._question(self._bounds(levels)), answer=tuple(victims))
+        return dataclasses.replace(self.equal(levels), answer=tuple(victims))
+
+    def equal(self, levels: Sequence[Stated]) -> Question:
+        """Ask whether there is any set no worse on some levels."""
+        return self._question(self._bounds(levels))
 
     def canonical(self, levels: Sequence[Stated], victims: Sequence[int]) -> list[int]:
         """Return an answer with the first members of every class that it takes from.

@@ -8,11 +8,11 @@ either proved to be right, or decided on too (docs/design/solver.md §3).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -89,8 +89,25 @@ class _Core(Struct, dict=True):
         return sorted(outside, key=lambda k: abs(reduced[k]))
 
 
-def minimise(search: Search, measure: Measure) -> Least:
-    """Find the least value of a separable measure, and prove it as far as time permits."""
+class Shown(NamedTuple):
+    """What a proof tree shows of a level: an answer that is no worse than the incumbent.
+
+    If there is none better, ``possible`` are the classes of which answers as good take victims.
+    """
+
+    answer: Counts
+    possible: Collection[int] | None
+
+
+Show = Callable[[Measure], Shown | None]
+"""What asks for a tree of a level that is to be proved; ``None`` if it finds none soon."""
+
+
+def minimise(search: Search, measure: Measure, show: Show | None = None) -> Least:
+    """Find the least value of a separable measure, and prove it as far as time permits.
+
+    A tree is asked for where the incumbent seems best and many classes are still open.
+    """
     core = _start(search, search.active, measure, search.known_value(measure))
     bound = core.bound
     partly = True
@@ -117,6 +134,15 @@ def minimise(search: Search, measure: Measure) -> Least:
             # At least twice as many each time: small steps would solve nearly the same model again
             # and again. Once more of them made nothing better, only the proof is missing.
             best_of_these = result.settled and before == known is not None
+            shown = show(measure) if show is not None and best_of_these else None
+            if shown is not None:
+                search.accept(shown.answer, measure, usable=True)
+                if shown.possible is None:
+                    continue
+                value = search.value(measure, search.answer)
+                search.active = [k for k in search.active if k in shown.possible]
+                search.limit(measure, value)
+                return Least("optimal", value, value)
             more = len(missing) if best_of_these else max(CORE, len(core.free))
             core.free.update(missing[:more])
         elif result.settled and not missing and known is not None:
@@ -266,8 +292,13 @@ class Answer(Struct, frozen=True):
     levels: tuple[LevelResult, ...]
 
 
-def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
-    """Solve the levels in order; the last one makes the answer canonical."""
+def solve_levels(
+    search: Search, levels: Sequence[Measure], show: Show | None = None
+) -> Answer:
+    """Solve the levels in order; the last one makes the answer canonical.
+
+    ``show`` asks for trees while the levels are solved.
+    """
     search.levels = with_names(levels)
     found = _best_of_parts(search, levels)
     if found is not None:
@@ -282,7 +313,7 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
             stable = _stable_anyway(search, levels[1:])
         if stable is not None:
             return stable
-    return _settle(search, _solve_in_turn(search, levels))
+    return _settle(search, _solve_in_turn(search, levels, show))
 
 
 def _best_of_parts(search: Search, levels: Sequence[Measure]) -> Answer | None:
@@ -368,7 +399,9 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
     return None
 
 
-def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResult]:
+def _solve_in_turn(
+    search: Search, levels: Sequence[Measure], show: Show | None = None
+) -> list[LevelResult]:
     """Solve levels one after the other, each within a share of the time that is left.
 
     A level that is too hard to prove leaves the others time to improve the plan.
@@ -381,13 +414,15 @@ def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResul
         left = search.deadline.left()
         at_most = "" if left is None else f", for at most {left:.0f} s"
         begin(f"level {number} of {len(measures)}{at_most}")
-        _solve_next(search, measure, done)
+        _solve_next(search, measure, done, show)
     search.deadline = deadline
     return done
 
 
-def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> None:
-    least = _solve_level(search, measure)
+def _solve_next(
+    search: Search, measure: Measure, done: list[LevelResult], show: Show | None = None
+) -> None:
+    least = _solve_level(search, measure, show)
     done.append(LevelResult(measure, least))
     if least.outcome != "optimal":
         search.unproved.append(measure)
@@ -437,11 +472,11 @@ def _all_proved(done: Sequence[LevelResult]) -> bool:
     return all(level.least.outcome == "optimal" for level in done)
 
 
-def _solve_level(search: Search, measure: Measure) -> Least:
+def _solve_level(search: Search, measure: Measure, show: Show | None = None) -> Least:
     if measure == ("D1",):
         return _lowest_rank(search)
     if search.is_separable(measure):
-        return minimise(search, measure)
+        return minimise(search, measure, show)
     return minimise_whole(search, measure)
 
 

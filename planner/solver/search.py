@@ -331,7 +331,7 @@ class Search:
         becomes the incumbent all the same.
         """
         if self.rules.table.cascades is None:
-            self._accept(found, measure, usable=usable)
+            self.accept(found, measure, usable=usable)
             return True
         kept = all(self.value(limited, found) <= most for limited, most in self.limits.items())
         if not kept:
@@ -339,10 +339,10 @@ class Search:
         value = 0 if measure is None else self.value(measure, found)
         known = None if measure is None else self.known_value(measure)
         if value <= claimed or known is None or value < known:
-            self._accept(found, measure, usable=usable)
+            self.accept(found, measure, usable=usable)
         return value <= claimed
 
-    def _accept(self, found: Counts, measure: Measure | None, *, usable: bool) -> None:
+    def accept(self, found: Counts, measure: Measure | None, *, usable: bool) -> None:
         """Make an answer the incumbent; no later one may be worse in what it is better in.
 
         One that is no better in the measure and worse on a later level is let go: there may be no

@@ -38,7 +38,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome
 from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import Prepared, finish, set_up, settled, solve_planning
+from planner.solver.kueue.solve import Prepared, finish, set_up, settled, settling_of, solve_planning
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import find_within, solve_below, solve_levels
 from planner.solver.proving.grow import Effort, grow
@@ -255,10 +255,15 @@ class _Race:
         if outcome == "optimal":
             levels, best = self.profile.levels, self.values
             search = prepared.search
+            settling = settling_of(planning, self.profile, search)
             # Only what beats the best so far is looked for: most searches end at their first level.
-            answer = solve_below(search, levels, best) if best else solve_levels(search, levels)
+            if best:
+                answer = solve_below(search, levels, best)
+            else:
+                answer = solve_levels(search, levels, settling.show)
             if answer.outcome in {"optimal", "feasible"}:
-                plan = finish(planning, self.profile, prepared, answer, self.greedy, started)
+                proved = settling.prove(answer)
+                plan = finish(planning, self.profile, prepared, proved, self.greedy, started)
                 self._count(planning, plan)
                 return
             outcome = answer.outcome

@@ -29,8 +29,8 @@ from planner.solver.kueue.placement import LEFT_OUT
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import Arrangement, KueueRules
 from planner.solver.kueue.stability import in_time
-from planner.solver.levels import Answer, LevelResult, solve_levels
-from planner.solver.proving.settle import Settling, say_proved
+from planner.solver.levels import LevelResult, solve_levels
+from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search
 from planner.verifier.kueue_topology import Floor
 from planner.verifier.kueue_topology.leaves import Slots, has_room
@@ -144,30 +144,34 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
                 at_once = with_places(planning, at_once, (), {})
             return at_once
         prepared = prepare(planning, profile, deadline, greedy)
-    answer = solve_levels(prepared.search, profile.levels)
+        settling = settling_of(planning, profile, prepared.search)
+    answer = solve_levels(prepared.search, profile.levels, settling.show)
     with without_garbage_collection():
-        return finish(planning, profile, prepared, answer, greedy, started)
+        return finish(planning, profile, prepared, settling.prove(answer), greedy, started)
+
+
+def settling_of(planning: Planning, profile: Profile, search: Search) -> Settling:
+    """Return what proves the answers of a search whose caps are bound."""
+    claims = planning.claims(profile, search.caps)
+    return Settling(claims, search, profile.levels, planning.trees)
 
 
 def finish(  # noqa: PLR0913, PLR0917 - all that is known
     planning: Planning,
     profile: Profile,
     prepared: Prepared,
-    answer: Answer,
+    proved: Proved,
     greedy: Plan,
     started: float,
 ) -> Plan:
-    """Return the answer of a search as a plan, verified, with its certificate.
+    """Return the proved answer of a search as a plan, verified, with its certificate.
 
     ``greedy`` is Kueue's own plan; ``started`` is the monotonic time at which the work began.
 
     Raises `InternalError` if the plan fails its verification, or is worse than Kueue's own.
     """
     rules, search = prepared.rules, prepared.search
-    claims = planning.claims(profile, search.caps)
-    proved = planning.as_far_as_decided(
-        Settling(claims, search, profile.levels, planning.trees).prove(answer)
-    )
+    proved = planning.as_far_as_decided(proved)
     bounds = solver_free_bounds(
         planning.problem, planning.table, planning.candidates, proved.levels
     )

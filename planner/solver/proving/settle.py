@@ -33,7 +33,7 @@ from planner.proof.claims import (
 from planner.proof.question import Question, bound_by_rows
 from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.engine import Outcome
-from planner.solver.levels import Answer, Least, LevelResult
+from planner.solver.levels import Answer, Least, LevelResult, Shown
 from planner.solver.proving.earlier import EarlierTree, renamed
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search
@@ -74,6 +74,7 @@ class Certifier:
     ``later`` is the effort after a level for which none was found. ``is_allowed`` says of a set
     whether it keeps to bounds that no claim knows. ``measure`` is that of the level in question,
     ``known`` what narrowed the boxes of levels before, and ``earlier`` the tree of one of them.
+    ``begun`` is what was proved while the levels were still solved.
     """
 
     claims: Claims
@@ -84,18 +85,42 @@ class Certifier:
     measure: Measure | None = None
     known: list[Mapping[str, int]] = field(default_factory=list)
     earlier: EarlierTree | None = None
+    begun: Certified | None = None
 
     def certify(self, measures: Sequence[Measure], victims: Sequence[int] | None) -> Certified:
         """Prove an answer, or that there is none; ``measures`` are all levels, names included."""
-        done = Certified(victims)
+        done = self._resumed(victims)
         if victims is None:
             self._prove_infeasible(done)
         if done.victims is not None:
-            for measure in measures:
+            for measure in measures[len(done.levels) :]:
                 self._prove_level(done, measure)
             if all(level.proved for level in done.levels):
                 self._prove_ties(done)
         return done
+
+    def begin(self, measures: Sequence[Measure], victims: Sequence[int]) -> Certified | None:
+        """Prove the last of the first levels of an answer, or find a better one; briefly.
+
+        ``None`` if there is no tree for one of them. The levels before have no better answer.
+        """
+        done = self._resumed(victims)
+        for number, measure in enumerate(measures[len(done.levels) :], len(done.levels) + 1):
+            settled = self._settle_level(done, measure, BRIEF)
+            if settled and not done.levels[-1].proved or not settled and number < len(measures):
+                return None
+        self.begun = done
+        return done
+
+    def _resumed(self, victims: Sequence[int] | None) -> Certified:
+        """Return what is proved of an answer so far: what was begun, if that has its values."""
+        begun = self.begun
+        if begun is None or victims is None:
+            return Certified(victims)
+        if any(self.claims.value(m, victims) != value for m, value, _ in begun.levels):
+            return Certified(victims)
+        parts = {"levels": [*begun.levels], "trees": [*begun.trees], "sums": [*begun.sums]}
+        return Certified(victims, **parts)
 
     def bound(
         self, earlier: Sequence[Stated], measure: Measure, value: int, deadline: Deadline
@@ -145,23 +170,30 @@ class Certifier:
 
     def _prove_level(self, done: Certified, measure: Measure) -> None:
         """Lower the value of a level until a tree shows that it is least."""
+        # After a level without a tree two engines are asked anyhow, and later levels are under
+        # the same hard rows: long trees for them were sought for seconds, and hardly found.
+        whole = all(level.proved for level in done.levels)
+        while not self._settle_level(done, measure, self.effort if whole else self.later):
+            done.corrected += 1
+
+    def _settle_level(self, done: Certified, measure: Measure, effort: Effort) -> bool:
+        """Say whether nothing better on a level was found: what was takes the place of the answer.
+
+        Then the level is stated, as proved if there is a tree.
+        """
         self.measure = measure
-        while True:
-            value = self.claims.value(measure, done.victims or ())
-            if self.claims.is_unknown(measure):
-                done.levels.append(Stated(measure, value, proved=False))
-                return
-            if value == 0:  # no term is negative
-                done.levels.append(Stated(measure, 0, proved=True))
-                return
-            question = self.claims.level(done.levels, measure, value)
-            # After a level without a tree two engines are asked anyhow, and later levels are under
-            # the same hard rows: long trees for them were sought for seconds, and hardly found.
-            whole = all(level.proved for level in done.levels)
-            grown, found = self._grow(question, done, self.effort if whole else self.later)
-            if found is None:
-                break
-            done.victims, done.corrected = found, done.corrected + 1
+        value = self.claims.value(measure, done.victims or ())
+        if self.claims.is_unknown(measure):
+            done.levels.append(Stated(measure, value, proved=False))
+            return True
+        if value == 0:  # no term is negative
+            done.levels.append(Stated(measure, 0, proved=True))
+            return True
+        question = self.claims.level(done.levels, measure, value)
+        grown, found = self._grow(question, done, effort)
+        if found is not None:
+            done.victims = found
+            return False
         if grown.steps is not None:
             done.trees.append(Tree(claim=level_claim(measure), steps=grown.steps))
             bound = at_most(measure, value)
@@ -169,6 +201,14 @@ class Certifier:
             sum_ = bound_by_rows(question, grown.steps, measure, value)
             done.sums += [] if sum_ is None else [sum_]
         done.levels.append(Stated(measure, value, proved=grown.steps is not None))
+        return True
+
+    def possible(self, question: Question) -> set[int]:
+        """Return the positions that can go in answers to a question, by what narrowed others."""
+        box = question.root
+        for multipliers in self.known:
+            box = question.narrowed(box, multipliers)
+        return set(question.rules.members.taken(box.most))
 
     def _prove_ties(self, done: Certified) -> None:
         """Show that no equal set comes first; begin anew with one that does, a few times."""
@@ -246,6 +286,7 @@ class Settling:
     certify: Trees = None
 
     _asked: TwoEngines | None = field(default=None, init=False)
+    _showing: bool = field(default=True, init=False)
 
     @property
     def engines_asked(self) -> TwoEngines:
@@ -261,10 +302,36 @@ class Settling:
         """The engines that were asked."""
         return () if self._asked is None else tuple(self._asked.engines)
 
+    def show(self, measure: Measure) -> Shown | None:
+        """Return what a tree shows of the incumbent on a level while the levels are solved.
+
+        ``None`` if there is none soon: then none is asked for again before all are.
+        """
+        search = self.search
+        if not self._showing or search.incumbent is None or search.rules.table.cascades is not None:
+            return None
+        measures = with_names(self.measures)
+        measures = measures[: measures.index(measure) + 1]
+        done = None
+        with suppress(UnsupportedError):  # the rows cannot add the amounts up
+            self._certifier.deadline = search.deadline
+            done = self._certifier.begin(measures, search.classes.take(search.incumbent))
+        counts = None if done is None else search.classes.counts(done.victims or ())
+        if done is None or counts is None:
+            self._showing = False
+            return None
+        if len(done.levels) < len(measures):
+            return Shown(counts, None)
+        left = self._certifier.possible(self.claims.equal(done.levels))
+        members = search.classes.members
+        return Shown(counts, {k for k in search.active if not left.isdisjoint(members[k])})
+
     def prove(self, answer: Answer) -> Proved:
         """Prove what a search found, or better: levels, ties, or that there is nothing."""
         begin("certifying")
         search = self.search
+        # What no tree shows takes two engines, and these take time, too.
+        self._certifier.deadline = search.deadline.half()
         victims = None if search.incumbent is None else search.classes.take(search.incumbent)
         certified = self._certified(victims)
         if certified.victims is None:
@@ -311,9 +378,7 @@ class Settling:
     @cached_property
     def _certifier(self) -> Certifier:
         effort, later = _EFFORTS[self.certify], _LATER[self.certify]
-        # What no tree shows takes two engines, and these take time, too.
-        deadline = self.search.deadline.half()
-        return Certifier(self.claims, deadline, effort, later, self._is_allowed)
+        return Certifier(self.claims, self.search.deadline, effort, later, self._is_allowed)
 
     def _is_allowed(self, victims: Sequence[int], done: Certified) -> bool:
         """Say whether victims keep to the bounds that no claim knows: those of D11.

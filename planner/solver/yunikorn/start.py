@@ -136,11 +136,9 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     settled = settled_ask(planning)
     if settled is not None:
         return without_solver(planning, profile, greedy, *settled)
-    found, answer = search_yunikorn(planning, profile, deadline, greedy)
-    proved, resort = _proved(planning, profile, found, answer)
+    found, proved, resort = _search(planning, profile, deadline, greedy)
     if resort.victims is not None:  # some legal set spares them after all: from there on anew
-        found, answer = search_yunikorn(planning, profile, deadline, greedy, known=resort.victims)
-        proved, resort = _proved(planning, profile, found, answer)
+        found, proved, resort = _search(planning, profile, deadline, greedy, resort.victims)
     search = found.search
     certificate = certify(planning.state.digest, proved, started, caps=search.caps)
     certificate = certificate.model_copy(update={"last_resort": resort.proof})
@@ -172,36 +170,35 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     return planning.accepted(plan)
 
 
-def search_yunikorn(
+def _search(
     planning: YuniKornPlanning,
     profile: Profile,
     deadline: Deadline,
     greedy: YuniKornPlan,
     known: Sequence[int] | None = None,
-) -> tuple[PreparedAsk, Answer]:
-    """Search the least disruptive set; last resorts are spared if any legal set spares them."""
-    ready = prepare_ask(planning, profile, deadline, greedy, known=known)
-    return ready, solve_levels(ready.search, profile.levels)
+) -> tuple[PreparedAsk, Proved, LastResort]:
+    """Search the least disruptive set, and prove it.
 
-
-def _proved(
-    planning: YuniKornPlanning, profile: Profile, found: PreparedAsk, answer: Answer
-) -> tuple[Proved, LastResort]:
-    """Prove an answer, and where it has who opted out, that no legal set does without."""
+    Last resorts are spared if any legal set spares them: where the answer has who opted out, it is
+    to be proved, too, that no legal set does without.
+    """
+    found = prepare_ask(planning, profile, deadline, greedy, known=known)
     claims = planning.claims(profile, found.search.caps, spare=found.spare)
-    proved = Settling(claims, found.search, profile.levels, planning.certify).prove(answer)
+    settling = Settling(claims, found.search, profile.levels, planning.certify)
+    proved = settling.prove(solve_levels(found.search, profile.levels, settling.show))
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
         # Where time did not tell whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"
-        return proved if sure else replace(proved, outcome="feasible"), LastResort(None)
+        return found, proved if sure else replace(proved, outcome="feasible"), LastResort(None)
     without = planning.claims(replace(profile, wishes=NO_WISHES), (), spare="opted-out")
     resort = why_last_resort(found.free, found.rules, without, certify=planning.certify)
-    return replace(
+    proved = replace(
         proved,
         outcome=proved.outcome if resort.proof else "feasible",
         trees=(*proved.trees, *resort.trees),
         engines=tuple(dict.fromkeys((*proved.engines, *resort.engines))),
-    ), resort
+    )
+    return found, proved, resort
 
 
 def prepare_ask(  # noqa: PLR0913 - what a search is made of
