@@ -14,7 +14,8 @@ from functools import cached_property
 
 from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import Assignment, contested, total_request, whole_request
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 
 Gone = frozenset[str]
 """The workloads removed so far, as namespace/name."""

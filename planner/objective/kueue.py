@@ -16,8 +16,9 @@ from planner.objective.terms import PER_MILLE, Budget, TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.kueue.activity import Activity
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.holding import holding_of
-from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT, QuotaTree
 from planner.state.kueue import State
 from planner.state.pods import PodDisruptionBudget

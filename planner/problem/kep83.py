@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import seconds_waiting
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 
 

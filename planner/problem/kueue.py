@@ -8,9 +8,6 @@ tree's active ClusterQueues: which of them are candidates is for the laws to say
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -26,50 +23,13 @@ from planner.quota.kueue.assignment import (
     total_request,
     whole_request,
 )
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.share import Shares
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource
 from planner.state.kueue_configuration import Strategy
 from planner.state.queues import Preemption
-
-
-class Holders(list[Admitted]):
-    """W workloads that hold quota in a tree, in the order of its queues; their fields as columns.
-
-    A large state has a hundred thousand of them, each somewhere else in memory: each field is read
-    once.
-    """
-
-    @cached_property
-    def _read(self) -> dict[str, Sequence[Any]]:
-        return {}
-
-    def column(self, name: str) -> Sequence[Any]:
-        """(W,) a field of all."""
-        if name not in self._read:
-            self._read[name] = tuple(map(itemgetter(Admitted._fields.index(name)), self))
-        return self._read[name]
-
-    @cached_property
-    def priority(self) -> IntArray:
-        """(W,) their effective priorities."""
-        return np.array(self.column("priority"), dtype=np.int64)
-
-    @cached_property
-    def evicted(self) -> BoolArray:
-        """(W,) whether they are being evicted."""
-        return np.array(self.column("evicted"), dtype=np.bool_)
-
-    @cached_property
-    def alike(self) -> tuple[Sequence[Admitted], IntArray]:
-        """One for each that holds differently, and (W,) which stands for whom.
-
-        A snapshot shares what equal ones hold, so that identity says whether they do.
-        """
-        identity = np.fromiter(map(id, self.column("usage")), np.int64, len(self))
-        _, first, which = np.unique(identity, return_index=True, return_inverse=True)
-        return [self[position] for position in first.tolist()], which.astype(np.int64)
 
 
 class FairRules(Struct, frozen=True):
@@ -236,9 +196,10 @@ def build_problem(
     for node, above in enumerate(parent):  # parents come before their children
         lca.append(node if node in path else lca[above])
     advantage = _advantage(snapshot, preemptor, searched)
-    held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
-    queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
-    workloads = Holders(workload for group in held for workload in group)
+    held = [node for node in nodes if node in snapshot.admitted and snapshot.is_active(node)]
+    workloads = snapshot.holders(held)
+    sizes = [len(snapshot.admitted[node]) for node in held]
+    queue = np.repeat(np.array([local[node] for node in held], dtype=np.int64), sizes)
     _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
     later = np.zeros(len(workloads), dtype=np.bool_)

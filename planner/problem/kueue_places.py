@@ -15,8 +15,9 @@ import numpy as np
 from msgspec import Struct
 
 from planner.problem.array import IntArray
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Aim, Group, Pods
-from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.topology import OVERLAPPING
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.state.kueue import Node

@@ -39,13 +39,14 @@ def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
 class Members(Struct, Generic[HolderT], frozen=True, dict=True):
     """K classes; the members of each are in the scheduler's candidate order.
 
-    ``holders``, ``positions`` and ``places`` are (C,), class by class: the candidates, where they
-    stand in the table of terms, and their places in the candidate order. Classes are numbered by
-    the place of their first member; ``starts`` says where each begins among these, and where the
-    last one ends: (K + 1,).
+    ``numbers``, ``positions`` and ``places`` are (C,), class by class: which of the ``candidates``
+    it is, where it stands in the table of terms, and its place in the candidate order. Classes are
+    numbered by the place of their first member; ``starts`` says where each begins among these, and
+    where the last one ends: (K + 1,).
     """
 
-    holders: Sequence[HolderT]
+    candidates: Sequence[HolderT]
+    numbers: IntArray
     positions: IntArray
     places: IntArray
     starts: IntArray
@@ -63,7 +64,16 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
     @cached_property
     def representatives(self) -> list[HolderT]:
         """(K,) the first member of each class."""
-        return [self.holders[start] for start in self.starts[:-1].tolist()]
+        return [self.candidates[number] for number in self.first_numbers.tolist()]
+
+    @cached_property
+    def first_numbers(self) -> IntArray:
+        """(K,) which of the candidates is the first member of each class."""
+        return self.numbers[self.starts[:-1]]
+
+    def representative(self, k: int) -> HolderT:
+        """Return the first member of a class."""
+        return self.candidates[int(self.first_numbers[k])]
 
     @cached_property
     def _numbers_of(self) -> IntArray:
@@ -94,7 +104,7 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
 
     def take(self, counts: Iterable[int]) -> list[HolderT]:
         """Return so many members of each class, the first ones."""
-        return [self.holders[i] for i in self._numbers(counts)]
+        return [self.candidates[int(self.numbers[i])] for i in self._numbers(counts)]
 
     def taken(self, counts: Iterable[int]) -> list[int]:
         """Return the positions of so many members of each class."""
@@ -137,8 +147,8 @@ def combined(first: IntArray, second: IntArray) -> IntArray:
 
 def group(
     candidates: Sequence[HolderT],
-    positions: Sequence[int],
-    order: Sequence[int],
+    positions: Sequence[int] | IntArray,
+    order: Sequence[int] | IntArray,
     kinds: IntArray,
     costs: Sequence[IntArray],
 ) -> Members[HolderT]:
@@ -167,7 +177,8 @@ def group(
     by_class = by_kind[np.lexsort([places[by_kind], np.repeat(rank, sizes)])]
     ends = np.cumsum(sizes[np.argsort(first)])
     return Members(
-        holders=[candidates[i] for i in by_class.tolist()],
+        candidates=candidates,
+        numbers=by_class,
         positions=where[by_class],
         places=places[by_class],
         starts=np.concatenate([[0], ends]).astype(np.int64),

@@ -473,11 +473,11 @@ def bound_by_rows(
 
 def _reaching(question: Question, added: Sum) -> Iterator[Reaching]:
     """Yield what the left side of a sum is largest by."""
-    first = question.rules.members.representatives
+    representative = question.rules.members.representative
     listed = added.classes.tolist(), added.upper.tolist(), added.amounts.tolist()
     for k, count, amount in zip(*listed, strict=True):
         if count:
-            yield Reaching(of=first[k].key, count=count, amount=amount)
+            yield Reaching(of=representative(k).key, count=count, amount=amount)
     for name, coefficient in added.extra.items():
         if coefficient and added.ends[name]:
             yield Reaching(of=name, count=added.ends[name], amount=coefficient)

@@ -37,9 +37,10 @@ from planner.quota.kueue.assignment import (
     total_request,
     worst,
 )
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import seconds_waiting
 from planner.quota.kueue.request import PodSetRequest
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
 from planner.reference.kueue.context import Assigned, Search, Target

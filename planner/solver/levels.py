@@ -292,9 +292,7 @@ class Answer(Struct, frozen=True):
     levels: tuple[LevelResult, ...]
 
 
-def solve_levels(
-    search: Search, levels: Sequence[Measure], show: Show | None = None
-) -> Answer:
+def solve_levels(search: Search, levels: Sequence[Measure], show: Show | None = None) -> Answer:
     """Solve the levels in order; the last one makes the answer canonical.
 
     ``show`` asks for trees while the levels are solved.

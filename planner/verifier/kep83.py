@@ -15,8 +15,8 @@ from planner.laws import Register
 from planner.laws import kep83 as laws
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add
+from planner.quota.kueue.holders import NOBODY, Admitted, Holders
 from planner.quota.kueue.preemptor import seconds_waiting
-from planner.quota.kueue.snapshot import Admitted
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
 from planner.verifier.kueue.case import Case, Removal
 from planner.verifier.kueue.classical import (
@@ -75,9 +75,9 @@ class Kep83Setting(Setting, frozen=True, dict=True):
         return kind.reason
 
     @cached_property
-    def candidates(self) -> Sequence[Admitted]:
+    def candidates(self) -> Holders:
         """What the KEP would collect: what passes K83-03 to K83-06 and K83-08."""
-        return self.permitted_where_borrowed() if self.may_preempt else ()
+        return self.permitted_where_borrowed() if self.may_preempt else NOBODY
 
 
 def kep83_setting_of(setting: Setting, options: Kep83) -> Kep83Setting:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.kep83 import Kep83
 from tests.brute_force import Gone, Simulation, reachable
 

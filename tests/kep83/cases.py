@@ -14,8 +14,9 @@ from planner.models.kep83 import assemble, eligible
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.quota.kueue.assignment import Assignment, read_assignment
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.state.kep83 import Kep83
 from planner.state.kueue import State
 from planner.verifier.kep83 import CHECKS, Kep83Case, Kep83Setting, kep83_setting_of

@@ -14,7 +14,7 @@ from itertools import chain, combinations
 from planner.plan import Verdict
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.holders import Admitted
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import Placing
 from planner.solver.kueue.planning import Planning

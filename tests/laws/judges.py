@@ -16,8 +16,9 @@ from typing import Any
 
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment, read_assignment
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.classical import search
 from planner.reference.kueue.context import Context

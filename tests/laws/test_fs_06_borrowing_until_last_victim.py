@@ -7,7 +7,7 @@ from itertools import permutations
 
 import pytest
 
-from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.holders import Admitted
 from planner.verifier.kueue import fair_sharing as laws
 from planner.verifier.kueue.plan import match_plan, verify_plan
 from tests.cluster import (

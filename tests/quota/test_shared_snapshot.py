@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 import planner
 from planner.quota.kueue import snapshot as snapshots
-from planner.quota.kueue.snapshot import Admitted, Snapshot, take_snapshot
+from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import FlavorResource, Usage
 from planner.solver.start import pending_workloads
 from planner.state.kueue import State
@@ -94,7 +95,9 @@ def frozen(snapshot: Snapshot) -> Snapshot:
         node_of=MappingProxyType(dict(snapshot.node_of)),
         waiting=MappingProxyType(dict(snapshot.waiting)),
         flavors=MappingProxyType(dict(snapshot.flavors)),
-        admitted=MappingProxyType({n: tuple(map(fixed, w)) for n, w in snapshot.admitted.items()}),
+        admitted=MappingProxyType(
+            {n: Holders(map(fixed, w)) for n, w in snapshot.admitted.items()}
+        ),
         fr_index=MappingProxyType(dict(snapshot.fr_index)),
         inactive=MappingProxyType(dict(snapshot.inactive)),
         notes=tuple(snapshot.notes),

@@ -21,7 +21,8 @@ import planner
 from planner.commands.explain.kueue.record import parse_message, resolve
 from planner.commands.lint import lint
 from planner.errors import InputError
-from planner.quota.kueue.snapshot import Admitted, build_snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
 from planner.reader.structs import struct_of

@@ -149,7 +149,7 @@ def test_an_equal_answer_that_is_worse_later_is_let_go(monkeypatch: pytest.Monke
     """Every level finds any answer that is as good as the one that is known."""
     hasty = Cut()
     monkeypatch.setattr(hasty.chance, "choice", lambda _: "any")
-    kept, accept = 0, Search._accept  # noqa: SLF001 - where what is found is judged
+    kept, accept = 0, Search.accept
 
     def watched(self: Search, found: list[int], measure: Measure | None, *, usable: bool) -> None:
         nonlocal kept
@@ -164,7 +164,7 @@ def test_an_equal_answer_that_is_worse_later_is_let_go(monkeypatch: pytest.Monke
         best = searched(state, given, profile)
         with monkeypatch.context() as patch:
             patch.setattr(search, "run", hasty)
-            patch.setattr(Search, "_accept", watched)
+            patch.setattr(Search, "accept", watched)
             done = searched(state, given, profile)
         if best and done and best[0].incumbent and done[0].incumbent:
             assert values(best[0], profile.levels) <= values(done[0], profile.levels)

@@ -18,8 +18,9 @@ from planner.plan.yunikorn import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.answer import describe_levels
 from planner.solver.deadline import Deadline
+from planner.solver.levels import solve_levels
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
-from planner.solver.yunikorn.start import search_yunikorn
+from planner.solver.yunikorn.start import prepare_ask
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 
@@ -83,7 +84,8 @@ class YuniKornTruth:
         planning.table = apply_profile(PROFILES[objective], planning.table, dict, dict)
         profile = spelled_out(PROFILES[objective], planning.table)
         greedy = planning.greedy_plan()
-        ready, answer = search_yunikorn(planning, profile, Deadline(), greedy)
+        ready = prepare_ask(planning, profile, Deadline(), greedy)
+        answer = solve_levels(ready.search, profile.levels)
         positions: Sequence[int] = ()
         if ready.search.incumbent is not None:
             positions = ready.search.classes.take(ready.search.incumbent)

@@ -165,7 +165,8 @@ def costs_of(**terms: Mapping[str, int]) -> Costs:
     """Return what workloads cost, by terms, all of the same workloads."""
     keys = next(iter(terms.values()), dict[str, int]())
     arrays = {term: np.array([*told.values()], dtype=np.int64) for term, told in terms.items()}
-    return Costs({key: place for place, key in enumerate(keys)}, arrays)
+    places = {key: place for place, key in enumerate(keys)}
+    return Costs(lambda some: np.array([places.get(w.key, -1) for w in some], np.int64), arrays)
 
 
 def plan_of(

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Admitted, Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.state.kueue import State
 from planner.verifier.kueue.case import Case, setting_of
 from planner.verifier.kueue.plan import verify_case, verify_plan

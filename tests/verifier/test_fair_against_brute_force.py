@@ -12,7 +12,7 @@ from itertools import chain, combinations, permutations
 
 from hypothesis import given, settings
 
-from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.holders import Admitted
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.fair_sharing import (
     FairCase,

@@ -12,8 +12,9 @@ import pytest
 
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Admitted, take_snapshot
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.state.kueue import State
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.fair_sharing import FairCase, FairSetting, fair_setting_of

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 from planner.quota.kueue.assignment import flavor_resources
-from planner.quota.kueue.snapshot import Admitted, take_snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.start import start
 from planner.solver.start import Given

@@ -101,7 +101,7 @@ class _Checking:
         going = np.zeros(len(self.problem.workloads), dtype=np.bool_)
         # The verifier's candidates, and not those of whoever made the plan: nothing is taken from
         # it.
-        going[[self.position[one.key] for one in self.setting.candidates]] = True
+        going[self.problem.workloads.places_of(self.setting.candidates)] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
         own = [self.position[key] for key in self._own if key in self.position]
         return apply_profile(
@@ -124,7 +124,7 @@ class _Checking:
             for bound in (certificate.bounds if certificate else ())
             if self.table.is_separable(summed := bound.term.split("+"))
         }
-        costs = Costs(self.position, of_term)
+        costs = Costs(self.problem.workloads.places_of, of_term)
         match = partial(match_plan, self.state, snapshot=self.snapshot, setting=self.setting)
         case = match(plan)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
@@ -257,7 +257,7 @@ class _Checking:
         return kueue_claims(
             self.setting,
             self.table,
-            self.position,
+            self.problem.workloads,
             self.problem.order.tolist(),
             caps=[(tuple(cap.term.split("+")), cap.most) for cap in caps],
             wishes=self.profile.wishes,

@@ -28,7 +28,8 @@ from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.plan.base import Uncovered
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.reference.kueue.context import Tried
 from planner.reference.kueue.cycle.record import Decider, Entry

@@ -11,6 +11,7 @@ from planner.commands.boost.kueue.trial import Trial
 from planner.commands.simulate.simulate import BOOST, STABLE, Asked, Unproved
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.context import Search as Searched
@@ -69,9 +70,9 @@ class KueueOptimum:
         asked, deadline = self._asked, Deadline.after(self._asked.time_limit)
         # Everybody has run for as long as the clock says.
         now = {
-            node: [
+            node: Holders(
                 one._replace(running_s=seconds_since(one.started_at, snapshot.now)) for one in some
-            ]
+            )
             for node, some in snapshot.admitted.items()
         }
         seen = replace(snapshot, admitted=now)

@@ -40,8 +40,9 @@ from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.slices import names_replaced
-from planner.quota.kueue.snapshot import Admitted, Snapshot, build_snapshot
+from planner.quota.kueue.snapshot import Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
@@ -104,9 +105,7 @@ class KueueWorld(World):
         topologies = taken.topologies
         self._left = topologies.occupancy.afresh() if topologies.looked_at else None
         self._usage = taken.usage
-        self._admitted: dict[int, list[Admitted]] = {
-            node: list(some) for node, some in taken.admitted.items()
-        }
+        self._admitted = dict(taken.admitted)
         self._waiting: dict[str, Workload] = dict(taken.waiting)
         self._snapshot = replace(taken, admitted=self._admitted, waiting=self._waiting)
         self._behind = open_queues(there, taken)
@@ -212,7 +211,8 @@ class KueueWorld(World):
 
     def _give_back(self, key: str, at_s: int) -> Admitted:
         one = self._running.pop(key).admitted
-        self._admitted[one.queue].remove(one)
+        some = self._admitted[one.queue]
+        self._admitted[one.queue] = Holders(other for other in some if other is not one)
         self._usage.remove(one.queue, one.usage)
         if self._left is not None:
             self._left.give_back(self._snapshot.topologies.booked_for(one.workload))
@@ -318,7 +318,7 @@ class KueueWorld(World):
             self._agenda.call_off(Due.FINISH, old.slice.key)
             yield self._finish(old.slice.key, at_s)
         self._waiting.pop(one.key, None)
-        self._admitted[one.queue].append(one)
+        self._admitted[one.queue] = Holders((*self._admitted[one.queue], one))
         self._usage.add(one.queue, one.usage)
         if self._left is not None:
             self._left.take(self._snapshot.topologies.booked_for(one.workload))
@@ -341,7 +341,8 @@ class KueueWorld(World):
             self._plan_release(one, at_s, place)
             running.admitted = evicting(one, reason, now)
             some = self._admitted[one.queue]
-            some[some.index(one)] = running.admitted
+            changed = (running.admitted if other is one else other for other in some)
+            self._admitted[one.queue] = Holders(changed)
             self._outdate(one.queue)
             most_s = None
             if one.remarks is not None:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from planner.errors import UnsupportedError
 from planner.proof.box import Box, IntArray, Members, by_value, numbered
 from planner.proof.kueue.places import Rooms
-from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kep83 import Kep83Setting
 from planner.verifier.kueue.fair_sharing import FairSetting
-from planner.verifier.kueue.setting import Setting, Variant, usages_of
+from planner.verifier.kueue.setting import Setting, Variant
 
 _MOST: Final = 2**61
 """Sums of amounts up to this do not leave 64 bits."""
@@ -27,14 +27,15 @@ _REMEMBERED: Final = 4
 
 
 class Frame:
-    """A decision of Kueue, over K classes of its candidates.
+    """A decision of Kueue, over K classes of its candidates: ``going``.
 
     ``before`` is the usage before any removal, under fair sharing with the request counted.
     Raises ``UnsupportedError`` if amounts cannot be added up exactly.
     """
 
-    def __init__(self, setting: Setting, members: Members[Admitted]) -> None:
+    def __init__(self, setting: Setting, going: Holders, members: Members[Admitted]) -> None:
         self.setting = setting
+        self.going = going
         self.members = members
         self.fair = setting if isinstance(setting, FairSetting) else None
         self.kep83 = setting if isinstance(setting, Kep83Setting) else None
@@ -44,8 +45,7 @@ class Frame:
             # Fair sharing compares shares with the request counted (docs/semantics/kueue.md §6.3);
             # what must be freed is reckoned on the plain snapshot (inequalities.fit_rows).
             self.before = self.fair.with_request(self.before)
-        self.first: Sequence[Admitted] = members.representatives
-        self.queue = np.array([holder.queue for holder in self.first], dtype=np.int64)
+        self.queue: IntArray = going.queue[members.first_numbers]
         self.ranges: dict[str, tuple[int, int]] = {}
         self.rooms = Rooms(setting.floor, members, self.ranges)
         self._held: dict[int, IntArray] = {}
@@ -71,11 +71,10 @@ class Frame:
     @cached_property
     def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:
         """(K,) the number of what a member of each class holds, and that, told once."""
-        kinds, usages = usages_of(self.first)
-        numbers: dict[tuple[tuple[int, int], ...], int] = {}
-        told = [numbers.setdefault(tuple(sorted(one.items())), len(numbers)) for one in usages]
-        alike = np.array(told, dtype=np.int64)[kinds]
-        return alike, [dict(held) for held in numbers]
+        first, kinds = self.going.alike
+        told = numbered(tuple(sorted(one.usage.items())) for one in first)
+        usages = dict(zip(told.tolist(), (one.usage for one in first), strict=True))
+        return told[kinds[self.members.first_numbers]], [*usages.values()]
 
     @cached_property
     def below(self) -> Mapping[int, IntArray]:
@@ -115,7 +114,8 @@ class Frame:
         alike, usages = self._usages
         kinds = (self.queue * len(usages) + alike) * 2 + self.restricted
         if self.setting.floor.groups:
-            return numbered(zip(kinds.tolist(), self.setting.floor.marks(self.first), strict=True))
+            marks = self.setting.floor.marks(self.members.representatives)
+            return numbered(zip(kinds.tolist(), marks, strict=True))
         _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
         # Numbered as they come: what is split first does not depend on the numbers of queues.
         return np.argsort(np.argsort(first))[which]
@@ -130,9 +130,8 @@ class Frame:
     def restricted(self) -> NDArray[np.bool_]:
         """(K,) whether no attempt with borrowing may take the members of a class."""
         if self.fair is not None or self.kep83 is not None:
-            return np.zeros(len(self.first), dtype=np.bool_)
-        priority = np.array([one.priority for one in self.first], dtype=np.int64)
-        told = variants(self.setting, self.first, self.queue, priority)
+            return np.zeros(self.queue.size, dtype=np.bool_)
+        told = variants(self.setting, self.going)[self.members.first_numbers]
         held_back: NDArray[np.bool_] = told == _VARIANTS.index(Variant.RECLAIM_WITHOUT_BORROWING)
         return held_back
 
@@ -234,14 +233,13 @@ class Frame:
         return _Cells(classes[by_cell], told[by_cell, 1], begins, where)
 
 
-def variants(
-    setting: Setting, workloads: Sequence[Admitted], queue: IntArray, priority: IntArray
-) -> IntArray:
-    """Return a number for the variant of each of some candidates, given what decides: (C,)."""
-    _, rank = np.unique(priority, return_inverse=True)
-    kinds = queue * (1 + int(rank.max(initial=0))) + rank
+def variants(setting: Setting, some: Holders) -> IntArray:
+    """Return a number for the variant of each of some candidates: (C,)."""
+    # Queue and priority decide; one is asked for all.
+    _, rank = np.unique(some.priority, return_inverse=True)
+    kinds = some.queue * (1 + int(rank.max(initial=0))) + rank
     _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
-    found = [_VARIANTS.index(setting.variant(workloads[one])) for one in first.tolist()]
+    found = [_VARIANTS.index(setting.variant(some[one])) for one in first.tolist()]
     return np.array(found, dtype=np.int64)[which]
 
 

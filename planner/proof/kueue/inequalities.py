@@ -297,7 +297,7 @@ def _over_at_most(
     at most the chord between them, the line through (least, 0) and (largest, largest).
     """
     high, low = frame.usage_after(box.least), frame.usage_after(box.most)
-    amounts: Numbers = np.zeros(len(frame.first), dtype=object)
+    amounts: Numbers = np.zeros(frame.queue.size, dtype=object)
     constant, scale, below = 0, 1, frame.below[top]
     for fr in frame.watched[top]:
         if frame.tree.frs[fr].resource != resource:

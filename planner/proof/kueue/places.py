@@ -32,8 +32,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from planner.proof.box import Box, IntArray, Members, Numbers, Row
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Group
-from planner.quota.kueue.snapshot import Admitted
 from planner.verifier.kueue_topology import Floor
 from planner.verifier.kueue_topology.leaves import (
     MOST,
@@ -260,7 +260,7 @@ class Rooms:
             for k, count in counts.items():
                 by_class.setdefault(k, {})[name] = -count
         for k, used in by_class.items():
-            yield f"{self._members.representatives[k].key} for {where}", _row({k: 1}, used, 0)
+            yield f"{self._members.representative(k).key} for {where}", _row({k: 1}, used, 0)
         if len(names) > 1:
             yield f"one way for {where}", _row({}, dict.fromkeys(names, -1), -1)
 

@@ -28,11 +28,11 @@ from planner.proof.kueue.inequalities import (
     share_rows,
 )
 from planner.quota.kueue.amount import add
-from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.holders import Holders
 from planner.verifier.kep83 import Kep83Setting, remove_kep83
 from planner.verifier.kueue.case import remove_all, usage_with
 from planner.verifier.kueue.fair_sharing import FairSetting, remove_fairly
-from planner.verifier.kueue.setting import Setting, usages_of
+from planner.verifier.kueue.setting import Setting
 
 
 def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
@@ -65,7 +65,7 @@ def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
 
 def _may_be_last(frame: Frame, box: Box, k: int) -> list[int]:
     """Return the nodes, from the queue of a class up, of which it may have the last victim."""
-    usage, victim = frame.usage_after(box.least), frame.first[k]
+    usage, victim = frame.usage_after(box.least), frame.members.representative(k)
     side = frame.setting.side(victim.queue)
     if box.least[k] > 0:
         frs = sorted({fr for node in side for fr in frame.watched[node]})
@@ -95,7 +95,7 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
     after = before = shares.of(usage, top)
     if box.least[k] > 0:
         back = usage.copy()
-        back.add(int(frame.queue[k]), frame.first[k].usage)
+        back.add(int(frame.queue[k]), frame.members.representative(k).usage)
         before = shares.of(back, top)
     return frame.fair.is_fair(mine, before, after)
 
@@ -259,7 +259,7 @@ class KueueRules(Frame):
         return node
 
 
-def lawful(setting: Setting) -> list[Admitted]:
+def lawful(setting: Setting) -> Holders:
     """Return the candidates whose side is over its quota to begin with: nobody else ever goes.
 
     Classical candidates are so by definition. Under fair sharing Kueue lists more, as it looks at
@@ -267,21 +267,20 @@ def lawful(setting: Setting) -> list[Admitted]:
     rises.
     """
     if not isinstance(setting, FairSetting):
-        return list(setting.candidates)
+        return setting.candidates
     usage, known = setting.snapshot.usage, setting.snapshot.tree.known
-    borrows: dict[int, bool] = {}
-    for queue in {one.queue for one in setting.candidates}:
-        side = setting.side(queue)
-        # Off the path the request does not count, so the plain usage is the one that shares look
-        # at.
-        borrows[queue] = not any(usage.within_nominal(node, known[node]) for node in side)
-    return [one for one in setting.candidates if borrows[one.queue]]
+    # Off the path the request does not count, so the plain usage is the one that shares look at.
+    return Holders.joined(
+        part
+        for part in setting.candidates.parts
+        if not any(usage.within_nominal(n, known[n]) for n in setting.side(part[0].queue))
+    )
 
 
 def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     setting: Setting,
     table: TermTable,
-    position: Mapping[str, int],
+    workloads: Holders,
     order: Sequence[int],
     *,
     caps: Sequence[tuple[Measure, int]] = (),
@@ -290,7 +289,7 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     """Return what a plan claims, as questions for proof trees.
 
     - ``table``: The terms of all workloads, by position.
-    - ``position``: The position of each workload, by its key.
+    - ``workloads``: (W,) all of them.
     - ``order``: (W,) the rank of each position in the scheduler's candidate order.
     - ``caps``, ``wishes``: What binds every plan besides the laws.
     """
@@ -299,25 +298,23 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     everything = isinstance(setting, FairSetting)  # shares count all that is held
     plain = isinstance(setting, FairSetting | Kep83Setting)  # without variants
 
-    alike, usages = usages_of(going)
+    first, alike = going.alike
     holds = numbered(
-        tuple(sorted(usage.items()) if everything else [usage.get(fr, 0) for fr in frs])
-        for usage in usages
+        tuple(sorted(one.usage.items()) if everything else [one.usage.get(fr, 0) for fr in frs])
+        for one in first
     )
-    queue = np.array([one.queue for one in going], dtype=np.int64)
-    priority = np.array([one.priority for one in going], dtype=np.int64)
-    parts = [holds[alike], np.array([one.evicted for one in going], dtype=np.int64)]
+    parts = [holds[alike], going.evicted.astype(np.int64)]
     if not plain:
-        parts.append(variants(setting, going, queue, priority))
+        parts.append(variants(setting, going))
     if setting.floor.groups:
         parts.append(numbered(setting.floor.marks(going)))
-    kinds = queue
+    kinds = going.queue
     for part in parts:
         kinds = combined(kinds, part)
-    positions = [position[one.key] for one in going]
+    positions = workloads.places_of(going)
 
     def rules_for(table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]) -> KueueRules:
         costs = [*table.telling_apart(terms), *marks]
-        return KueueRules(setting, group(going, positions, order, kinds, costs))
+        return KueueRules(setting, going, group(going, positions, order, kinds, costs))
 
     return Claims(table, rules_for, caps, wishes)

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 
 from planner.errors import UnsupportedError
 from planner.quota.kueue.amount import Arithmetic
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.holding import PodSetHolding, pod_set_holdings
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.kueue import Configuration, State, Workload
 
 REPLACEMENT_FOR: Final = "kueue.x-k8s.io/workload-slice-replacement-for"

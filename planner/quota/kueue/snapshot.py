@@ -6,9 +6,9 @@ Source: docs/semantics/kueue.md §2: which objects count, inactive queues, impli
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Final
 from weakref import ReferenceType, ref
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from planner.garbage import without_garbage_collection
 from planner.quota.kueue.activity import Activity, notes_on
 from planner.quota.kueue.amount import Arithmetic, arithmetic_of
 from planner.quota.kueue.devices import Devices
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.holding import (
     NEVER,
     Shape,
@@ -29,62 +30,16 @@ from planner.quota.kueue.holding import (
     is_concurrent,
     progress_of,
     queue_order_time,
-    started_at,
 )
 from planner.quota.kueue.past_use import PastUse
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
-from planner.state import Remarks
 from planner.state.clock import seconds_since
 from planner.state.kueue import ClusterQueue, Configuration, ResourceFlavor, State, Workload
 from planner.state.kueue_workloads import Entry, Facts, Workloads
 from planner.state.pods import PodDisruptionBudget
 from planner.state.queues import ClusterQueueSpec, CohortSpec, ResourceGroup
-
-
-class Admitted(NamedTuple):
-    """A workload that holds quota in an active or inactive ClusterQueue.
-
-    ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
-    integer units; ``names`` are the fr it names a flavor for, which is what makes it a candidate;
-    both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
-    effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``started_at``
-    is when it last started running, ``running_s`` how many whole seconds ago that was.
-    ``remarks`` is what is noted on it that counts in what its eviction costs; ``local_queue``
-    is the name of its LocalQueue, and ``past`` what that used, where its ClusterQueue orders by
-    that. It stands at a ``place`` in ``workloads``.
-    """
-
-    workloads: Sequence[Workload]
-    place: int
-    key: str
-    namespace: str
-    uid: str
-    queue: int
-    usage: Mapping[int, int]
-    names: AbstractSet[int]
-    pods: int
-    priority: int
-    queued_at: datetime
-    reserved_at: datetime
-    reserved_s: float
-    started_at: datetime | None
-    running_s: int
-    evicted: bool
-    remarks: Remarks | None
-    local_queue: str
-    past: float | None = None
-
-    @property
-    def workload(self) -> Workload:
-        """The workload itself, made when it is asked for."""
-        return self.workloads[self.place]
-
-    def changed(self, workload: Workload) -> Admitted:
-        """Return the same with another object for it."""
-        started = started_at(workload)
-        return self._replace(workloads=(workload,), place=0, started_at=started)
 
 
 class _ByKey(Mapping[str, Workload]):
@@ -131,7 +86,7 @@ class Preemptor(Struct, frozen=True):
         return queued_at - self.queued_at > self.buffer
 
 
-class Snapshot(Struct, frozen=True):
+class Snapshot(Struct, frozen=True, dict=True):
     """Everything a decision needs, at one moment.
 
     It is shared by all who plan for the state: nobody changes it. ``usage`` is the usage of all
@@ -149,7 +104,7 @@ class Snapshot(Struct, frozen=True):
     node_of: Mapping[str, int]
     waiting: Mapping[str, Workload]
     flavors: Mapping[str, ResourceFlavor]
-    admitted: Mapping[int, Sequence[Admitted]]
+    admitted: Mapping[int, Holders]
     fr_index: Mapping[FlavorResource, int]
     inactive: Mapping[str, str]
     notes: Sequence[str]
@@ -162,6 +117,19 @@ class Snapshot(Struct, frozen=True):
     def at_will(self, *, will: bool = True) -> Snapshot:
         """Return the same, where pods may be placed wherever there is room; or not any more."""
         return replace(self, topologies=replace(self.topologies, at_will=will))
+
+    def holders(self, queues: Iterable[int]) -> Holders:
+        """Return all that hold quota in some ClusterQueues; the same again if asked for again."""
+        asked, last = [self.admitted[queue] for queue in queues], self._last
+        # By identity: a world that goes on puts others in their places.
+        if not last or [*map(id, asked)] != [*map(id, last[0][0])]:
+            last[:] = [(asked, Holders.joined(asked))]
+        return last[0][1]
+
+    @cached_property
+    def _last(self) -> list[tuple[Sequence[Holders], Holders]]:
+        """What was joined last, if anything was, and what that is together."""
+        return []
 
     def past_of(self, queue: int, workload: Workload) -> float | None:
         """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
@@ -265,7 +233,7 @@ def build_snapshot(
     index, arithmetic = _index_quotas(state), arithmetic_of(configuration.rules)
     nodes = _nodes(state, activity, index, arithmetic)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
-    admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
+    held: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
     shapes, past_use = Shapes(configuration, index), PastUse(state)
     waiting: dict[str, int] = {}
     variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
@@ -281,12 +249,13 @@ def build_snapshot(
         # Without its queue it holds nothing that counts, but what it names is still indexed.
         if node is not None:
             at = workloads, place, node
-            admitted[node].append(_admitted(configuration, clock, at, entry, shape))
+            held[node].append(_admitted(configuration, clock, at, entry, shape))
     queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
     for node, queue in queues.items():
-        for number, one in enumerate(admitted[node] if past_use.orders(queue) else ()):
+        for number, one in enumerate(held[node] if past_use.orders(queue) else ()):
             past = past_use.of(one.namespace, one.local_queue)
-            admitted[node][number] = one._replace(past=past)
+            held[node][number] = one._replace(past=past)
+    admitted = {node: Holders(some) for node, some in held.items()}
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
@@ -314,9 +283,7 @@ def build_snapshot(
     )
 
 
-def _add_up(
-    usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Sequence[Admitted]]
-) -> None:
+def _add_up(usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Holders]) -> None:
     """Add up what everybody holds: queue by queue, or one by one where the order matters."""
     if state.configuration.rules.clamps_reclaimable and not usage.tree.arithmetic.wraps:
         for node, some in admitted.items():

@@ -14,8 +14,9 @@ from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from planner.laws import kueue as laws
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.past_use import Contender, Contest
-from planner.quota.kueue.snapshot import Admitted, Preemptor
+from planner.quota.kueue.snapshot import Preemptor
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context
 from planner.reference.laws import keeps
@@ -83,31 +84,39 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
 
 
 @keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
-def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
+def permitted(context: Context, queue: int, policy: str) -> Sequence[Admitted]:
     """Return what holds quota in a queue, names contested quota, and is permitted by a policy."""
     contested, known = context.contested, context.recalled.contesting
     key = queue, policy, contested
     if key not in known:
-        named = _permitted_by_policy(context, queue, policy)
-        known[key] = [one for one in named if not contested.isdisjoint(one.names)]
+        held = context.snapshot.admitted[queue]
+        places = _permitted_by_policy(context, queue, policy)
+        # Those that hold the same name the same: one is asked for all of them.
+        shapes = held.identity.tolist()
+        last = dict(zip(shapes, range(len(held)), strict=True))
+        naming = {s for s, at in last.items() if not contested.isdisjoint(held[at].names)}
+        known[key] = [held[at] for at in places if shapes[at] in naming]
     return known[key]
 
 
-def _permitted_by_policy(context: Context, queue: int, policy: str) -> list[Admitted]:
+def _permitted_by_policy(context: Context, queue: int, policy: str) -> Sequence[int]:
+    """Return the places in a queue of those whom a policy permits."""
     known = context.recalled.permitted
     if (queue, policy) not in known:
         preemptor, held = context.preemptor, context.snapshot.admitted[queue]
-        own = preemptor.priority
+        own, priorities = preemptor.priority, held.priority.tolist()
         # Only among those of its own priority more than that decides.
-        other = {one.priority: one for one in held if one.priority != own}
+        last = dict(zip(priorities, range(len(held)), strict=True))
         wanted = {
-            priority for priority, one in other.items() if satisfies_policy(preemptor, one, policy)
+            priority
+            for priority, at in last.items()
+            if priority != own and satisfies_policy(preemptor, held[at], policy)
         }
         known[queue, policy] = [
-            one
-            for one in held
-            if one.priority in wanted
-            or (one.priority == own and satisfies_policy(preemptor, one, policy))
+            at
+            for at, priority in enumerate(priorities)
+            if priority in wanted
+            or (priority == own and satisfies_policy(preemptor, held[at], policy))
         ]
     return known[queue, policy]
 

@@ -7,7 +7,7 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 from __future__ import annotations
 
 from planner.laws import kueue as laws
-from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.holders import Admitted
 from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
 from planner.reference.kueue.fair_sharing import fair_candidates, search_fair_sharing

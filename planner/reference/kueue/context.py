@@ -13,7 +13,8 @@ from msgspec import Struct, field
 
 from planner.laws.kueue import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import PlaceTest
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
 class Recalled(Struct, frozen=True):
     """What one search of a decision found and the next would find again.
 
-    ``permitted`` is whom a policy permits of a queue, ``contesting`` who of them names contested
-    quota; ``ordered`` are candidates, each list with the same in Kueue's order, but for past use.
+    ``permitted`` is whom a policy permits of a queue, by place; ``contesting`` who of them names
+    contested quota; ``ordered`` are candidates, each list with the same in Kueue's order, but for
+    past use.
     """
 
-    permitted: dict[tuple[int, str], list[Admitted]] = field(default_factory=dict)
-    contesting: dict[tuple[int, str, frozenset[int]], list[Admitted]] = field(default_factory=dict)
+    permitted: dict[tuple[int, str], Sequence[int]] = field(default_factory=dict)
+    contesting: dict[tuple[int, str, frozenset[int]], Sequence[Admitted]] = field(
+        default_factory=dict
+    )
     ordered: list[tuple[list[Admitted], list[Admitted]]] = field(default_factory=list)
 
 

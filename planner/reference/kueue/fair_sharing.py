@@ -11,8 +11,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 
 from planner.laws import kueue as laws
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.share import Share, Shares
-from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import candidate_order, in_candidate_order, permitted
 from planner.reference.kueue.chance import ReleaseCrash

@@ -29,9 +29,10 @@ from planner.objective.terms import Cut
 from planner.plan.kueue import Cascade
 from planner.quantity import from_units
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.slices import replaced_slice
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, as_admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, as_admitted
 from planner.quota.kueue.topology import NO_TOPOLOGIES
 from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.candidates import satisfies_policy
@@ -69,9 +70,9 @@ def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Adm
     for victim in victims:
         usage.remove(victim.queue, victim.usage)
     for node in {victim.queue for victim in victims}:
-        admitted[node] = [one for one in admitted[node] if one.key not in gone]
+        admitted[node] = Holders(one for one in admitted[node] if one.key not in gone)
     usage.add(holder.queue, holder.usage)
-    admitted[holder.queue] = [*admitted[holder.queue], holder]
+    admitted[holder.queue] = Holders((*admitted[holder.queue], holder))
     # Where the preemptor's pods will be is not known: what victims do next is told by quota.
     return replace(snapshot, usage=usage, admitted=admitted, topologies=NO_TOPOLOGIES)
 

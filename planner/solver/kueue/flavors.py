@@ -38,7 +38,14 @@ from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome
 from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import Prepared, finish, set_up, settled, settling_of, solve_planning
+from planner.solver.kueue.solve import (
+    Prepared,
+    finish,
+    set_up,
+    settled,
+    settling_of,
+    solve_planning,
+)
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import find_within, solve_below, solve_levels
 from planner.solver.proving.grow import Effort, grow

@@ -23,9 +23,10 @@ from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.slices import replaced_by
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.scheduler import Placement
@@ -361,7 +362,7 @@ class Planning(Planned[Plan]):
         return kueue_claims(
             self._setting,
             self.table,
-            self._position,
+            self.problem.workloads,
             self.problem.order.tolist(),
             caps=caps,
             wishes=profile.wishes,
@@ -417,7 +418,9 @@ class Planning(Planned[Plan]):
         bounds = plan.certificate.bounds if plan.certificate else ()
         of_term = {bound.term: self.table.in_sum(bound.term.split("+")) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
-        return check_certificate(case, plan, terms, Costs(self._position, of_term))
+        return check_certificate(
+            case, plan, terms, Costs(self.problem.workloads.places_of, of_term)
+        )
 
     def _verify(self, plan: Plan) -> Verification:
         return verify_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)

@@ -107,7 +107,7 @@ class Certifier:
         done = self._resumed(victims)
         for number, measure in enumerate(measures[len(done.levels) :], len(done.levels) + 1):
             settled = self._settle_level(done, measure, BRIEF)
-            if settled and not done.levels[-1].proved or not settled and number < len(measures):
+            if (settled and not done.levels[-1].proved) or (not settled and number < len(measures)):
                 return None
         self.begun = done
         return done
@@ -119,8 +119,7 @@ class Certifier:
             return Certified(victims)
         if any(self.claims.value(m, victims) != value for m, value, _ in begun.levels):
             return Certified(victims)
-        parts = {"levels": [*begun.levels], "trees": [*begun.trees], "sums": [*begun.sums]}
-        return Certified(victims, **parts)
+        return Certified(victims, [*begun.levels], [*begun.trees], [*begun.sums])
 
     def bound(
         self, earlier: Sequence[Stated], measure: Measure, value: int, deadline: Deadline

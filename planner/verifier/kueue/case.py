@@ -43,7 +43,8 @@ from planner.quota.kueue.assignment import (
     total_request,
     whole_request,
 )
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.state.kueue import Configuration
 from planner.verifier.kueue.setting import Setting, say_amount, say_node

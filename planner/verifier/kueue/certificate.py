@@ -21,6 +21,7 @@ from planner.laws import Law
 from planner.plan import AnyPlan, SolverFreeBound, Verdict
 from planner.plan.kueue import JointPlan, Plan
 from planner.quantity import UNLIMITED, format_units
+from planner.quota.kueue.holders import NOBODY, Holders
 from planner.quota.kueue.share import Shares
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Usage
 from planner.verifier.kueue.case import Case
@@ -200,10 +201,10 @@ REMOVAL_ORDER: Final = Law(
 class Costs(NamedTuple):
     """What workloads cost, by the terms in which each of them costs something of its own.
 
-    ``position`` is the place of a workload, by ``namespace/name``, in the costs of each term: (W,).
+    ``places`` are those of workloads in the costs of each term, (W,), -1 of one that has none.
     """
 
-    position: Mapping[str, int]
+    places: Callable[[Holders], NDArray[np.int64]]
     of_term: Mapping[str, NDArray[np.int64]]
 
 
@@ -284,8 +285,7 @@ def check_solver_free_bounds(
     setting: Setting, bounds: Sequence[SolverFreeBound], costs: Costs
 ) -> Iterator[Verdict]:
     """CT-03 of each bound: the candidates are looked up once for all."""
-    candidates = setting.candidates if bounds else ()
-    places = [costs.position.get(one.key) for one in candidates]
+    places = costs.places(setting.candidates if bounds else NOBODY)
     for bound in bounds:
         yield check_solver_free_bound(setting, bound, costs.of_term.get(bound.term), places)
 
@@ -294,7 +294,7 @@ def check_solver_free_bound(
     setting: Setting,
     bound: SolverFreeBound,
     costs: NDArray[np.int64] | None,
-    places: Sequence[int | None],
+    places: NDArray[np.int64],
 ) -> Verdict:
     """CT-03: the bound is what its multipliers give, in exact integers.
 
@@ -309,7 +309,7 @@ def check_solver_free_bound(
     where the candidates are what Kueue would collect: by docs/semantics/kueue.md §5.3 what passes
     KQ-03 to KQ-05 and whose side is over quota now (no other workload passes KQ-07 with any
     victims), and under fair sharing, by §6.2, what passes FS-02 to FS-05. ``places`` are theirs in
-    the costs, ``None`` of one that has none.
+    the costs, (C,), -1 of one that has none.
     """
     findings = list(_multiplier_faults(setting, bound))
     if costs is None:
@@ -321,13 +321,12 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    at = [place for place in places if place is not None]
-    if len(at) < len(places):
-        told = zip(setting.candidates, places, strict=True)
-        unknown = [f"no cost is known for {one.key}" for one, place in told if place is None]
+    strangers = np.flatnonzero(places < 0).tolist()
+    if strangers:
+        unknown = [f"no cost is known for {setting.candidates[one].key}" for one in strangers]
         return judge(SOLVER_FREE_BOUND, unknown, "")
-    paid, (kinds, usages) = costs[at], setting.candidate_usages
-    price = [sum(weight * usage.get(fr, 0) for fr, weight in weights.items()) for usage in usages]
+    paid, (first, kinds) = costs[places], setting.candidates.alike
+    price = [sum(weight * one.usage.get(fr, 0) for fr, weight in weights.items()) for one in first]
     # Multiplied by the denominator, and never divided by it, all of this stays in integers: of 64
     # bits where these suffice, and Python's own elsewhere.
     dearest = max(int(paid.max(initial=0)), -int(paid.min(initial=0)))

@@ -14,7 +14,7 @@ from planner.laws import Law, Register
 from planner.laws import kueue as laws
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add
-from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.holders import Admitted
 from planner.verifier.kueue.case import Case, rules_fault
 from planner.verifier.kueue.setting import Variant, say_amount, say_node
 from planner.verifier.wording import judge, judge_order, say_count, say_some

@@ -40,8 +40,8 @@ from msgspec.structs import astuple
 from planner.laws import Register
 from planner.laws import kueue as laws
 from planner.plan import Verdict
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.share import Share, Shares
-from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.state.kueue_configuration import Strategy
 from planner.verifier.kueue.case import (
@@ -112,7 +112,7 @@ class FairSetting(Setting, frozen=True, dict=True):
         return WITHIN_NOMINAL if self.stays_within_nominal else BY_SHARE
 
     @cached_property
-    def candidates(self) -> Sequence[Admitted]:
+    def candidates(self) -> Holders:
         """What Kueue would collect (§6.2): what passes FS-02 to FS-05."""
         return self.permitted_where_borrowed()
 

@@ -7,17 +7,16 @@ words here, too: amounts in users' units, queues as kubectl names them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from planner.quantity import format_units
+from planner.quota.kueue.holders import NOBODY, Admitted, Holders
 from planner.quota.kueue.share import Share
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.queues import Preemption
 from planner.verifier.kueue_topology import Floor
 
@@ -70,20 +69,6 @@ _REASON = {
     Variant.RECLAIM_WITHOUT_BORROWING: "InCohortReclamation",
     Variant.RECLAIM_WHILE_BORROWING: "InCohortReclaimWhileBorrowing",
 }
-
-
-def usages_of(
-    workloads: Iterable[Admitted],
-) -> tuple[NDArray[np.int64], Sequence[Mapping[int, int]]]:
-    """Return which of some mappings says what each workload holds, (W,), and these mappings.
-
-    By identity: a snapshot mostly shares the mapping among those that hold the same.
-    """
-    usages = [one.usage for one in workloads]
-    numbers: dict[int, int] = {}
-    kinds = [numbers.setdefault(identity, len(numbers)) for identity in map(id, usages)]
-    different = dict(zip(kinds, usages, strict=True))
-    return np.array(kinds, dtype=np.int64), [*different.values()]
 
 
 class Setting(Struct, frozen=True, dict=True):
@@ -215,57 +200,62 @@ class Setting(Struct, frozen=True, dict=True):
             return Variant.RECLAIM_WITHOUT_BORROWING
         return Variant.RECLAIM_WHILE_BORROWING
 
-    def permitted(self, queue: int) -> Iterator[Admitted]:
-        """Yield the workloads of a queue that pass every rule which asks for no other victims.
+    def permitted(self, queue: int) -> Holders:
+        """Return the workloads of a queue that pass every rule which asks for no other victims.
 
         Active queues of the tree, a contested flavor-resource, and the policies: KQ-03 to KQ-05.
         """
         if not self.in_tree(queue) or not self.snapshot.is_active(queue):
-            return
+            return NOBODY
         mine, held = self.preemptor.priority, self.snapshot.admitted[queue]
-        # Of another priority than the preemptor's nothing else decides: one is asked for all.
-        others = {one.priority: one for one in held if one.priority != mine}
-        permitted = {priority for priority, one in others.items() if self.permits(one)}
-        for one in held:
-            fits = one.priority in permitted or (one.priority == mine and self.permits(one))
-            if fits and self.names_contested(one):
-                yield one
+        # Of another priority than the preemptor's nothing else decides, and who holds the same
+        # names the same: one is asked for all.
+        priorities, shapes = held.priority.tolist(), held.identity.tolist()
+        of_priority = dict(zip(priorities, held, strict=True))
+        permitted = {p for p, one in of_priority.items() if p != mine and self.permits(one)}
+        of_shape = dict(zip(shapes, held, strict=True))
+        naming = {shape for shape, one in of_shape.items() if self.names_contested(one)}
+        told = enumerate(zip(priorities, shapes, strict=True))
+        return held.at(
+            [
+                place
+                for place, (priority, shape) in told
+                if shape in naming
+                if priority in permitted or (priority == mine and self.permits(held[place]))
+            ]
+        )
 
     def borrows_contested(self, queue: int) -> bool:
         """Say whether a queue uses more than its nominal quota in a contested fr (§6.2)."""
         tree, used = self.snapshot.tree, self.snapshot.usage.amount[queue]
         return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
 
-    def permitted_where_borrowed(self) -> list[Admitted]:
+    def permitted_where_borrowed(self) -> Holders:
         """Return the permitted workloads of the own queue and of those that borrow contested fr."""
-        return [
-            workload
+        return Holders.joined(
+            self.permitted(queue)
             for queue in self.snapshot.admitted
             if queue == self.queue or self.borrows_contested(queue)
-            for workload in self.permitted(queue)
-        ]
+        )
 
     @cached_property
-    def candidates(self) -> Sequence[Admitted]:
+    def candidates(self) -> Holders:
         """What Kueue would collect: the permitted ones whose side is over quota now."""
-        usage, found = self.snapshot.usage, list[Admitted]()
-        for queue in self.snapshot.admitted:
+        usage = self.snapshot.usage
+        return Holders.joined(
+            self.permitted(queue)
+            for queue in self.snapshot.admitted
             # By usage before any removal, whoever the candidate is.
-            if not any(usage.within_nominal(node, self.contested) for node in self.side(queue)):
-                found += self.permitted(queue)
-        return found
-
-    @cached_property
-    def candidate_usages(self) -> tuple[NDArray[np.int64], Sequence[Mapping[int, int]]]:
-        """(C,) which of some mappings says what a candidate holds, and these mappings."""
-        return usages_of(self.candidates)
+            if not any(usage.within_nominal(node, self.contested) for node in self.side(queue))
+        )
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
-        own = self.queue
-        others = {(w.queue, w.priority): w for w in self.candidates if w.queue != own}
-        variants = {self.variant(w) for w in others.values()}
+        own, some = self.queue, self.candidates
+        told = zip(some.queue.tolist(), some.priority.tolist(), strict=True)
+        others = dict(zip(told, some, strict=True))
+        variants = {self.variant(one) for (queue, _), one in others.items() if queue != own}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
         tree, used = self.snapshot.tree, self.snapshot.usage.amount[own]

@@ -33,8 +33,8 @@ from typing import Final, NamedTuple
 from planner.laws import Law
 from planner.laws.kueue import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES
 from planner.quota.kueue.amount import add
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.share import Share
-from planner.quota.kueue.snapshot import Admitted
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kueue.fair_sharing import FINAL_SHARE, FairSetting
 from planner.verifier.kueue.setting import Setting, say_node

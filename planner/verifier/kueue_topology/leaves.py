@@ -11,8 +11,9 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Aim, Group, Pods
-from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.topology_tree import FlavorTree
 from planner.state.kueue import Node, ResourceFlavor
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Taint, Toleration

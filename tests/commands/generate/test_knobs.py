@@ -13,7 +13,8 @@ from planner.commands.generate.kueue.layout import KueueKnobs
 from planner.commands.generate.yunikorn import YuniKornKnobs
 from planner.errors import InputError
 from planner.objective.annotation import PREFIX
-from planner.quota.kueue.snapshot import Admitted, take_snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.state.kueue import State, Workload
 from planner.state.yunikorn import QueueConfig, YuniKornState
 from tests.commands.generate.consistency import complaints, yunikorn_complaints

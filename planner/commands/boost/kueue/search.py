@@ -30,7 +30,7 @@ from msgspec import Struct
 
 from planner.commands.boost.kueue.trial import Trial
 from planner.quota.kueue.assignment import contested, total_request
-from planner.quota.kueue.snapshot import Admitted
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
 from planner.reference.kueue.context import Context

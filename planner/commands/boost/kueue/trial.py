@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.decision import Decision, decide
@@ -53,10 +54,10 @@ class Trial:
 
     def _at(self, priorities: Mapping[str, int]) -> Snapshot:
         admitted = {
-            queue: [
+            queue: Holders(
                 one._replace(priority=priorities[one.key]) if one.key in priorities else one
                 for one in workloads
-            ]
+            )
             for queue, workloads in self.snapshot.admitted.items()
         }
         return replace(self.snapshot, admitted=admitted)

@@ -19,7 +19,8 @@ from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNode
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
 from planner.plan.base import name_some
 from planner.plan.kueue import Place, PodSetPlaces
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology_tree import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.holding import is_concurrent
 from planner.quota.kueue.slices import names_replaced
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.context import Search, Target
@@ -160,7 +161,7 @@ class Processing:
             usage=usage_without(self.usage, gone),
             placed=self._places_without(gone),
             admitted={
-                queue: [each for each in admitted if each.key not in keys]
+                queue: Holders(each for each in admitted if each.key not in keys)
                 for queue, admitted in self.snapshot.admitted.items()
             },
         )

@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.context import Target, Tried
 from planner.reference.kueue.decision import Decision
 from planner.state.kueue_configuration import Configuration

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planner.laws.kueue import KT_PLACEMENT, KT_ROOM
 from planner.quota.kueue.assignment import Assignment, Mode, PodSetFlavors
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy, Taken
 from planner.reference.kueue.chance import Chance
 from planner.reference.laws import keeps

@@ -12,7 +12,8 @@ from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import Status
 from planner.plan.kueue import GreedyTurn, JointPending, JointPlan, JointStep, OneByOneAnswer
-from planner.quota.kueue.snapshot import Admitted, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Snapshot
 from planner.solver.answer import broken, certify
 from planner.solver.kueue.describe import release_of, rule_set, victims_in_words
 from planner.solver.kueue.joint.question import Question

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -27,10 +28,11 @@ from planner.objective.kueue import term_table
 from planner.objective.terms import TermTable
 from planner.plan.kueue import Demand, JointSkipped
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.kueue import Holders, Problem
+from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Mode
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.solver.kueue.joint.sequence import OneByOne, serve_greedily
 from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
@@ -94,7 +96,8 @@ def build_forest(
     trees = {e.tree: e.ways[0].problem for e in entrants if e.ways}
     sizes = [len(problem.names) for problem in trees.values()]
     offsets = [sum(sizes[:n]) for n in range(len(sizes))]
-    workloads = Holders(w for problem in trees.values() for w in problem.workloads)
+    parts = (problem.workloads.parts for problem in trees.values())
+    workloads = Holders.joined(chain.from_iterable(parts))
     allowed = np.zeros(len(workloads), dtype=np.bool_)
     for entrant in entrants:
         for way in entrant.ways:

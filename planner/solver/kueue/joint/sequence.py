@@ -18,7 +18,8 @@ from planner.models.kueue.laws import attempts
 from planner.objective.profiles import Profile
 from planner.plan import Verification
 from planner.plan.kueue import Plan
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.planning import Planning

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from tests.brute_force import Gone, Simulation
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from tests.brute_force import Gone, reachable
 from tests.brute_force_fair import FairSimulation
 
