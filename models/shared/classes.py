@@ -50,7 +50,7 @@ class Classes(Struct, frozen=True, dict=True):
         """Return how many candidates class k has."""
         return len(self.members[k])
 
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """(K,) how many candidates each class has."""
         return np.array([len(members) for members in self.members], dtype=np.int64)

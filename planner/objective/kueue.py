@@ -12,7 +12,7 @@ from planner.errors import LookupFailed
 from planner.objective.annotation import Disruptions, read_disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
-from planner.objective.terms import PER_MILLE, Budget, TermTable
+from planner.objective.terms import PER_MILLE, Budget, Groups, TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.kueue.activity import Activity
@@ -75,7 +75,6 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
     # The queue, the cohorts above it and the namespace of each.
     groups_of = cache(lambda node, namespace: (*_above(problem, node), f"namespace/{namespace}"))
-    groups = list(map(groups_of, problem.queue.tolist(), column("namespace")))
     place, evicted, priority = places(problem.order, eligible), problem.evicted, problem.priority
     pods = column("pods")
     losses = Losses(keys, sizes, pods, disruptions, rank, place, priority, evicted, costs or {})
@@ -95,7 +94,9 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         needs=[needs],
         alternative=lambda _: 0,
         disruptions=disruptions,
-        groups=groups,
+        groups=Groups(
+            len(keys), lambda w: groups_of(int(problem.queue[w]), problem.workloads[w].namespace)
+        ),
         budgets=pod_budgets(problem.workloads, snapshot),
     )
 

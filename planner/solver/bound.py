@@ -16,11 +16,12 @@ from heapq import heappop, heappush
 from itertools import accumulate
 from math import gcd
 from operator import mul
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import FloatArray, IntArray
@@ -71,7 +72,7 @@ def lagrangian_bound(  # noqa: PLR0913 - what a bound is made of
     rows: Sequence[Row],
     multipliers: Sequence[int],
     costs: IntArray,
-    counts: Sequence[int],
+    counts: Sequence[int] | IntArray,
     *,
     denominator: int = SCALE,
     chosen: Collection[int] = (),
@@ -85,34 +86,37 @@ def lagrangian_bound(  # noqa: PLR0913 - what a bound is made of
     binding = [(row, m) for row, m in zip(rows, multipliers, strict=True) if m > 0]
     value = sum(m * row.bound for row, m in binding)
     reduced = _reduced_costs(binding, costs, denominator)
+    counts = np.asarray(counts, dtype=np.int64)
     slack: dict[int, int] = {}
     for row, multiplier in binding:
         for witness, coefficient in row.slack:
             slack[witness] = slack.get(witness, 0) - multiplier * coefficient
     # Whoever costs less than the rows pay for may go, all of them: that lowers the bound. The
     # others may as well stay.
-    value += sum(r * n for r, n in zip(reduced, counts, strict=True) if r < 0)
+    paying = reduced < 0
+    value += _sum_of_products(reduced[paying], counts[paying])
     # A chosen witness is 1 even where that costs; another one only where it pays.
     value += sum(r for witness, r in slack.items() if r < 0 or witness in chosen)
-    return Bound(value, reduced, denominator, tuple(multipliers))
+    return Bound(value, reduced.tolist(), denominator, tuple(multipliers))
 
 
 def _reduced_costs(
     binding: Sequence[tuple[Row, int]], costs: IntArray, denominator: int
-) -> list[int]:
+) -> NDArray[Any]:
     """Return denominator * cost - sum(multiplier * coefficient) of each class, exactly: (K,)."""
     weighed = [(row, m) for row, m in binding if row.amounts.size]
     largest = denominator * _largest(costs) + sum(m * _largest(row.amounts) for row, m in weighed)
-    if largest <= _INT64:
-        total = costs * denominator
-        for row, multiplier in weighed:
-            total[row.classes] -= multiplier * row.amounts
-        return [*total.tolist()]
-    reduced = [cost * denominator for cost in costs.tolist()]
+    # Python's own integers where 64 bits are not enough.
+    total: NDArray[Any] = (costs if largest <= _INT64 else costs.astype(object)) * denominator
     for row, multiplier in weighed:
-        for k, amount in zip(row.classes.tolist(), row.amounts.tolist(), strict=True):
-            reduced[k] -= multiplier * amount
-    return reduced
+        total[row.classes] -= multiplier * row.amounts.astype(total.dtype, copy=False)
+    return total
+
+
+def _sum_of_products(values: NDArray[Any], counts: IntArray) -> int:
+    if values.dtype != object and _largest(values) * int(counts.sum()) <= _INT64:
+        return int(values @ counts)
+    return sum(map(mul, values.tolist(), counts.tolist()))
 
 
 def _largest(values: IntArray) -> int:
@@ -120,7 +124,7 @@ def _largest(values: IntArray) -> int:
 
 
 def best_single_row(
-    rows: Sequence[Row], costs: IntArray, counts: Sequence[int]
+    rows: Sequence[Row], costs: IntArray, counts: Sequence[int] | IntArray
 ) -> tuple[Bound, int]:
     """Return the best bound that one row alone proves, and the position of the row (or -1).
 
@@ -128,8 +132,8 @@ def best_single_row(
     fractional cover, cheapest first, is complete.
     """
     best, position = trivial_bound(costs), -1
-    sizes = np.array(counts, dtype=np.int64)
-    for index, row in enumerate(rows):
+    sizes = np.asarray(counts, dtype=np.int64)
+    for index, row in enumerate(rows if costs.any() else ()):
         useful = np.flatnonzero(row.amounts > 0)
         if row.slack or row.bound <= 0 or useful.size == 0:
             continue
@@ -144,7 +148,7 @@ def best_single_row(
         last = min(complete, held.size - 1)
         cost, unit = int(costs[cheapest_first[last]]), int(held[last])
         common = gcd(cost, unit) or 1
-        found = lagrangian_bound([row], [cost // common], costs, counts, denominator=unit // common)
+        found = lagrangian_bound([row], [cost // common], costs, sizes, denominator=unit // common)
         if found.whole > best.whole:
             best, position = found, index
     return best, position

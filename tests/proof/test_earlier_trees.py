@@ -17,7 +17,7 @@ from planner.proof.question import Question, Shared
 from planner.solver.deadline import Deadline
 from planner.solver.proving import grow as growing
 from planner.solver.proving.earlier import EarlierTree
-from planner.solver.proving.grow import Effort, Grown, grow
+from planner.solver.proving.grow import Before, Effort, Grown, grow
 from planner.solver.proving.program import BoxRows
 from tests.conftest import ROOT, TEST_ALL
 from tests.proof.test_touched import asked, claims_of, questions
@@ -66,11 +66,11 @@ def test_whatever_is_followed_the_answer_is_the_same(monkeypatch: pytest.MonkeyP
                 if other is not None and _classes(other) > classes:
                     continue
                 earlier = other if other is None else other._replace(rules=question.rules)
-                grown = grow(question, NEVER, EFFORT, (), earlier)
+                grown = grow(question, NEVER, EFFORT, Before(tree=earlier))
                 assert grown.steps is not None, (seed, term)
                 question.check(grown.steps)
                 earlier = other if other is None else other._replace(rules=denied[term].rules)
-                assert grow(denied[term], NEVER, EFFORT, (), earlier).better is not None
+                assert grow(denied[term], NEVER, EFFORT, Before(tree=earlier)).better is not None
                 found[other is not None] += 1
                 one = earlier_tree(term, value, question, grown)
                 kept += [] if one is None or other is not None else [one]

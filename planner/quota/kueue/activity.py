@@ -74,8 +74,14 @@ class Activity(NamedTuple):
     ) -> Sequence[ClusterQueue]:
         """Return the ClusterQueues that share a root with one, itself among them."""
         root = self.root_of(queue)
+        roots: dict[str, str] = {}  # by cohort: thousands of queues share a few
+        for one in queues:
+            if one.spec.cohort_name not in roots:
+                roots[one.spec.cohort_name] = self.root_of(one)
         return [
-            one for one in queues if one.name == queue.name or (root and self.root_of(one) == root)
+            one
+            for one in queues
+            if (root and roots[one.spec.cohort_name] == root) or one.name == queue.name
         ]
 
     @classmethod

@@ -92,10 +92,11 @@ def permitted(context: Context, queue: int, policy: str) -> Sequence[Admitted]:
         held = context.snapshot.admitted[queue]
         places = _permitted_by_policy(context, queue, policy)
         # Those that hold the same name the same: one is asked for all of them.
-        shapes = held.identity.tolist()
-        last = dict(zip(shapes, range(len(held)), strict=True))
-        naming = {s for s, at in last.items() if not contested.isdisjoint(held[at].names)}
-        known[key] = [held[at] for at in places if shapes[at] in naming]
+        shapes, naming = held.identity.tolist(), context.recalled.naming.setdefault(contested, {})
+        for shape, at in dict(zip(shapes, range(len(held)), strict=True)).items():
+            if shape not in naming:
+                naming[shape] = not contested.isdisjoint(held[at].names)
+        known[key] = held.at([at for at in places if naming[shapes[at]]])
     return known[key]
 
 

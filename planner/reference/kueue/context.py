@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 class Recalled(Struct, frozen=True):
     """What one search of a decision found and the next would find again.
 
-    ``permitted`` is whom a policy permits of a queue, by place; ``contesting`` who of them names
-    contested quota; ``ordered`` are candidates, each list with the same in Kueue's order, but for
-    past use.
+    ``permitted`` is whom a policy permits of a queue, by place; ``naming`` says whether who holds
+    something names contested quota, ``contesting`` who of a queue does; ``ordered`` are
+    candidates, each list with the same in Kueue's order, but for past use.
     """
 
     permitted: dict[tuple[int, str], Sequence[int]] = field(default_factory=dict)
+    naming: dict[frozenset[int], dict[int, bool]] = field(default_factory=dict)
     contesting: dict[tuple[int, str, frozenset[int]], Sequence[Admitted]] = field(
         default_factory=dict
     )

@@ -38,6 +38,7 @@ from planner.solver.proving.program import (
     Entries,
     Floats,
     Suggestion,
+    binding_rows,
     integers,
     readable,
     suggest,
@@ -98,18 +99,33 @@ class Grown(NamedTuple):
     narrowed_by: Sequence[Mapping[str, int]] = ()
 
 
-def grow(
-    question: Question,
-    deadline: Deadline,
-    effort: Effort,
-    known: Sequence[Mapping[str, int]] = (),
-    earlier: EarlierTree | None = None,
-) -> Grown:
-    """Search a tree with so much effort at most.
+@dataclass
+class Before:
+    """What the questions before one were answered by.
 
-    ``known`` are multipliers that narrowed the boxes of like questions, ``earlier`` is a tree of
-    one. It is followed where a box is not closed at once, unless its classes are others.
+    ``narrowed`` are multipliers that narrowed their boxes. ``tree`` is one of theirs: it is
+    followed where a box is not closed at once, unless its classes are others. ``entries`` are the
+    rows of the whole of the last one.
     """
+
+    narrowed: list[Mapping[str, int]] = field(default_factory=list)
+    tree: EarlierTree | None = None
+    entries: Entries | None = None
+
+    def written(self, question: Question, box: Box) -> Entries:
+        """Return the rows of the whole of a question."""
+        rows, last = binding_rows(question, box), self.entries
+        same = last is not None and last.most is not None and np.array_equal(last.most, box.most)
+        self.entries = last.updated(rows) if same and last else Entries.of(rows, box.most)
+        return self.entries
+
+
+def grow(
+    question: Question, deadline: Deadline, effort: Effort, before: Before | None = None
+) -> Grown:
+    """Search a tree with so much effort at most."""
+    before = before or Before()
+    earlier = before.tree
     if earlier is not None and (
         earlier.rules is not question.rules
         # What is left of the effort has to do where it does not hold.
@@ -118,10 +134,10 @@ def grow(
         earlier = None
     if FEW < _width(question.root) <= SOME:
         brief = replace(effort, steps=min(QUICK_STEPS, effort.steps))
-        quick = _Growth(question, deadline, brief, (), earlier, some=SOME).run()
+        quick = _Growth(question, deadline, brief, before, (), earlier, some=SOME).run()
         if quick.steps is not None or quick.better is not None:
             return quick
-    return _Growth(question, deadline, effort, known, earlier).run()
+    return _Growth(question, deadline, effort, before, before.narrowed, earlier).run()
 
 
 @dataclass
@@ -129,6 +145,7 @@ class _Growth:
     question: Question
     deadline: Deadline
     effort: Effort
+    before: Before
     known: Sequence[Mapping[str, int]]
     earlier: EarlierTree | None
     some: int = FEW
@@ -191,10 +208,10 @@ class _Growth:
 
     def _narrowed_root(self, box: Box) -> Box:
         """Narrow the box of the whole question, and write down the rows of what is left."""
-        for narrowing in self._narrow_root(box):
+        for narrowing, part in self._narrow_root(box):
             self.steps.append(narrowing)
-            (box,) = self.question.parts(box, narrowing)
-        self.part = Entries.of(self.question.rows(box), box.most)
+            box = part
+        self.part = Entries.of(binding_rows(self.question, box), box.most)
         return box
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
@@ -202,7 +219,7 @@ class _Growth:
         if box.is_empty:
             return ByLaws(law="no set is left")
         if self.part is None:  # the first box is the root: every other one is within it
-            self.part = Entries.of(self.question.rows(box), box.most)
+            self.part = self.before.written(self.question, box)
         look = BoxRows(self.question, box, self.part)
         # The cheapest first, and what a reader can follow: one row, then the laws, then sums of
         # rows.
@@ -271,7 +288,7 @@ class _Growth:
                 best, highest = step, worth
         return best
 
-    def _narrow_root(self, box: Box) -> Iterator[Narrowing]:
+    def _narrow_root(self, box: Box) -> Iterator[tuple[Narrowing, Box]]:
         """Yield what the measures leave of a box: whatever is far from their least values goes.
 
         What narrowed like questions is tried first. The measure that leaves least guides the
@@ -281,8 +298,9 @@ class _Growth:
         for multipliers in self.known:
             known = multipliers.keys() <= look.rows.keys()
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
-                yield Narrowing(narrow=dict(multipliers))
-                (box,) = self.question.parts(box, Narrowing(narrow=dict(multipliers)))
+                narrowing = Narrowing(narrow=dict(multipliers))
+                (box,) = self.question.parts(box, narrowing)
+                yield narrowing, box
                 look = BoxRows(self.question, box)
         most_gone = 0
         # From the measure in question, which comes last, back to the caps.
@@ -294,8 +312,9 @@ class _Growth:
             found = self._suggest(look, bounded.name)
             multipliers = {} if found is None else _exact(look, found)
             if _is_narrower(look, multipliers, _width(box) - 1):
-                yield Narrowing(narrow=multipliers)
-                (part,) = self.question.parts(box, Narrowing(narrow=multipliers))
+                narrowing = Narrowing(narrow=multipliers)
+                (part,) = self.question.parts(box, narrowing)
+                yield narrowing, part
                 if _width(box) - _width(part) > most_gone:
                     most_gone, self.guide = _width(box) - _width(part), bounded.name
                 box, look = part, BoxRows(self.question, part)

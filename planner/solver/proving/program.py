@@ -46,11 +46,14 @@ _DOUBT: Final = 1e-9
 class Entries(NamedTuple):
     """Rows one after the other: the number of the row, the class and the amount of each entry.
 
-    ``least`` is the right side of each row; ``extra_row``, ``extra_names`` and ``extra_amounts``
-    are the number of the row, the name and the coefficient of each further quantity.
+    ``names`` are those of all numbers: of rows that are gone, too, which have no entries. ``least``
+    is the right side of each row; ``extra_row``, ``extra_names`` and ``extra_amounts`` are the
+    number of the row, the name and the coefficient of each further quantity. Classes that give
+    nobody are left out: of each there are ``most`` (K,).
     """
 
     rows: Mapping[str, Row]
+    names: Sequence[str]
     row_of: NDArray[np.int64]
     classes: NDArray[np.int64]
     amounts: Floats
@@ -58,14 +61,11 @@ class Entries(NamedTuple):
     extra_row: NDArray[np.int64]
     extra_names: Sequence[str]
     extra_amounts: Floats
+    most: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, rows: Mapping[str, Row], most: NDArray[np.int64] | None = None) -> Entries:
-        """Write down the rows that say something, without the classes that give nobody.
-
-        Of those there are no more than ``most`` each: (K,).
-        """
-        rows = {name: row for name, row in rows.items() if row.says_something}
+        """Write rows down that say something."""
         listed = list(rows.values())
         row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
         classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
@@ -83,11 +83,20 @@ class Entries(NamedTuple):
         extra_row = np.array([i for i, _, _ in extra], dtype=np.int64)
         further = np.array([c for _, _, c in extra], dtype=float)
         names = [name for _, name, _ in extra]
-        return cls(rows, row_of, classes, amounts, least, extra_row, names, further)
+        given = rows, [*rows], row_of, classes, amounts, least, extra_row, names, further
+        return cls(*given, most)
 
-    def only(self, kept: Collection[str]) -> Entries:
-        """Return the same, but for rows that are not kept: they are left without entries."""
-        stale = np.array([name not in kept for name in self.rows], dtype=np.bool_)
+    def updated(self, rows: Mapping[str, Row]) -> Entries:
+        """Return the entries of other rows: those that are here already are not written again."""
+        kept = {name for name, row in self.rows.items() if rows.get(name) is row}
+        part = self if len(kept) == len(self.rows) else self._only(kept)
+        if len(kept) < len(rows):
+            new = {name: row for name, row in rows.items() if name not in kept}
+            part = part.then(Entries.of(new, self.most))
+        return part._replace(rows=rows)
+
+    def _only(self, kept: Collection[str]) -> Entries:
+        stale = np.array([name not in kept for name in self.names], dtype=np.bool_)
         fresh, told = ~stale[self.row_of], ~stale[self.extra_row]
         return self._replace(
             row_of=self.row_of[fresh],
@@ -99,10 +108,11 @@ class Entries(NamedTuple):
             extra_amounts=self.extra_amounts[told],
         )
 
-    def before(self, more: Entries) -> Entries:
-        """Return the entries of these rows and of more behind them; ``rows`` are these."""
-        number = len(self.rows)
+    def then(self, more: Entries) -> Entries:
+        """Return the entries of these rows, and behind them those of more."""
+        number = len(self.names)
         return self._replace(
+            names=[*self.names, *more.names],  # one can be there already, in another form
             row_of=np.concatenate([self.row_of, more.row_of + number]),
             classes=np.concatenate([self.classes, more.classes]),
             amounts=np.concatenate([self.amounts, more.amounts]),
@@ -116,6 +126,11 @@ class Entries(NamedTuple):
 _NOTHING_KNOWN: Final = Entries.of({})
 
 
+def binding_rows(question: Question, box: Box) -> Mapping[str, Row]:
+    """Return the rows of a question in a box that a set may break at all, by name."""
+    return {name: row for name, row in question.rows(box).items() if row.says_something}
+
+
 class BoxRows:
     """The rows of one question in one box.
 
@@ -125,19 +140,10 @@ class BoxRows:
 
     def __init__(self, question: Question, box: Box, known: Entries | None = None) -> None:
         self.box = box
-        rows = question.rows(box).items()
-        self.rows: Mapping[str, Row] = {name: row for name, row in rows if row.says_something}
+        self.rows: Mapping[str, Row] = binding_rows(question, box)
         self.ranges = question.ranges(box)
-        part = _NOTHING_KNOWN if known is None else known
-        kept = {name for name, row in part.rows.items() if self.rows.get(name) is row}
-        names = [*part.rows]
-        if len(kept) < len(names):
-            part = part.only(kept)
-        if len(kept) < len(self.rows):
-            new = Entries.of({name: row for name, row in self.rows.items() if name not in kept})
-            names += new.rows  # one can be there already, in another form
-            part = part.before(new)
-        self.names: Sequence[str] = names
+        part = (_NOTHING_KNOWN if known is None else known).updated(self.rows)
+        self.names = part.names
         self.row_of, self.classes, self.amounts = part.row_of, part.classes, part.amounts
         self.least: Floats = part.least
         self.extra_row, self.extra_amount = part.extra_row, part.extra_amounts

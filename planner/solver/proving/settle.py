@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, with_names
 from planner.plan import BoundByRows, Proof, Tree
+from planner.proof.box import Box
 from planner.proof.claims import (
     BETTER,
     INFEASIBLE,
@@ -35,7 +36,7 @@ from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult, Shown
 from planner.solver.proving.earlier import EarlierTree, renamed
-from planner.solver.proving.grow import Effort, Grown, grow
+from planner.solver.proving.grow import Before, Effort, Grown, grow
 from planner.solver.search import Search
 from planner.stage import begin
 
@@ -73,8 +74,8 @@ class Certifier:
 
     ``later`` is the effort after a level for which none was found. ``is_allowed`` says of a set
     whether it keeps to bounds that no claim knows. ``measure`` is that of the level in question,
-    ``known`` what narrowed the boxes of levels before, and ``earlier`` the tree of one of them.
-    ``begun`` is what was proved while the levels were still solved.
+    ``before`` what the levels before were proved by. ``begun`` is what was proved while the levels
+    were still solved.
     """
 
     claims: Claims
@@ -83,8 +84,7 @@ class Certifier:
     later: Effort
     is_allowed: Callable[[Sequence[int], Certified], bool]
     measure: Measure | None = None
-    known: list[Mapping[str, int]] = field(default_factory=list)
-    earlier: EarlierTree | None = None
+    before: Before = field(default_factory=Before)
     begun: Certified | None = None
 
     def certify(self, measures: Sequence[Measure], victims: Sequence[int] | None) -> Certified:
@@ -140,7 +140,7 @@ class Certifier:
         self, question: Question, done: Certified, effort: Effort | None = None
     ) -> tuple[Grown, list[int] | None]:
         """Return what grew, and the positions of a better set if that was one."""
-        grown = grow(question, self.deadline, effort or self.effort, self.known, self.earlier)
+        grown = grow(question, self.deadline, effort or self.effort, self.before)
         self._remember(grown, done)
         if grown.better is None:
             return grown, None
@@ -156,8 +156,8 @@ class Certifier:
             if self.measure is not None and BETTER in named:
                 value = self.claims.value(self.measure, done.victims)
                 named = renamed(named, at_most(self.measure, value))
-            if named not in self.known:
-                self.known.append(named)
+            if named not in self.before.narrowed:
+                self.before.narrowed.append(named)
 
     def _prove_infeasible(self, done: Certified) -> None:
         grown, found = self._grow(self.claims.infeasible(), done)
@@ -196,18 +196,19 @@ class Certifier:
         if grown.steps is not None:
             done.trees.append(Tree(claim=level_claim(measure), steps=grown.steps))
             bound = at_most(measure, value)
-            self.earlier = EarlierTree.of(question.rules, grown.steps, bound) or self.earlier
+            tree = EarlierTree.of(question.rules, grown.steps, bound)
+            self.before.tree = tree or self.before.tree
             sum_ = bound_by_rows(question, grown.steps, measure, value)
             done.sums += [] if sum_ is None else [sum_]
         done.levels.append(Stated(measure, value, proved=grown.steps is not None))
         return True
 
-    def possible(self, question: Question) -> set[int]:
-        """Return the positions that can go in answers to a question, by what narrowed others."""
+    def narrowed(self, question: Question) -> Box:
+        """Return what is left of the whole of a question by what narrowed others."""
         box = question.root
-        for multipliers in self.known:
+        for multipliers in self.before.narrowed:
             box = question.narrowed(box, multipliers)
-        return set(question.rules.members.taken(box.most))
+        return box
 
     def _prove_ties(self, done: Certified) -> None:
         """Show that no equal set comes first; begin anew with one that does, a few times."""
@@ -321,9 +322,7 @@ class Settling:
             return None
         if len(done.levels) < len(measures):
             return Shown(counts, None)
-        left = self._certifier.possible(self.claims.equal(done.levels))
-        members = search.classes.members
-        return Shown(counts, {k for k in search.active if not left.isdisjoint(members[k])})
+        return Shown(counts, {*self._possible(self.claims.equal(done.levels), search.active)})
 
     def prove(self, answer: Answer) -> Proved:
         """Prove what a search found, or better: levels, ties, or that there is nothing."""
@@ -450,22 +449,23 @@ class Settling:
         """
         active = None
         with suppress(UnsupportedError):  # amounts that no rows can add up narrow nothing
-            active = self._possible(earlier, measure, most)
+            question = self.claims.infeasible()
+            if measure is not None:
+                question = self.claims.level(earlier, measure, most + 1)
+            active = self._possible(question, self.search.permitted)
         return self.engines_asked.ask(self.search, limits, measure, most, active)
 
-    def _possible(self, earlier: Sequence[Stated], measure: Measure | None, most: int) -> list[int]:
-        """Return the classes that can give victims at all, by the rows that narrowed the levels."""
-        search, question = self.search, self.claims.infeasible()
-        if measure is not None:
-            question = self.claims.level(earlier, measure, most + 1)
-        box = question.root
-        for multipliers in self._certifier.known:
-            box = question.narrowed(box, multipliers)
-        members = question.rules.members
+    def _possible(self, question: Question, classes: Sequence[int]) -> list[int]:
+        """Return which of some classes can give victims at all, by what narrowed the levels."""
+        search, box, members = (
+            self.search,
+            self._certifier.narrowed(question),
+            question.rules.members,
+        )
         left = set(members.taken(box.most))
         if search.rules.table.cascades is not None:  # D11 tells the members of a class apart
             left = set(members.taken(np.where(box.most > 0, members.sizes, 0)))
-        return [k for k in search.permitted if not left.isdisjoint(search.classes.members[k])]
+        return [k for k in classes if not left.isdisjoint(search.classes.members[k])]
 
 
 def _value(measure: Measure, terms: Mapping[str, int]) -> int:

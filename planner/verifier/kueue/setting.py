@@ -211,19 +211,25 @@ class Setting(Struct, frozen=True, dict=True):
         # Of another priority than the preemptor's nothing else decides, and who holds the same
         # names the same: one is asked for all.
         priorities, shapes = held.priority.tolist(), held.identity.tolist()
-        of_priority = dict(zip(priorities, held, strict=True))
-        permitted = {p for p, one in of_priority.items() if p != mine and self.permits(one)}
-        of_shape = dict(zip(shapes, held, strict=True))
-        naming = {shape for shape, one in of_shape.items() if self.names_contested(one)}
+        others = dict(zip(priorities, range(len(held)), strict=True))
+        permitted = {p for p, at in others.items() if p != mine and self.permits(held[at])}
+        for shape, place in dict(zip(shapes, range(len(held)), strict=True)).items():
+            if shape not in self._naming:
+                self._naming[shape] = self.names_contested(held[place])
         told = enumerate(zip(priorities, shapes, strict=True))
         return held.at(
             [
                 place
                 for place, (priority, shape) in told
-                if shape in naming
+                if self._naming[shape]
                 if priority in permitted or (priority == mine and self.permits(held[place]))
             ]
         )
+
+    @cached_property
+    def _naming(self) -> dict[int, bool]:
+        """Whether who holds something names a contested flavor-resource."""
+        return {}
 
     def borrows_contested(self, queue: int) -> bool:
         """Say whether a queue uses more than its nominal quota in a contested fr (§6.2)."""
