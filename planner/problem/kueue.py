@@ -204,7 +204,7 @@ def build_problem(
     holding, names_contested = _held(workloads, frs, wanted)
     later = np.zeros(len(workloads), dtype=np.bool_)
     # It decides among those of its own priority; of others nobody asks.
-    equal = np.flatnonzero(workloads.priority == preemptor.priority)
+    equal = np.flatnonzero(workloads.columns.priority == preemptor.priority)
     later[equal] = [preemptor.queued_before(workloads[w].queued_at) for w in equal.tolist()]
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
@@ -227,9 +227,9 @@ def build_problem(
         queue=queue,
         holding=holding,
         names_contested=names_contested,
-        priority=workloads.priority,
+        priority=workloads.columns.priority,
         queued_later=later,
-        evicted=workloads.evicted,
+        evicted=workloads.columns.evicted,
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
         searched=[searched.get(fr, 0) for fr in frs],
@@ -381,7 +381,7 @@ def _candidate_order(
 
 def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
     newest_first = -np.array(workloads.column("reserved_s"), dtype=np.float64)
-    columns = (~workloads.evicted, kind, workloads.priority, newest_first)
+    columns = (~workloads.columns.evicted, kind, workloads.columns.priority, newest_first)
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
     # What is equal in all columns goes by UID.

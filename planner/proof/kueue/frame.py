@@ -45,7 +45,7 @@ class Frame:
             # Fair sharing compares shares with the request counted (docs/semantics/kueue.md §6.3);
             # what must be freed is reckoned on the plain snapshot (inequalities.fit_rows).
             self.before = self.fair.with_request(self.before)
-        self.queue: IntArray = going.queue[members.first_numbers]
+        self.queue: IntArray = going.columns.queue[members.first_numbers]
         self.ranges: dict[str, tuple[int, int]] = {}
         self.rooms = Rooms(setting.floor, members, self.ranges)
         self._held: dict[int, IntArray] = {}
@@ -236,8 +236,8 @@ class Frame:
 def variants(setting: Setting, some: Holders) -> IntArray:
     """Return a number for the variant of each of some candidates: (C,)."""
     # Queue and priority decide; one is asked for all.
-    _, rank = np.unique(some.priority, return_inverse=True)
-    kinds = some.queue * (1 + int(rank.max(initial=0))) + rank
+    _, rank = np.unique(some.columns.priority, return_inverse=True)
+    kinds = some.columns.queue * (1 + int(rank.max(initial=0))) + rank
     _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
     found = [_VARIANTS.index(setting.variant(some[one])) for one in first.tolist()]
     return np.array(found, dtype=np.int64)[which]

@@ -303,12 +303,12 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
         tuple(sorted(one.usage.items()) if everything else [one.usage.get(fr, 0) for fr in frs])
         for one in first
     )
-    parts = [holds[alike], going.evicted.astype(np.int64)]
+    parts = [holds[alike], going.columns.evicted.astype(np.int64)]
     if not plain:
         parts.append(variants(setting, going))
     if setting.floor.groups:
         parts.append(numbered(setting.floor.marks(going)))
-    kinds = going.queue
+    kinds = going.columns.queue
     for part in parts:
         kinds = combined(kinds, part)
     positions = workloads.places_of(going)

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from planner.quota.kueue.holding import started_at
 from planner.state import Remarks
@@ -62,6 +62,21 @@ class Admitted(NamedTuple):
         return self._replace(workloads=(workload,), place=0, started_at=started)
 
 
+class Columns(NamedTuple):
+    """What is asked of C holders most, (C,) each.
+
+    - ``queue``, ``priority``, ``evicted``: As of each of them.
+    - ``identity``: The identity of what each holds: a snapshot shares that among equal ones.
+    - ``number``: The place of each among all of its queue.
+    """
+
+    queue: NDArray[np.int64]
+    priority: NDArray[np.int64]
+    evicted: NDArray[np.bool_]
+    identity: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+
 class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside the items
     """C workloads that hold quota, in some order; their fields as columns.
 
@@ -92,7 +107,12 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
     def column(self, name: str) -> Sequence[Any]:
         """(C,) a field of all."""
         if name not in self._read:
-            self._read[name] = tuple(map(_reading(name), self))
+            names = _TOGETHER if name in _TOGETHER else (name,)
+            told: dict[str, list[Any]] = {one: [] for one in names}
+            for part in self.parts or (self,):
+                for one, values in told.items():
+                    values.extend(map(_READERS[one], part))
+            self._read.update(told)
         return self._read[name]
 
     @cached_property
@@ -100,34 +120,27 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
         return {}
 
     @cached_property
-    def queue(self) -> NDArray[np.int64]:
-        """(C,) the nodes of their ClusterQueues."""
-        return self._array("queue", np.int64)
-
-    @cached_property
-    def priority(self) -> NDArray[np.int64]:
-        """(C,) their effective priorities."""
-        return self._array("priority", np.int64)
-
-    @cached_property
-    def evicted(self) -> NDArray[np.bool_]:
-        """(C,) whether they are being evicted."""
-        return self._array("evicted", np.bool_)
-
-    @cached_property
-    def identity(self) -> NDArray[np.int64]:
-        """(C,) the identity of what each holds: a snapshot shares that among equal ones."""
-        return self._array("identity", np.int64)
-
-    @cached_property
-    def number(self) -> NDArray[np.int64]:
-        """(C,) the place of each among all of its queue."""
-        return self._array("number", np.int64)
+    def columns(self) -> Columns:
+        """Read in one go of all of a queue, and taken from there for others."""
+        if self.parts:
+            each = zip(*(part.columns for part in self.parts), strict=True)
+            return Columns._make(map(np.concatenate, each))
+        if self.source is not None:
+            whole, places = self.source
+            return Columns._make(column[places] for column in whole.columns)
+        size = len(self)
+        return Columns(
+            np.full(size, self[0].queue if self else 0, dtype=np.int64),
+            np.fromiter(map(_READERS["priority"], self), np.int64, size),
+            np.fromiter(map(_READERS["evicted"], self), np.bool_, size),
+            np.fromiter(map(id, map(_READERS["usage"], self)), np.int64, size),
+            np.arange(size),
+        )
 
     @cached_property
     def alike(self) -> tuple[Sequence[Admitted], NDArray[np.int64]]:
         """One for each that holds differently, and (C,) which stands for whom."""
-        _, first, which = np.unique(self.identity, return_index=True, return_inverse=True)
+        _, first, which = np.unique(self.columns.identity, return_index=True, return_inverse=True)
         return [self[place] for place in first.tolist()], which.astype(np.int64)
 
     def places_of(self, some: Holders) -> NDArray[np.int64]:
@@ -135,29 +148,20 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
 
         Of every queue these are all, one queue after the other.
         """
-        size = 1 + max(int(one.queue.max(initial=0)) for one in (self, some))
+        size = 1 + max(int(one.columns.queue.max(initial=0)) for one in (self, some))
         begins, begin = np.full(size, -(2**62), dtype=np.int64), 0
         for part in self.parts:
             begins[part[0].queue] = begin
             begin += len(part)
-        places: NDArray[np.int64] = np.maximum(begins[some.queue] + some.number, -1)
+        places: NDArray[np.int64] = begins[some.columns.queue] + some.columns.number
+        places[places < 0] = -1
         return places
-
-    def _array(self, name: str, kind: DTypeLike) -> NDArray[Any]:
-        if self.parts:
-            return np.concatenate([getattr(part, name) for part in self.parts])
-        if self.source is not None:
-            whole, places = self.source
-            found: NDArray[Any] = getattr(whole, name)[places]
-            return found
-        if name == "number":
-            return np.arange(len(self))
-        told = map(_reading("usage" if name == "identity" else name), self)
-        return np.fromiter(map(id, told) if name == "identity" else told, kind, len(self))
 
 
 NOBODY: Final = Holders()
 
 
-def _reading(name: str) -> itemgetter[int]:
-    return itemgetter(Admitted._fields.index(name))
+_TOGETHER: Final = ("key", "uid", "pods", "reserved_s", "running_s", "remarks", "past")
+"""Fields that every plan asks of all: they are read in one go."""
+
+_READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}

@@ -92,7 +92,8 @@ def permitted(context: Context, queue: int, policy: str) -> Sequence[Admitted]:
         held = context.snapshot.admitted[queue]
         places = _permitted_by_policy(context, queue, policy)
         # Those that hold the same name the same: one is asked for all of them.
-        shapes, naming = held.identity.tolist(), context.recalled.naming.setdefault(contested, {})
+        shapes = held.columns.identity.tolist()
+        naming = context.recalled.naming.setdefault(contested, {})
         for shape, at in dict(zip(shapes, range(len(held)), strict=True)).items():
             if shape not in naming:
                 naming[shape] = not contested.isdisjoint(held[at].names)
@@ -105,7 +106,7 @@ def _permitted_by_policy(context: Context, queue: int, policy: str) -> Sequence[
     known = context.recalled.permitted
     if (queue, policy) not in known:
         preemptor, held = context.preemptor, context.snapshot.admitted[queue]
-        own, priorities = preemptor.priority, held.priority.tolist()
+        own, priorities = preemptor.priority, held.columns.priority.tolist()
         # Only among those of its own priority more than that decides.
         last = dict(zip(priorities, range(len(held)), strict=True))
         wanted = {

@@ -210,7 +210,7 @@ class Setting(Struct, frozen=True, dict=True):
         mine, held = self.preemptor.priority, self.snapshot.admitted[queue]
         # Of another priority than the preemptor's nothing else decides, and who holds the same
         # names the same: one is asked for all.
-        priorities, shapes = held.priority.tolist(), held.identity.tolist()
+        priorities, shapes = held.columns.priority.tolist(), held.columns.identity.tolist()
         others = dict(zip(priorities, range(len(held)), strict=True))
         permitted = {p for p, at in others.items() if p != mine and self.permits(held[at])}
         for shape, place in dict(zip(shapes, range(len(held)), strict=True)).items():
@@ -259,7 +259,7 @@ class Setting(Struct, frozen=True, dict=True):
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
         own, some = self.queue, self.candidates
-        told = zip(some.queue.tolist(), some.priority.tolist(), strict=True)
+        told = zip(some.columns.queue.tolist(), some.columns.priority.tolist(), strict=True)
         others = dict(zip(told, some, strict=True))
         variants = {self.variant(one) for (queue, _), one in others.items() if queue != own}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).

@@ -138,7 +138,7 @@ def build_forest(
         ),
         holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
         priority=np.concatenate([p.priority for p in trees.values()]),
-        evicted=workloads.evicted,
+        evicted=workloads.columns.evicted,
         order=order,
     )
     offset = dict(zip(trees, offsets, strict=True))
