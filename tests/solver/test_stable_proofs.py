@@ -135,7 +135,7 @@ def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatc
     """The search claims the first stable set it meets for the best; trees find no unstable one."""
     state = state_of(*third_party(), running("more", "c", 1, minute=4))
 
-    def first_met(search: Search, levels: Sequence[Measure]) -> Answer:
+    def first_met(search: Search, levels: Sequence[Measure], _: object) -> Answer:
         place = {w.key: i for i, w in enumerate(planned.problem.workloads)}
         chosen = [place[name] for name in ("ns/big", "ns/loan", "ns/more")]
         search.incumbent = search.classes.counts(chosen)

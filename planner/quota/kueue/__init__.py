@@ -8,6 +8,7 @@ devices.py    what pods take for the devices that they claim
 request.py    what a pending workload asks for
 assignment.py which flavor each of its podsets gets
 holding.py    what an admitted workload holds, worked out once for all that hold the same
+holders.py    who holds quota: each as a record, and all of a queue as columns
 past_use.py   what LocalQueues used, by which admission fair sharing orders
 slices.py     the old slice that a slice of an elastic workload replaces
 snapshot.py   state -> tree + admitted workloads

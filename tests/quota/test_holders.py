@@ -1,0 +1,76 @@
+"""Columns say of each holder what its record says, also of some of a queue, and of many queues."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from msgspec.structs import replace
+
+from planner.quota.kueue.holders import NOBODY, Holders
+from planner.quota.kueue.snapshot import take_snapshot
+from tests.cluster import pending, queue, running, state_of
+from tests.random_trees import Instance, instances
+
+
+def check(some: Holders, everybody: dict[int, Holders]) -> None:
+    """Compare columns with the records, which are looked at one by one."""
+    columns = some.columns
+    assert columns.queue.tolist() == [one.queue for one in some]
+    assert columns.priority.tolist() == [one.priority for one in some]
+    assert columns.evicted.tolist() == [one.evicted for one in some]
+    assert columns.number.tolist() == [everybody[one.queue].index(one) for one in some]
+    for name in ("key", "uid", "namespace", "past", "queued_at"):
+        assert list(some.column(name)) == [getattr(one, name) for one in some]
+    first, which = some.alike
+    assert [first[number].usage is one.usage for number, one in zip(which, some, strict=True)] == [
+        True
+    ] * len(some)
+    assert len({id(one.usage) for one in first}) == len(first)
+
+
+@given(instances())
+def test_random_states(instance: Instance) -> None:
+    everybody = dict(instance.snapshot.admitted)
+    chance = random.Random(len(everybody))  # noqa: S311 - test data
+    parts = []
+    for held in everybody.values():
+        check(held, everybody)
+        places = sorted(chance.sample(range(len(held)), chance.randint(0, len(held))))
+        parts.append(held.at(places))
+        assert [*parts[-1]] == [held[place] for place in places]
+        check(parts[-1], everybody)
+    some, every = Holders.joined(parts), Holders.joined(everybody.values())
+    check(some, everybody)
+    check(every, everybody)
+    assert every.places_of(some).tolist() == [every.index(one) for one in some]
+    assert every.places_of(every).tolist() == list(range(len(every)))
+    assert NOBODY.places_of(some).tolist() == [-1] * len(some)
+    less = Holders.joined([*everybody.values()][1:])
+    assert less.places_of(some).tolist() == [less.index(w) if w in less else -1 for w in some]
+
+
+def test_what_was_joined_is_joined_again_where_a_queue_has_others() -> None:
+    state = state_of(
+        queue("a", 4, "org"), queue("b", 4, "org"), running("x", "a", 1), running("y", "b", 1)
+    )
+    snapshot = take_snapshot(state)
+    a, b = (snapshot.node_of[name] for name in ("a", "b"))
+    both = snapshot.holders([a, b])
+    assert [one.key for one in both] == ["ns/x", "ns/y"]
+    assert snapshot.holders([a, b]) is both
+    assert [one.key for one in snapshot.holders([b])] == ["ns/y"]
+    # As a simulated world does it, whose snapshot looks at what holds quota now.
+    world = dict(snapshot.admitted)
+    living = replace(snapshot, admitted=world)
+    assert len(living.holders([a, b])) == 2
+    world[a] = NOBODY
+    assert [one.key for one in living.holders([a, b])] == ["ns/y"]
+    assert len(snapshot.holders([a, b])) == 2
+
+
+def test_nobody_has_columns() -> None:
+    assert [len(column) for column in NOBODY.columns] == [0] * 5
+    assert NOBODY.alike[0] == []
+    empty = take_snapshot(state_of(queue("a", 1), pending("a", 1)))
+    assert Holders.joined(empty.admitted.values()).columns.priority.tolist() == []
