@@ -19,7 +19,7 @@ from planner.quantity import MAX_INT64, format_quantity, to_quota, to_units
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.request import ambiguous_resources
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
-from planner.reference.kueue.decision import decide
+from planner.reference.kueue.decision import Decision, decide
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue import ClusterQueue, State
@@ -120,9 +120,11 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
     small = sum(map(len, snapshot.admitted.values())) <= MOST
     if snapshot.configuration.release_known_by != "assumed" or not small or deadline.passed:
         return
+    own = _in_words(planning.decision)
     if snapshot.topologies.looked_at:
         snapshot = build_snapshot(state, snapshot.now)  # of other releases quota alone is known
-    own = _answer(snapshot, preemptor)
+    if snapshot is not planning.snapshot or planning.fixed is not None:
+        own = _in_words(decide(snapshot, preemptor))
     newest, *others = newest_first()
     for release in others:
         if release.rules == newest.rules:
@@ -131,7 +133,7 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
         changed = state.model_copy(update={"configuration": configuration})
         try:
             other = build_snapshot(changed, snapshot.now)
-            found = _answer(other, find_preemptor(changed, other, preemptor.key))
+            found = _in_words(decide(other, find_preemptor(changed, other, preemptor.key)))
         # That a release refuses the state is another answer, too.
         except PlannerError:
             found = ()
@@ -144,9 +146,8 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
             return
 
 
-def _answer(snapshot: Snapshot, preemptor: Preemptor) -> tuple[object, ...]:
+def _in_words(found: Decision) -> tuple[object, ...]:
     """Return what is decided, in words that are the same in every snapshot."""
-    found = decide(snapshot, preemptor)
     return found.assignment, [(one.workload.key, one.reason) for one in found.search.targets]
 
 

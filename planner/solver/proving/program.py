@@ -7,7 +7,7 @@ prove nothing: whoever uses them rounds them to integers and checks the sum exac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress
@@ -89,38 +89,26 @@ class Entries(NamedTuple):
     def updated(self, rows: Mapping[str, Row]) -> Entries:
         """Return the entries of other rows: those that are here already are not written again."""
         kept = {name for name, row in self.rows.items() if rows.get(name) is row}
-        part = self if len(kept) == len(self.rows) else self._only(kept)
+        _, names, row_of, classes, amounts, least, extra_row, extra_names, further, most = self
+        if len(kept) < len(self.rows):
+            stale = np.array([name not in kept for name in names], dtype=np.bool_)
+            fresh, told = ~stale[row_of], ~stale[extra_row]
+            row_of, classes, amounts = row_of[fresh], classes[fresh], amounts[fresh]
+            least = np.where(stale, NO_LEAST, least)
+            extra_row, further = extra_row[told], further[told]
+            extra_names = [*compress(extra_names, told.tolist())]
         if len(kept) < len(rows):
-            new = {name: row for name, row in rows.items() if name not in kept}
-            part = part.then(Entries.of(new, self.most))
-        return part._replace(rows=rows)
-
-    def _only(self, kept: Collection[str]) -> Entries:
-        stale = np.array([name not in kept for name in self.names], dtype=np.bool_)
-        fresh, told = ~stale[self.row_of], ~stale[self.extra_row]
-        return self._replace(
-            row_of=self.row_of[fresh],
-            classes=self.classes[fresh],
-            amounts=self.amounts[fresh],
-            least=np.where(stale, NO_LEAST, self.least),
-            extra_row=self.extra_row[told],
-            extra_names=[*compress(self.extra_names, told.tolist())],
-            extra_amounts=self.extra_amounts[told],
-        )
-
-    def then(self, more: Entries) -> Entries:
-        """Return the entries of these rows, and behind them those of more."""
-        number = len(self.names)
-        return self._replace(
-            names=[*self.names, *more.names],  # one can be there already, in another form
-            row_of=np.concatenate([self.row_of, more.row_of + number]),
-            classes=np.concatenate([self.classes, more.classes]),
-            amounts=np.concatenate([self.amounts, more.amounts]),
-            least=np.concatenate([self.least, more.least]),
-            extra_row=np.concatenate([self.extra_row, more.extra_row + number]),
-            extra_names=[*self.extra_names, *more.extra_names],
-            extra_amounts=np.concatenate([self.extra_amounts, more.extra_amounts]),
-        )
+            new = Entries.of({name: row for name, row in rows.items() if name not in kept}, most)
+            row_of = np.concatenate([row_of, new.row_of + len(names)])
+            classes = np.concatenate([classes, new.classes])
+            amounts = np.concatenate([amounts, new.amounts])
+            least = np.concatenate([least, new.least])
+            extra_row = np.concatenate([extra_row, new.extra_row + len(names)])
+            extra_names = [*extra_names, *new.extra_names]
+            further = np.concatenate([further, new.extra_amounts])
+            names = [*names, *new.names]  # one can be there already, in another form
+        entries = row_of, classes, amounts, least, extra_row, extra_names, further
+        return Entries(rows, names, *entries, most)
 
 
 _NOTHING_KNOWN: Final = Entries.of({})
