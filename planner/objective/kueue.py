@@ -11,8 +11,8 @@ import numpy as np
 from planner.errors import LookupFailed
 from planner.objective.annotation import Disruptions, read_disruption
 from planner.objective.applied import KnownGroups
-from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
-from planner.objective.terms import PER_MILLE, Budget, Groups, TermTable
+from planner.objective.sums import LookedUp, Losses, exact_sizes, places, ranks, separable_terms
+from planner.objective.terms import PER_MILLE, Budget, TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.kueue.activity import Activity
@@ -51,15 +51,14 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         for name in costs:
             if name not in held:
                 raise LookupFailed("costs", f"there is no workload {name} that holds quota")
-    column = problem.workloads.column
+    workloads, columns = problem.workloads, problem.workloads.columns
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
-    keys, running_s = column("key"), column("running_s")
+    keys = LookedUp(len(workloads), lambda place: workloads[place].key)
     said = {
-        place: read_disruption(remarks, snapshot.now, running_s[place])
-        for place, remarks in enumerate(column("remarks"))
-        if remarks is not None
+        place: read_disruption(workloads[place].remarks, snapshot.now, workloads[place].running_s)
+        for place in np.flatnonzero(columns.noted).tolist()
     }
-    disruptions = Disruptions(np.array(running_s, dtype=np.int64), said)
+    disruptions = Disruptions(columns.running_s, said)
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
     first, which = problem.workloads.alike
     # Once for each different holding: a large state has few of these, and many workloads.
@@ -76,8 +75,9 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     # The queue, the cohorts above it and the namespace of each.
     groups_of = cache(lambda node, namespace: (*_above(problem, node), f"namespace/{namespace}"))
     place, evicted, priority = places(problem.order, eligible), problem.evicted, problem.priority
-    pods = column("pods")
-    losses = Losses(keys, sizes, pods, disruptions, rank, place, priority, evicted, costs or {})
+    losses = Losses(
+        keys, sizes, columns.pods, disruptions, rank, place, priority, evicted, costs or {}
+    )
     return TermTable(
         separable=separable_terms(losses),
         rank=rank,
@@ -94,8 +94,8 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         needs=[needs],
         alternative=lambda _: 0,
         disruptions=disruptions,
-        groups=Groups(
-            len(keys), lambda w: groups_of(int(problem.queue[w]), problem.workloads[w].namespace)
+        groups=LookedUp(
+            len(keys), lambda w: groups_of(int(problem.queue[w]), workloads[w].namespace)
         ),
         budgets=pod_budgets(problem.workloads, snapshot),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar, overload
 
 import numpy as np
 from msgspec import Struct
@@ -16,6 +16,8 @@ from planner.errors import UnsupportedError
 from planner.objective.annotation import Disruptions, plain_disruption
 from planner.objective.terms import LARGEST_COST, work
 from planner.problem.array import BoolArray, IntArray
+
+T = TypeVar("T")
 
 TOLL_S: Final = 600
 LAST_TIER_TOLL_S: Final = 86_400
@@ -26,6 +28,27 @@ _RAISED: Final = 2**31
 """What kube-scheduler adds to each priority, so that none is negative and none is free."""
 _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST_SIZE: Final = 2**62
+
+
+class LookedUp(Sequence[T]):
+    """Something of each of W workloads, looked up by position when it is asked for."""
+
+    def __init__(self, number: int, of: Callable[[int], T]) -> None:
+        self._number: Final = number
+        self._of: Final = of
+
+    def __len__(self) -> int:
+        return self._number
+
+    @overload
+    def __getitem__(self, position: int) -> T: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, position: int | slice) -> T | Sequence[T]:
+        places = range(self._number)[position]  # behind the last this says so
+        return self._of(places) if isinstance(places, int) else [*map(self._of, places)]
 
 
 class Losses(Struct, frozen=True, dict=True):
@@ -39,7 +62,7 @@ class Losses(Struct, frozen=True, dict=True):
 
     names: Sequence[str]
     sizes: IntArray
-    pods: Sequence[int]
+    pods: Sequence[int] | IntArray
     disruptions: Disruptions
     rank: IntArray
     place: IntArray

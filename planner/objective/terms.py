@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol, TypeVar, overload
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -81,27 +81,6 @@ class Budget(NamedTuple):
 
     allowed: int
     pods: IntArray
-
-
-class Groups(Sequence[tuple[str, ...]]):
-    """The groups of each of W workloads, looked up by position when they are asked for."""
-
-    def __init__(self, number: int, of: Callable[[int], tuple[str, ...]]) -> None:
-        self._number: Final = number
-        self._of: Final = of
-
-    def __len__(self) -> int:
-        return self._number
-
-    @overload
-    def __getitem__(self, position: int) -> tuple[str, ...]: ...
-
-    @overload
-    def __getitem__(self, position: slice) -> Sequence[tuple[str, ...]]: ...
-
-    def __getitem__(self, position: int | slice) -> tuple[str, ...] | Sequence[tuple[str, ...]]:
-        places = range(self._number)[position]  # behind the last this says so
-        return self._of(places) if isinstance(places, int) else [*map(self._of, places)]
 
 
 class TermTable(Struct, frozen=True):

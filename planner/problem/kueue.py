@@ -362,7 +362,7 @@ def _candidate_order(
     kinds = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     kind = np.array(kinds, dtype=np.int64)[queue]
     places = _places_without_past_use(workloads, kind)
-    if {*workloads.column("past")} <= {None}:
+    if not workloads.columns.dated.any():
         return places
     groups: dict[tuple[bool, int], list[int]] = {}
     for position in np.argsort(places).tolist():
@@ -380,12 +380,11 @@ def _candidate_order(
 
 
 def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
-    newest_first = -np.array(workloads.column("reserved_s"), dtype=np.float64)
-    columns = (~workloads.columns.evicted, kind, workloads.columns.priority, newest_first)
+    told = workloads.columns
+    columns = (~told.evicted, kind, told.priority, -told.reserved_s)
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
     # What is equal in all columns goes by UID.
-    uids = workloads.column("uid")
     equal = np.ones(max(0, len(order) - 1), dtype=bool)
     for column in columns:
         equal &= column[order[1:]] == column[order[:-1]]
@@ -395,7 +394,12 @@ def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
     in_run[1:] |= equal
     in_run[:-1] |= equal
     positions = order[in_run].tolist()
-    tied = zip(run[in_run].tolist(), map(uids.__getitem__, positions), positions, strict=True)
+    tied = zip(
+        run[in_run].tolist(),
+        (workloads[position].uid for position in positions),
+        positions,
+        strict=True,
+    )
     order[in_run] = [position for _, _, position in sorted(tied)]
     places = np.empty(len(workloads), dtype=np.int64)
     places[order] = np.arange(len(workloads))

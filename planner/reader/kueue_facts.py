@@ -115,12 +115,16 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         return None
     true, newest = run
     admission = status.admission if status else None
-    reserved, reserved_at = "QuotaReserved" in true, true.get("QuotaReserved")
+    reserved, ready_at = true.get("QuotaReserved"), true.get("PodsReady")
+    # While these are at hand: later they would be looked up all over memory.
+    reserved_s = reserved.timestamp() if reserved else None
+    started_s = ready_at.timestamp() if ready_at else reserved_s
     goes_on = spec.active is not False and "Finished" not in true
     pod_sets, annotations = spec.pod_sets or (), metadata.annotations
     stats = status.scheduling_stats if status else None
     key = f"{namespace}/{metadata.name}"
-    holds = reserved and admission is not None
+    has_quota = "QuotaReserved" in true
+    holds = has_quota and admission is not None
     held: tuple[Held, ...] | None = ()
     if admission:
         assigned = bytes(admission.pod_set_assignments)
@@ -139,9 +143,10 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         intern(admission.cluster_queue) if admission else "",
         holds and goes_on,
         goes_on and not holds,
-        reserved,
-        reserved_at,
-        true.get("PodsReady") or reserved_at,
+        has_quota,
+        reserved_s,
+        ready_at or reserved,
+        started_s,
         _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
         _counts(pod_sets),
         held,

@@ -51,9 +51,10 @@ class Facts(NamedTuple):
 
     It was neither evicted nor preempted, or no longer is; it has no reclaimable pods and is no
     variant of another. Fields that `Workload` has, too, mean the same. ``reserved`` says that it
-    has a reservation, which may lack its time; ``started_at`` is when its pods were ready, or else
-    when it was reserved. ``counts`` are the pods of each podset; ``text`` is what it was read
-    from, and ``newest`` the newest time in it.
+    has a reservation, ``reserved_s`` since when, in seconds since 1970, if that is known;
+    ``started_at`` is when its pods were ready, or else when it was reserved, and ``started_s`` the
+    same in seconds. ``counts`` are the pods of each podset; ``text`` is what it was read from, and
+    ``newest`` the newest time in it.
     """
 
     key: str
@@ -67,8 +68,9 @@ class Facts(NamedTuple):
     holds_quota: bool
     is_pending: bool
     reserved: bool
-    reserved_at: datetime | None
+    reserved_s: float | None
     started_at: datetime | None
+    started_s: float | None
     remarks: Remarks | None
     counts: tuple[tuple[str, int], ...]
     held: tuple[Held, ...]
@@ -122,6 +124,7 @@ class Workloads(Sequence[Workload]):
         self.entries: Final[Sequence[Entry]] = tuple(entries)
         self._make = make
         self._made: dict[int, Workload] = {}
+        self._places: dict[str, int] = {}
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -222,10 +225,13 @@ class Workloads(Sequence[Workload]):
 
     def find(self, key: str) -> Workload | None:
         """Return the workload ``namespace/name``, if it is there."""
-        try:
-            return self[self.keys.index(key)]
-        except ValueError:
-            return None
+        # A plan asks for the same one again and again, and all of a million are looked through.
+        if key not in self._places:
+            try:
+                self._places[key] = self.keys.index(key)
+            except ValueError:
+                return None
+        return self[self._places[key]]
 
     def pending(self) -> Iterator[Workload]:
         """Yield those that wait in a queue."""

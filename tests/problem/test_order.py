@@ -17,7 +17,7 @@ def keys(problem: Problem) -> list[Key]:
             not one.evicted,
             2 if own[i] else 0 if advantage[i] else 1,
             one.priority,
-            -one.reserved_at.timestamp(),
+            -one.reserved_s,
             one.uid,
         )
         for i, one in enumerate(problem.workloads)

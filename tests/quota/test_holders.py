@@ -16,12 +16,13 @@ from tests.random_trees import Instance, instances
 def check(some: Holders, everybody: dict[int, Holders]) -> None:
     """Compare columns with the records, which are looked at one by one."""
     columns = some.columns
-    assert columns.queue.tolist() == [one.queue for one in some]
-    assert columns.priority.tolist() == [one.priority for one in some]
-    assert columns.evicted.tolist() == [one.evicted for one in some]
+    for name in ("queue", "priority", "evicted", "pods", "reserved_s", "running_s"):
+        assert getattr(columns, name).tolist() == [getattr(one, name) for one in some]
+    assert columns.noted.tolist() == [one.remarks is not None for one in some]
+    assert columns.dated.tolist() == [one.past is not None for one in some]
+    assert columns.identity.tolist() == [id(one.usage) for one in some]
     assert columns.number.tolist() == [everybody[one.queue].index(one) for one in some]
-    for name in ("key", "uid", "namespace", "past", "queued_at"):
-        assert list(some.column(name)) == [getattr(one, name) for one in some]
+    assert list(some.keys) == [one.key for one in some]
     first, which = some.alike
     assert [first[number].usage is one.usage for number, one in zip(which, some, strict=True)] == [
         True
@@ -70,7 +71,7 @@ def test_what_was_joined_is_joined_again_where_a_queue_has_others() -> None:
 
 
 def test_nobody_has_columns() -> None:
-    assert [len(column) for column in NOBODY.columns] == [0] * 5
+    assert [len(column) for column in NOBODY.columns] == [0] * 10
     assert NOBODY.alike[0] == []
     empty = take_snapshot(state_of(queue("a", 1), pending("a", 1)))
     assert Holders.joined(empty.admitted.values()).columns.priority.tolist() == []

@@ -173,7 +173,7 @@ def test_a_reservation_without_a_time_is_the_oldest_of_all() -> None:
     del workload["status"]["conditions"][0]["lastTransitionTime"]
     state = state_of(queue("a", 4), [workload])
     (holder,) = take_snapshot(state).admitted[0]
-    assert holder.reserved_at == NEVER
+    assert holder.reserved_s == NEVER.timestamp()
 
 
 def test_a_flavor_resource_nobody_knows_is_refused() -> None:

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from copy import copy
+from datetime import UTC, datetime
 from itertools import islice
 
 import pytest
@@ -36,7 +37,7 @@ def facts(truth: Truth) -> dict[str, tuple[int, str, bool]]:
     ):
         ready = workload.workload.condition("PodsReady")
         start = ready.last_transition_time if ready and ready.is_true else None
-        run = snapshot.now - (start or workload.reserved_at)
+        run = snapshot.now - (start or datetime.fromtimestamp(workload.reserved_s, UTC))
         found[workload.key] = (int(run.total_seconds()), problem.names[int(node)], bool(evicted))
     return found
 

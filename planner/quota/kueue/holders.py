@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property
-from itertools import chain
-from operator import itemgetter
+from itertools import chain, islice, repeat
+from operator import is_not, itemgetter
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -24,9 +24,9 @@ class Admitted(NamedTuple):
     ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
     integer units; ``names`` are the fr it names a flavor for, which is what makes it a candidate;
     both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
-    effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``started_at``
-    is when it last started running, ``running_s`` how many whole seconds ago that was.
-    ``remarks`` is what is noted on it that counts in what its eviction costs; ``local_queue``
+    effective priority; ``reserved_s`` is when it got its quota, in seconds since 1970;
+    ``started_at`` is when it last started running, ``running_s`` how many whole seconds ago that
+    was. ``remarks`` is what is noted on it that counts in what its eviction costs; ``local_queue``
     is the name of its LocalQueue, and ``past`` what that used, where its ClusterQueue orders by
     that. It stands at a ``place`` in ``workloads``.
     """
@@ -42,7 +42,6 @@ class Admitted(NamedTuple):
     pods: int
     priority: int
     queued_at: datetime
-    reserved_at: datetime
     reserved_s: float
     started_at: datetime | None
     running_s: int
@@ -63,9 +62,10 @@ class Admitted(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What is asked of C holders most, (C,) each.
+    """What is asked of all of C holders, (C,) each.
 
-    - ``queue``, ``priority``, ``evicted``: As of each of them.
+    - ``queue``, ``priority``, ``evicted``, ``pods``, ``reserved_s``, ``running_s``: As of each.
+    - ``noted``, ``dated``: Whether there are remarks, and whether there is past use.
     - ``identity``: The identity of what each holds: a snapshot shares that among equal ones.
     - ``number``: The place of each among all of its queue.
     """
@@ -73,8 +73,53 @@ class Columns(NamedTuple):
     queue: NDArray[np.int64]
     priority: NDArray[np.int64]
     evicted: NDArray[np.bool_]
+    pods: NDArray[np.int64]
+    reserved_s: NDArray[np.float64]
+    running_s: NDArray[np.int64]
+    noted: NDArray[np.bool_]
+    dated: NDArray[np.bool_]
     identity: NDArray[np.int64]
     number: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, some: Collection[Admitted]) -> Columns:
+        """Read some holders of a queue, or of many: their numbers are as if it were one."""
+
+        def read(name: str, kind: type[np.generic]) -> NDArray[Any]:
+            return np.fromiter(map(_READERS[name], some), kind, len(some))
+
+        def told(name: str) -> NDArray[np.bool_]:
+            return np.fromiter(
+                map(is_not, map(_READERS[name], some), repeat(None)), np.bool_, len(some)
+            )
+
+        return cls(
+            read("queue", np.int64),
+            read("priority", np.int64),
+            read("evicted", np.bool_),
+            read("pods", np.int64),
+            read("reserved_s", np.float64),
+            read("running_s", np.int64),
+            told("remarks"),
+            told("past"),
+            np.fromiter(map(id, map(_READERS["usage"], some)), np.int64, len(some)),
+            np.arange(len(some)),
+        )
+
+    def at(self, places: NDArray[np.int64] | slice) -> Columns:
+        """Return those of some of them."""
+        return Columns._make(column[places] for column in self)
+
+    @classmethod
+    def joined(cls, parts: Iterable[Columns]) -> Columns:
+        """Return those of some after those of others."""
+        return cls._make(map(np.concatenate, zip(*parts, strict=True)))
+
+
+_READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}
+
+_AT_ONCE: Final = 1000
+"""How many are read together: those that were just made are still at hand."""
 
 
 class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside the items
@@ -87,6 +132,25 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
 
     parts: Sequence[Holders] = ()
     source: tuple[Holders, NDArray[np.int64]] | None = None
+
+    @classmethod
+    def by_queue(cls, some: Iterable[Admitted], queues: Iterable[int]) -> dict[int, Self]:
+        """Return those of each of some ClusterQueues, in the order in which they come."""
+        held: dict[int, list[Admitted]] = {queue: [] for queue in queues}
+        parts, stream = [Columns.of(())], iter(some)
+        while chunk := [*islice(stream, _AT_ONCE)]:
+            parts.append(Columns.of(chunk))
+            for queue, one in zip(map(_READERS["queue"], chunk), chunk, strict=True):
+                held[queue].append(one)
+        columns = Columns.joined(parts)
+        columns = columns.at(np.argsort(columns.queue, kind="stable"))
+        begins = np.searchsorted(columns.queue, [*held]).tolist()
+        found = {}
+        for (queue, group), begin in zip(held.items(), begins, strict=True):
+            found[queue] = cls(group)
+            part = columns.at(slice(begin, begin + len(group)))
+            found[queue].columns = part._replace(number=np.arange(len(group)))
+        return found
 
     @classmethod
     def joined(cls, parts: Iterable[Holders]) -> Self:
@@ -104,38 +168,20 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
         found.source = self, np.array(places, dtype=np.int64)
         return found
 
-    def column(self, name: str) -> Sequence[Any]:
-        """(C,) a field of all."""
-        if name not in self._read:
-            names = _TOGETHER if name in _TOGETHER else (name,)
-            told: dict[str, list[Any]] = {one: [] for one in names}
-            for part in self.parts or (self,):
-                for one, values in told.items():
-                    values.extend(map(_READERS[one], part))
-            self._read.update(told)
-        return self._read[name]
-
-    @cached_property
-    def _read(self) -> dict[str, Sequence[Any]]:
-        return {}
-
     @cached_property
     def columns(self) -> Columns:
-        """Read in one go of all of a queue, and taken from there for others."""
+        """What is asked of all of them."""
         if self.parts:
-            each = zip(*(part.columns for part in self.parts), strict=True)
-            return Columns._make(map(np.concatenate, each))
+            return Columns.joined(part.columns for part in self.parts)
         if self.source is not None:
             whole, places = self.source
-            return Columns._make(column[places] for column in whole.columns)
-        size = len(self)
-        return Columns(
-            np.full(size, self[0].queue if self else 0, dtype=np.int64),
-            np.fromiter(map(_READERS["priority"], self), np.int64, size),
-            np.fromiter(map(_READERS["evicted"], self), np.bool_, size),
-            np.fromiter(map(id, map(_READERS["usage"], self)), np.int64, size),
-            np.arange(size),
-        )
+            return whole.columns.at(places)
+        return Columns.of(self)
+
+    @cached_property
+    def keys(self) -> Sequence[str]:
+        """(C,) each as ``namespace/name``."""
+        return [*map(_READERS["key"], self)]
 
     @cached_property
     def alike(self) -> tuple[Sequence[Admitted], NDArray[np.int64]]:
@@ -159,9 +205,3 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
 
 
 NOBODY: Final = Holders()
-
-
-_TOGETHER: Final = ("key", "uid", "pods", "reserved_s", "running_s", "remarks", "past")
-"""Fields that every plan asks of all: they are read in one go."""
-
-_READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}

@@ -182,13 +182,14 @@ def effective_priority(entry: Entry, configuration: Configuration) -> int:
 class Progress(NamedTuple):
     """What the conditions of a workload say of its run.
 
-    ``reserved`` says that it has a reservation, which may lack its time. ``started_at`` is when it
+    ``reserved`` says that it has a reservation, which may lack its time, in seconds since 1970.
+    ``started_at`` is when it
     last started running: pods ready, or else quota reserved. ``moved`` says that a condition may
     have moved it in its queue.
     """
 
     reserved: bool
-    reserved_at: datetime | None
+    reserved_s: float | None
     started_at: datetime | None
     evicted: bool
     moved: bool
@@ -197,7 +198,7 @@ class Progress(NamedTuple):
 def progress_of(entry: Entry) -> Progress:
     """Read the conditions once: everybody that runs is asked, and a state can have 200,000."""
     if isinstance(entry, Facts):  # of one that is not being evicted, and never moved
-        return Progress(entry.reserved, entry.reserved_at, entry.started_at, False, False)  # noqa: FBT003
+        return Progress(entry.reserved, entry.reserved_s, entry.started_at, False, False)  # noqa: FBT003
     reserved = ready = None
     evicted = moved = False
     for one in entry.status.conditions:
@@ -212,7 +213,8 @@ def progress_of(entry: Entry) -> Progress:
     has_quota = reserved is not None and reserved.is_true
     reserved_at = reserved.last_transition_time if reserved and has_quota else None
     ready_at = ready.last_transition_time if ready and ready.is_true else None
-    return Progress(has_quota, reserved_at, ready_at or reserved_at, evicted, moved)
+    reserved_s = reserved_at.timestamp() if reserved_at else None
+    return Progress(has_quota, reserved_s, ready_at or reserved_at, evicted, moved)
 
 
 def started_at(entry: Entry) -> datetime | None:

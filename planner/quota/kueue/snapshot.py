@@ -5,6 +5,7 @@ Source: docs/semantics/kueue.md §2: which objects count, inactive queues, impli
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -233,29 +234,29 @@ def build_snapshot(
     index, arithmetic = _index_quotas(state), arithmetic_of(configuration.rules)
     nodes = _nodes(state, activity, index, arithmetic)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
-    held: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
+    queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
     shapes, past_use = Shapes(configuration, index), PastUse(state)
+    by_past = {node for node, queue in queues.items() if past_use.orders(queue)}
     waiting: dict[str, int] = {}
     variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
-    workloads = state.workloads
-    for place, entry in enumerate(workloads.entries):
-        if not entry.holds_quota:
-            waiting.setdefault(entry.key, place)
-            continue
-        if entry.admitted_by in variants_only and not entry.parent_uid:
-            continue  # such a queue counts what its variants hold, and nothing else
-        shape = shapes.of(entry)
-        node = node_of.get(entry.admitted_by)
-        # Without its queue it holds nothing that counts, but what it names is still indexed.
-        if node is not None:
-            at = workloads, place, node
-            held[node].append(_admitted(configuration, clock, at, entry, shape))
-    queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
-    for node, queue in queues.items():
-        for number, one in enumerate(held[node] if past_use.orders(queue) else ()):
-            past = past_use.of(one.namespace, one.local_queue)
-            held[node][number] = one._replace(past=past)
-    admitted = {node: Holders(some) for node, some in held.items()}
+    workloads, moment = state.workloads, (clock, clock.timestamp())
+
+    def holding() -> Iterator[Admitted]:
+        for place, entry in enumerate(workloads.entries):
+            if not entry.holds_quota:
+                waiting.setdefault(entry.key, place)
+                continue
+            if entry.admitted_by in variants_only and not entry.parent_uid:
+                continue  # such a queue counts what its variants hold, and nothing else
+            shape = shapes.of(entry)
+            node = node_of.get(entry.admitted_by)
+            # Without its queue it holds nothing that counts, but what it names is still indexed.
+            if node is not None:
+                used = past_use.of(entry.namespace, entry.queue_name) if node in by_past else None
+                at = workloads, place, node
+                yield _admitted(configuration, moment, at, entry, shape, used)
+
+    admitted = Holders.by_queue(holding(), node_of.values())
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
@@ -286,8 +287,13 @@ def build_snapshot(
 def _add_up(usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Holders]) -> None:
     """Add up what everybody holds: queue by queue, or one by one where the order matters."""
     if state.configuration.rules.clamps_reclaimable and not usage.tree.arithmetic.wraps:
+        held: dict[int, Mapping[int, int]] = {}
         for node, some in admitted.items():
-            usage.add_locally(node, [one.usage for one in some])
+            identities = some.columns.identity.tolist()
+            for identity, at in dict(zip(identities, range(len(some)), strict=True)).items():
+                if identity not in held:
+                    held[identity] = some[at].usage
+            usage.add_locally(node, [(held[one], n) for one, n in Counter(identities).items()])
         usage.settle()
         return
     node_of = {usage.tree.nodes[node].name: node for node in admitted}
@@ -311,27 +317,39 @@ def as_admitted(
     """
     shape = Unsettled(holding_of(workload, configuration), set())
     shape.settle(index)
-    return _admitted(configuration, now, ((workload,), 0, node), workload, shape)
+    moment = now, now.timestamp()
+    return _admitted(configuration, moment, ((workload,), 0, node), workload, shape, None)
 
 
 _Place = tuple[Sequence[Workload], int, int]
 """Workloads, the place of one of them, and the node of its ClusterQueue."""
 
+_Moment = tuple[datetime, float]
+"""A time, and the same in seconds since 1970."""
 
-def _admitted(
-    configuration: Configuration, now: datetime, at: _Place, entry: Entry, shape: Shape
+
+def _admitted(  # noqa: PLR0913, PLR0917 - what a holder is made of
+    configuration: Configuration,
+    moment: _Moment,
+    at: _Place,
+    entry: Entry,
+    shape: Shape,
+    past: float | None,
 ) -> Admitted:
-    workloads, place, node = at
+    (workloads, place, node), (now, now_s) = at, moment
     priority = entry.priority
     if isinstance(entry, Facts):  # as almost everybody: one that is not being evicted, nor moved
-        reserved, reserved_at, started = entry.reserved, entry.reserved_at, entry.started_at
-        queued_at, evicted = entry.created or NEVER, False
+        reserved, reserved_s, started = entry.reserved, entry.reserved_s, entry.started_at
+        queued_at, evicted, started_s = entry.created or NEVER, False, entry.started_s
+        running_s = 0 if started_s is None else max(0, int(now_s - started_s))
     else:
-        reserved, reserved_at, started, evicted, moved = progress_of(entry)
+        reserved, reserved_s, started, evicted, moved = progress_of(entry)
         queued_at = queue_order_time(entry, configuration, moved=moved)
+        running_s = seconds_since(started, now)
     if entry.boost is not None:
         priority = effective_priority(entry, configuration)
-    reserved_at = reserved_at or (NEVER if reserved else now)
+    if reserved_s is None:
+        reserved_s = NEVER.timestamp() if reserved else now_s
     # By position, as a tuple: names, or a call of its class, take as long as all the rest.
     told = (
         workloads,
@@ -345,14 +363,13 @@ def _admitted(
         shape.pods,
         priority,
         queued_at,
-        reserved_at,
-        reserved_at.timestamp(),
+        reserved_s,
         started,
-        seconds_since(started, now),
+        running_s,
         evicted,
         entry.remarks,
         entry.queue_name,
-        None,
+        past,
     )
     return tuple.__new__(Admitted, told)
 

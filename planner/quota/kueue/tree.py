@@ -7,7 +7,6 @@ pkg/cache/scheduler/resource_node.go.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -214,15 +213,14 @@ class Usage:
         """Return an independent copy."""
         return Usage(self.tree, [list(row) for row in self.amount])
 
-    def add_locally(self, node: int, holdings: Sequence[Mapping[int, int]]) -> None:
-        """Add holdings at a ClusterQueue only; ``settle`` carries it up afterwards.
+    def add_locally(self, node: int, holdings: Iterable[tuple[Mapping[int, int], int]]) -> None:
+        """Add holdings, each so many times, at a ClusterQueue only; ``settle`` carries it up.
 
         Amounts must not be negative: then the sum saturates where adding one by one would.
         """
         row = self.amount[node]
-        different = {id(held): held for held in holdings}  # most who hold the same share one
-        for identity, count in Counter(map(id, holdings)).items():
-            for fr, amount in different[identity].items():
+        for held, count in holdings:
+            for fr, amount in held.items():
                 row[fr] += count * amount
         self.amount[node] = [min(amount, MAX_INT64) for amount in row]
 

@@ -457,8 +457,7 @@ def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
 
 
 def _of_past_use(planning: Planning) -> Iterator[str]:
-    past = planning.problem.workloads.column("past")
-    if all(past[place] is None for place in planning.eligible.nonzero()[0].tolist()):
+    if not planning.problem.workloads.columns.dated[planning.eligible].any():
         return
     samples = [
         queue.status.fair_sharing.admission.last_update for queue in planning.state.local_queues

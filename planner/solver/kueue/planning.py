@@ -257,7 +257,7 @@ class Planning(Planned[Plan]):
     @property
     def keys(self) -> Sequence[str]:
         """The workloads of the problem as namespace/name, by their positions: (W,)."""
-        return self.problem.workloads.column("key")
+        return self.problem.workloads.keys
 
     @property
     def fits_at_once(self) -> bool:
