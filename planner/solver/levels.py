@@ -3,7 +3,8 @@
 For the least value of one measure as few classes are looked at as the proof permits. A linear
 relaxation bounds the cost and says what each class would add or save. Classes that are clearly in
 or clearly out are left so at first, and the exact model decides on the rest; what was left is
-either proved to be right, or decided on too (docs/design/solver.md §3).
+either proved to be right, or decided on too (docs/design/solver.md §3). Where only that proof is
+missing, a proof tree is asked for first: it is needed anyhow, and narrows what comes after it.
 """
 
 from __future__ import annotations

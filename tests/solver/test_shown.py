@@ -132,3 +132,13 @@ def test_a_tree_that_was_shown_is_not_grown_again(monkeypatch: pytest.MonkeyPatc
     assert plan.certificate is not None
     assert all(level.proof == "certified" for level in plan.certificate.levels)
     assert len(questions) == len(set(questions)) > len(plan.certificate.levels) - 3
+
+
+def test_no_tree_is_grown_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = crowd(3, 12)
+    monkeypatch.setattr(levels, "CORE", 8)
+    monkeypatch.setattr(settle, "grow", lambda *_: pytest.fail("a tree was asked for"))
+    plan = planner.solve(state, PENDING, assignment=preempt(state), certify=False)
+    assert plan.status == "optimal"
+    assert plan.certificate is not None
+    assert not plan.certificate.trees

@@ -308,7 +308,9 @@ class Settling:
         ``None`` if there is none soon: then none is asked for again before all are.
         """
         search = self.search
-        if not self._showing or search.incumbent is None or search.rules.table.cascades is not None:
+        # D11 asks the scheduler: no tree tells what it would do.
+        known = self.certify is not False and search.rules.table.cascades is None
+        if not known or not self._showing or search.incumbent is None:
             return None
         measures = with_names(self.measures)
         measures = measures[: measures.index(measure) + 1]
