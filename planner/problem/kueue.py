@@ -394,12 +394,8 @@ def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
     in_run[1:] |= equal
     in_run[:-1] |= equal
     positions = order[in_run].tolist()
-    tied = zip(
-        run[in_run].tolist(),
-        (workloads[position].uid for position in positions),
-        positions,
-        strict=True,
-    )
+    uids = [workloads[position].uid for position in positions]
+    tied = zip(run[in_run].tolist(), uids, positions, strict=True)
     order[in_run] = [position for _, _, position in sorted(tied)]
     places = np.empty(len(workloads), dtype=np.int64)
     places[order] = np.arange(len(workloads))

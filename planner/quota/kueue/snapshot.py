@@ -121,11 +121,13 @@ class Snapshot(Struct, frozen=True, dict=True):
 
     def holders(self, queues: Iterable[int]) -> Holders:
         """Return all that hold quota in some ClusterQueues; the same again if asked for again."""
-        asked, last = [self.admitted[queue] for queue in queues], self._last
+        asked = [self.admitted[queue] for queue in queues]
+        kept = next(iter(self._last), None)
         # By identity: a world that goes on puts others in their places.
-        if not last or [*map(id, asked)] != [*map(id, last[0][0])]:
-            last[:] = [(asked, Holders.joined(asked))]
-        return last[0][1]
+        if kept is None or [*map(id, asked)] != [*map(id, kept[0])]:
+            kept = asked, Holders.joined(asked)
+            self._last[:] = [kept]  # as a whole: other threads may plan for others of the state
+        return kept[1]
 
     @cached_property
     def _last(self) -> list[tuple[Sequence[Holders], Holders]]:
