@@ -54,14 +54,19 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
     over = over_limits(problem) if yunikorn.YK_WITHIN_LIMITS in laws else []
     needs = None if short is None else [*short, *over]
     allowances = above_guaranteed(problem) if yunikorn.YK_LEAVES_GUARANTEED in laws else []
+    held = columns.sums(list(columns.of_node.values()))
+    # A cap that all candidates of a node together keep binds nobody.
+    binding: dict[int, list[At]] = {}
+    for allowance in allowances:
+        beyond = held[:, allowance.queue, allowance.type] > allowance.amount
+        for number in np.flatnonzero(beyond).tolist():
+            binding.setdefault(number, []).append(allowance)
     found = {}
-    for node, on_node in columns.of_node.items():
+    for number, (node, on_node) in enumerate(columns.of_node.items()):
         holding, caps = columns.holding[on_node], []
-        for allowance in allowances:
-            name, held = _held_below(columns, on_node, allowance)
-            # A cap that all candidates together keep binds nobody.
-            if (held * columns.counts[on_node]).sum() > allowance.amount:
-                caps.append(Row.of(name, -held, -allowance.amount))
+        for allowance in binding.get(number, ()):
+            name, below = _held_below(columns, on_node, allowance)
+            caps.append(Row.of(name, -below, -allowance.amount))
         if needs is None:
             # 0 >= 1: a row that nothing satisfies, with a name for the proof.
             cover = [Row.of("nothing is guaranteed to the ask", np.zeros_like(on_node), 1)]

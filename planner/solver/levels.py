@@ -135,15 +135,11 @@ def minimise(search: Search, measure: Measure, show: Show | None = None) -> Leas
             # At least twice as many each time: small steps would solve nearly the same model again
             # and again. Once more of them made nothing better, only the proof is missing.
             best_of_these = result.settled and before == known is not None
-            shown = show(measure) if show is not None and best_of_these else None
-            if shown is not None:
-                search.accept(shown.answer, measure, usable=True)
-                if shown.possible is None:
-                    continue
-                value = search.value(measure, search.answer)
-                search.active = [k for k in search.active if k in shown.possible]
-                search.limit(measure, value)
-                return Least("optimal", value, value)
+            shown = _take_what_is_shown(search, measure, show if best_of_these else None)
+            if isinstance(shown, Least):
+                return shown
+            if shown:
+                continue
             more = len(missing) if best_of_these else max(CORE, len(core.free))
             core.free.update(missing[:more])
         elif result.settled and not missing and known is not None:
@@ -152,6 +148,23 @@ def minimise(search: Search, measure: Measure, show: Show | None = None) -> Leas
             return _unproved(search, measure, core, result)
         else:
             partly = False  # nothing is missing: these classes alone settle it
+
+
+def _take_what_is_shown(search: Search, measure: Measure, show: Show | None) -> Least | bool:
+    """Ask for a tree of a level: return the proved level, or whether the incumbent is better now.
+
+    What later levels look at is then what the tree leaves.
+    """
+    shown = None if show is None else show(measure)
+    if shown is None:
+        return False
+    search.accept(shown.answer, measure, usable=True)
+    if shown.possible is None:
+        return True
+    value = search.value(measure, search.answer)
+    search.active = [k for k in search.active if k in shown.possible]
+    search.limit(measure, value)
+    return Least("optimal", value, value)
 
 
 def minimise_whole(search: Search, measure: Measure) -> Least:
@@ -185,18 +198,22 @@ def find_within(search: Search, measure: Measure, most: int) -> Outcome:
 
 def find_any(search: Search, classes: Sequence[int]) -> Outcome:
     """Look for any answer among some classes: a promising core first, then all of them."""
+    return _find_soon(search, classes) or search.run_on(classes).outcome
+
+
+def _find_soon(search: Search, classes: Sequence[int]) -> Outcome | None:
+    """Look for any answer in a promising core; ``None`` where all classes have to be looked at."""
     if search.rules.is_hopeless(search.classes.subset(classes)):
         return "infeasible"
     core = _start(search, classes, ("count",))
     if core.bound.whole > sum(search.classes.count(k) for k in classes):
         return "infeasible"  # proved: more would have to go than there are
-    if not core.whole:
-        full = core.full()
-        attempts = within(CORE_EFFORT, search.attempts)
-        found = search.run_on(sorted(core.free.union(full)), full=full, attempts=attempts)
-        if found.outcome == "optimal":
-            return "optimal"
-    return search.run_on(classes).outcome
+    if core.whole:
+        return None
+    full = core.full()
+    attempts = within(CORE_EFFORT, search.attempts)
+    found = search.run_on(sorted(core.free.union(full)), full=full, attempts=attempts)
+    return "optimal" if found.outcome == "optimal" else None
 
 
 def _start(
@@ -473,20 +490,30 @@ def _all_proved(done: Sequence[LevelResult]) -> bool:
 
 def _solve_level(search: Search, measure: Measure, show: Show | None = None) -> Least:
     if measure == ("D1",):
-        return _lowest_rank(search)
+        return _lowest_rank(search, show)
     if search.is_separable(measure):
         return minimise(search, measure, show)
     return minimise_whole(search, measure)
 
 
-def _lowest_rank(search: Search) -> Least:
-    """Lower the highest priority hit, rank by rank, until a rank is proved to be needed."""
+def _lowest_rank(search: Search, show: Show | None = None) -> Least:
+    """Lower the highest priority hit, rank by rank, until a rank is proved to be needed.
+
+    Where only the model of many classes would tell, a tree is asked for.
+    """
     while True:
         value = search.value(("D1",), search.answer)
         # Nothing is below rank 0.
-        outcome: Outcome = "infeasible"
+        outcome: Outcome | None = "infeasible"
         if value:
-            outcome = find_any(search, search.up_to_rank(value - 1))
+            below = search.up_to_rank(value - 1)
+            outcome = _find_soon(search, below)
+            if outcome is None:
+                many = show if len(below) > CORE else None
+                shown = _take_what_is_shown(search, ("D1",), many)
+                if isinstance(shown, Least):
+                    return shown
+                outcome = "optimal" if shown else search.run_on(below).outcome
         if outcome != "optimal":
             break
     value = search.value(("D1",), search.answer)

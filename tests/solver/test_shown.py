@@ -9,6 +9,7 @@ import pytest
 
 import planner
 from planner.objective.profiles import PROFILES, Measure, with_names
+from planner.plan import AnyPlan
 from planner.plan.kueue import Plan
 from planner.solver import levels
 from planner.solver.deadline import Deadline
@@ -23,8 +24,15 @@ from tests.cluster import PENDING, fair_sharing, preempt
 from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, Instance, random_instance
 from tests.solver.test_core import crowd, outcome
+from tests.yunikorn.building import state_of as yunikorn_state
+from tests.yunikorn.random_clusters import random_cluster
 
 PROFILE = PROFILES["no-regret"]
+
+
+def levels_of(plan: AnyPlan) -> list[tuple[str, int, int]]:
+    levels = plan.certificate.levels if plan.certificate else ()
+    return [(level.term, level.value, level.bound) for level in levels]
 
 
 def instances() -> Iterator[tuple[Instance, bool]]:
@@ -142,3 +150,28 @@ def test_no_tree_is_grown_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) 
     assert plan.status == "optimal"
     assert plan.certificate is not None
     assert not plan.certificate.trees
+
+
+def test_ranks_are_the_same_with_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the model of all classes would have to tell whether a lower priority does."""
+    monkeypatch.setattr(levels, "CORE", 2)
+    show, shown = Settling.show, list[Measure]()
+
+    def watched(self: Settling, measure: Measure) -> Shown | None:
+        found = show(self, measure)
+        shown.extend([measure] if found is not None and found.possible is not None else [])
+        return found
+
+    compared = 0
+    for seed in range(900 if TEST_ALL else 200):
+        cluster = random_cluster(seed, plain=seed % 2 == 0, twins=seed % 3 == 0)
+        plans = []
+        for way in (watched, lambda *_: None):
+            monkeypatch.setattr(Settling, "show", way)
+            plans.append(planner.solve(yunikorn_state(cluster), "ask"))
+        told = [(p.status, p.keys, p.terms, levels_of(p)) for p in plans]
+        assert told[0] == told[1], seed
+        compared += plans[0].status == "optimal"
+    assert compared > 40
+    assert ("D1",) in shown
+    assert len(shown) > 10

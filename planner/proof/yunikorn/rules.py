@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from planner.laws.yunikorn import (
     YK_LEAVES_GUARANTEED,
@@ -87,11 +88,16 @@ class YuniKornRules(Frame):
 
     # Boxes and their parts.
 
+    @cached_property
+    def _spared(self) -> NDArray[np.bool_]:
+        """(K,) whom YK-01 spares."""
+        return np.array([one.is_spared(self.spare) for one in self.first], dtype=np.bool_)
+
     def root(self) -> Box:
         """Return the box of all victim sets."""
         most = self.members.sizes.copy()
         # Spared ones leave the box, and are not only dear: YK-01 holds whatever else it costs.
-        most[np.array([one.is_spared(self.spare) for one in self.first], dtype=np.bool_)] = 0
+        most[self._spared] = 0
         box = Box(np.zeros_like(most), most)
         if self.anywhere is None and most.any():
             most[~np.isin(self.node, self.hosts(box))] = 0

@@ -17,7 +17,7 @@ Amount = Resource | None
 
 def clamped(value: int) -> int:
     """Return a sum as an int64 holds it."""
-    return min(max(value, MIN_INT64), MAX_INT64)
+    return value if MIN_INT64 <= value <= MAX_INT64 else min(max(value, MIN_INT64), MAX_INT64)
 
 
 def copy(a: Amount) -> dict[str, int] | None:
