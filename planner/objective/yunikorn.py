@@ -11,7 +11,7 @@ from planner.errors import LookupFailed, UnsupportedError
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption, Disruptions
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
-from planner.objective.sums import Losses, exact_sizes, places, ranks, separable_terms
+from planner.objective.sums import LookedUp, Losses, exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
@@ -115,7 +115,7 @@ def yunikorn_term_table(
         needs=needs,
         alternative=lambda victims: chosen_node(problem, victims) or 0,
         disruptions=disruptions,
-        groups=[_groups(problem, position) for position in range(len(keys))],
+        groups=LookedUp(len(keys), lambda position: _groups(problem, position)),
     )
 
 

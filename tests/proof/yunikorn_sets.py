@@ -17,7 +17,7 @@ from planner.proof.box import Box, Row
 from planner.proof.claims import BETTER
 from planner.proof.measures import Bounded
 from planner.proof.question import Question
-from planner.proof.yunikorn import YuniKornRules, yunikorn_rules
+from planner.proof.yunikorn import YuniKornRules, yunikorn_claims
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.deadline import Deadline
 from planner.solver.proving.grow import Effort, Grown, grow
@@ -84,15 +84,17 @@ class Sets:
         planning = self.planning
         order = planning.problem.order.tolist()
         subject = planning.subject
-        return yunikorn_rules(
+        claims = yunikorn_claims(
             planning.cluster,
             planning.asking,
             subject.rules,
             planning.table,
             order,
-            terms,
             spare="last-tier" if spare else "nobody",
         )
+        rules = claims.rules_for(planning.table, terms, ())
+        assert isinstance(rules, YuniKornRules)
+        return rules
 
     def counts(self, rules: YuniKornRules, sets: Iterable[Keys]) -> set[Counts]:
         """Return how many members of each class some sets have."""

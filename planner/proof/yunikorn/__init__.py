@@ -5,6 +5,6 @@ frame.py  the ask: who may go by the laws on single allocations, classes, nodes 
 rules.py  all of it as a checker uses it: rows, cases, refusals
 """
 
-from planner.proof.yunikorn.rules import YuniKornRules, yunikorn_claims, yunikorn_rules
+from planner.proof.yunikorn.rules import YuniKornRules, yunikorn_claims
 
-__all__ = ["YuniKornRules", "yunikorn_claims", "yunikorn_rules"]
+__all__ = ["YuniKornRules", "yunikorn_claims"]

@@ -270,43 +270,6 @@ class YuniKornRules(Frame):
         return next((f"{verdict.law}: {verdict.detail}" for verdict in broken), "")
 
 
-def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
-    cluster: Cluster,
-    asking: Asking,
-    rules: str,
-    table: TermTable,
-    order: Sequence[int],
-    terms: Iterable[str],
-    marks: Sequence[IntArray] = (),
-    *,
-    spare: Spared,
-) -> YuniKornRules:
-    """Return the rules over classes that the laws and some terms do not tell apart.
-
-    - ``cluster``, ``asking``, ``rules``: Who wants in, where, and by which laws.
-    - ``table``: The terms of all allocations, by position.
-    - ``order``: (A,) the rank of each position in the core's candidate order.
-    - ``terms``: The terms of the measures in question.
-    - ``marks``: Each (A,): what else tells allocations apart.
-    - ``spare``: Whom YK-01 spares.
-
-    Raises ``UnsupportedError`` if amounts cannot be added up exactly.
-    """
-    terms = set(terms)
-    found = {
-        victim.key: (position, victim) for position, victim in candidates(cluster, asking, rules)
-    }
-    victims = [victim for _, victim in found.values()]
-    positions = [position for position, _ in found.values()]
-    keys = [(key_of(one), one.is_spared(spare)) for one in victims]
-    costs = [*table.telling_apart(terms), *marks]
-    members = group(victims, positions, order, numbered(keys), costs)
-    rated = set(table.rates) if RATED in terms else set()
-    return YuniKornRules(
-        cluster, asking, rules, members, spare=spare, over_freed="D7" in terms | rated
-    )
-
-
 def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
     cluster: Cluster,
     asking: Asking,
@@ -320,13 +283,28 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
 ) -> Claims:
     """Return what a plan claims, as questions for proof trees.
 
-    ``caps`` and ``wishes`` bind every plan besides the laws; the rest is as for
-    ``yunikorn_rules``.
+    - ``cluster``, ``asking``, ``rules``: Who wants in, where, and by which laws.
+    - ``table``: The terms of all allocations, by position.
+    - ``order``: (A,) the rank of each position in the core's candidate order.
+    - ``caps``, ``wishes``: What binds every plan besides the laws.
+    - ``spare``: Whom YK-01 spares.
+
+    Questions raise ``UnsupportedError`` if amounts cannot be added up exactly.
     """
+    found = {
+        victim.key: (position, victim) for position, victim in candidates(cluster, asking, rules)
+    }
+    victims = [victim for _, victim in found.values()]
+    positions = [position for position, _ in found.values()]
+    kinds = numbered((key_of(one), one.is_spared(spare)) for one in victims)
 
     def rules_for(
         table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]
     ) -> YuniKornRules:
-        return yunikorn_rules(cluster, asking, rules, table, order, terms, marks, spare=spare)
+        asked = set(terms)
+        costs = [*table.telling_apart(asked), *marks]
+        members = group(victims, positions, order, kinds, costs)
+        over_freed = "D7" in asked or (RATED in asked and "D7" in table.rates)
+        return YuniKornRules(cluster, asking, rules, members, spare=spare, over_freed=over_freed)
 
     return Claims(table, rules_for, caps, wishes)
