@@ -258,14 +258,12 @@ class TermTable(Struct, frozen=True):
             for fr in self.contested
         )
         queues = self.queue[going].tolist()
-        taken: Counter[int] = Counter()
-        for queue, size in zip(queues, self.size[going].tolist(), strict=True):
-            for sharer in self.sharers[queue]:
-                taken[sharer] += size
         totals["D8"] = len({*queues})
-        totals["D8t"] = len({tenant for tenant in map(self.tenant, going.tolist()) if tenant})
-        shares = (unfairness(size, self.borrowed[sharer]) for sharer, size in taken.items())
-        totals["D9"] = max(shares, default=0)
+        # These look at victim by victim, and a tree asks for its few terms a thousand times.
+        if only is None or "D8t" in only:
+            totals["D8t"] = len({tenant for tenant in map(self.tenant, going.tolist()) if tenant})
+        if only is None or "D9" in only:
+            totals["D9"] = self._most_unfair(queues, self.size[going].tolist())
         if self.budgets is not None:
             totals["pdb"] = sum(
                 max(0, sum(budget.pods[going].tolist()) - budget.allowed) for budget in self.budgets
@@ -280,6 +278,15 @@ class TermTable(Struct, frozen=True):
         if self.rates:
             totals[RATED] = sum(rate * totals[term] for term, rate in self.rates.items())
         return in_order(totals)
+
+    def _most_unfair(self, queues: Sequence[int], sizes: Sequence[int]) -> int:
+        """Return D9 of victims of some sizes in some queues."""
+        taken: Counter[int] = Counter()
+        for queue, size in zip(queues, sizes, strict=True):
+            for sharer in self.sharers[queue]:
+                taken[sharer] += size
+        shares = (unfairness(size, self.borrowed[sharer]) for sharer, size in taken.items())
+        return max(shares, default=0)
 
 
 def work(size: Amount, seconds: Amount) -> Amount:

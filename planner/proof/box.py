@@ -104,7 +104,8 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
 
     def take(self, counts: Iterable[int]) -> list[HolderT]:
         """Return so many members of each class, the first ones."""
-        return [self.candidates[int(self.numbers[i])] for i in self._numbers(counts)]
+        taken: list[int] = self.numbers[self._numbers(counts)].tolist()
+        return [self.candidates[number] for number in taken]
 
     def taken(self, counts: Iterable[int]) -> list[int]:
         """Return the positions of so many members of each class."""

@@ -112,7 +112,9 @@ def whole_process(question: Question, limit: float, folder: Path) -> Row:
     command += ["--pending", content["pending"], "--now", content["now"]]
     command += ["--format", "json", "--time-limit", str(limit)]
     row = _run(question, "process", command, limit)
-    return replace(row, outcome=str(row.answer.get("status", row.outcome)))
+    plan = row.answer
+    answer = {**plan, "victims": len(plan["victims"])} if "victims" in plan else plan
+    return replace(row, outcome=str(plan.get("status", row.outcome)), answer=answer)
 
 
 def _run(question: Question, engine: str, command: Sequence[str], limit: float) -> Row:
