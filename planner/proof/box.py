@@ -375,7 +375,7 @@ class Sum(NamedTuple):
     def reached(self) -> int:
         """What the left side is at most in the box."""
         further = sum(c * self.ends[name] for name, c in self.extra.items())
-        return _sum_of_products(self.amounts, self.upper) + further
+        return sum_of_products(self.amounts, self.upper) + further
 
     @property
     def spare(self) -> int:
@@ -439,7 +439,7 @@ def narrowed(
     return replace(box, least=least, most=most)
 
 
-def _sum_of_products(amounts: Numbers, counts: IntArray) -> int:
+def sum_of_products(amounts: Numbers, counts: IntArray) -> int:
     """Return ``sum(amounts * counts)`` exactly; counts are not negative."""
     number = int(counts.sum())
     if amounts.dtype == object or number >= _HALF:

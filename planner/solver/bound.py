@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import FloatArray, IntArray
+from planner.proof.box import sum_of_products
 
 if TYPE_CHECKING:
     # MathOpt takes a tenth of a second to load; small problems never come here.
@@ -94,7 +95,7 @@ def lagrangian_bound(  # noqa: PLR0913 - what a bound is made of
     # Whoever costs less than the rows pay for may go, all of them: that lowers the bound. The
     # others may as well stay.
     paying = reduced < 0
-    value += _sum_of_products(reduced[paying], counts[paying])
+    value += sum_of_products(reduced[paying], counts[paying])
     # A chosen witness is 1 even where that costs; another one only where it pays.
     value += sum(r for witness, r in slack.items() if r < 0 or witness in chosen)
     return Bound(value, reduced.tolist(), denominator, tuple(multipliers))
@@ -111,12 +112,6 @@ def _reduced_costs(
     for row, multiplier in weighed:
         total[row.classes] -= multiplier * row.amounts.astype(total.dtype, copy=False)
     return total
-
-
-def _sum_of_products(values: NDArray[Any], counts: IntArray) -> int:
-    if values.dtype != object and _largest(values) * int(counts.sum()) <= _INT64:
-        return int(values @ counts)
-    return sum(map(mul, values.tolist(), counts.tolist()))
 
 
 def _largest(values: IntArray) -> int:

@@ -182,10 +182,9 @@ def effective_priority(entry: Entry, configuration: Configuration) -> int:
 class Progress(NamedTuple):
     """What the conditions of a workload say of its run.
 
-    ``reserved`` says that it has a reservation, which may lack its time, in seconds since 1970.
-    ``started_at`` is when it
-    last started running: pods ready, or else quota reserved. ``moved`` says that a condition may
-    have moved it in its queue.
+    ``reserved`` says that it has a reservation, ``reserved_s`` since when, in seconds since 1970,
+    if that is known. ``started_at`` is when it last started running: pods ready, or else quota
+    reserved. ``moved`` says that a condition may have moved it in its queue.
     """
 
     reserved: bool

@@ -5,13 +5,13 @@ Source: docs/semantics/kueue.md §2: which objects count, inactive queues, impli
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 from weakref import ReferenceType, ref
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -289,13 +289,10 @@ def build_snapshot(
 def _add_up(usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Holders]) -> None:
     """Add up what everybody holds: queue by queue, or one by one where the order matters."""
     if state.configuration.rules.clamps_reclaimable and not usage.tree.arithmetic.wraps:
-        held: dict[int, Mapping[int, int]] = {}
         for node, some in admitted.items():
-            identities = some.columns.identity.tolist()
-            for identity, at in dict(zip(identities, range(len(some)), strict=True)).items():
-                if identity not in held:
-                    held[identity] = some[at].usage
-            usage.add_locally(node, [(held[one], n) for one, n in Counter(identities).items()])
+            first, which = some.alike
+            held = (one.usage for one in first)
+            usage.add_locally(node, zip(held, np.bincount(which).tolist(), strict=True))
         usage.settle()
         return
     node_of = {usage.tree.nodes[node].name: node for node in admitted}

@@ -120,11 +120,10 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
     small = sum(map(len, snapshot.admitted.values())) <= MOST
     if snapshot.configuration.release_known_by != "assumed" or not small or deadline.passed:
         return
-    own = _in_words(planning.decision)
     if snapshot.topologies.looked_at:
         snapshot = build_snapshot(state, snapshot.now)  # of other releases quota alone is known
-    if snapshot is not planning.snapshot or planning.fixed is not None:
-        own = _in_words(decide(snapshot, preemptor))
+    decided = snapshot is planning.snapshot and planning.fixed is None
+    own = _in_words(planning.decision if decided else decide(snapshot, preemptor))
     newest, *others = newest_first()
     for release in others:
         if release.rules == newest.rules:

@@ -115,8 +115,10 @@ class Before:
     def written(self, question: Question, box: Box) -> Entries:
         """Return the rows of the whole of a question."""
         rows, last = binding_rows(question, box), self.entries
-        same = last is not None and last.most is not None and np.array_equal(last.most, box.most)
-        self.entries = last.updated(rows) if same and last else Entries.of(rows, box.most)
+        # What gives nobody is not written down: of another whole that may be others.
+        if last is None or last.most is None or not np.array_equal(last.most, box.most):
+            last = Entries.of({}, box.most)
+        self.entries = last.updated(rows)
         return self.entries
 
 
