@@ -15,10 +15,10 @@ from planner.solver import levels
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, settling_of
-from planner.solver.levels import Shown
+from planner.solver.levels import Answer, Shown
 from planner.solver.proving import grow as growing
 from planner.solver.proving import settle
-from planner.solver.proving.settle import Settling
+from planner.solver.proving.settle import Proved, Settling
 from planner.solver.start import Given, start
 from tests.cluster import PENDING, fair_sharing, preempt
 from tests.conftest import TEST_ALL
@@ -135,9 +135,17 @@ def test_a_tree_that_was_shown_is_not_grown_again(monkeypatch: pytest.MonkeyPatc
         questions.append((tuple(bounds), getattr(question, "answer", ())))
         return grow(*given)  # type: ignore[arg-type]
 
+    prove, before = Settling.prove, list[int]()
+
+    def proving(self: Settling, answer: Answer) -> Proved:
+        before.append(len(questions))
+        return prove(self, answer)
+
     monkeypatch.setattr(settle, "grow", counted)
+    monkeypatch.setattr(Settling, "prove", proving)
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert plan.certificate is not None
+    assert before[0] > 0  # some were asked while the levels were solved
     assert all(level.proof == "certified" for level in plan.certificate.levels)
     assert len(questions) == len(set(questions)) > len(plan.certificate.levels) - 3
 
