@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import planner
+from planner.plan.proof import Narrowing
+from planner.proof.claims import TIES
 from tests import recorded
 
 
@@ -22,3 +24,14 @@ def test_where_levels_are_certified_ties_are_too(objective: str) -> None:
         assert plan.certificate.ties == "certified"
         assert not plan.certificate.corrected
     assert compared
+
+
+def test_who_goes_for_certain_leaves_room_for_nobody_else() -> None:
+    """A cap that is met rules all others out in one step: they are not split one by one."""
+    plan = planner.solve(planner.read("instances/quickstart/cluster.json"))
+    certificate = plan.certificate
+    assert certificate is not None and certificate.ties == "certified"
+    [steps] = [tree.steps for tree in certificate.trees if tree.claim == TIES]
+    rows = [row for step in steps if isinstance(step, Narrowing) for row in step.narrow]
+    assert rows
+    assert {*rows} == {"D2 <= 2"}

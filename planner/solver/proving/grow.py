@@ -61,6 +61,8 @@ QUICK_STEPS: Final = 40
 NARROWER: Final = 0.7
 """What is left of a box at most for a step that narrows it to be worth its length."""
 
+LITTLE: Final = 0.25
+"""What one row leaves of a box at most for a step to narrow by it."""
 
 CLOSED: Final = 1.0
 """What a part counts of which a program has to miss much: it is as good as closed."""
@@ -155,6 +157,7 @@ class _Growth:
     steps: list[Step] = field(default_factory=list)
     begun: bool = False
     part: Entries | None = None
+    look: BoxRows | None = None
     doubtful: int | None = None
     entries: int = 0
     largest: int = 0
@@ -197,6 +200,12 @@ class _Growth:
         beyond = len(self.steps) >= self.effort.steps or self.entries > entries
         return beyond or self.deadline.passed
 
+    def _look(self, box: Box) -> BoxRows:
+        """Return the rows of a box; the last ones are kept, as whatever closes no box splits it."""
+        if self.look is None or self.look.box is not box:
+            self.look = BoxRows(self.question, box, self.part)
+        return self.look
+
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
@@ -222,7 +231,7 @@ class _Growth:
             return ByLaws(law="no set is left")
         if self.part is None:  # the first box is the root: every other one is within it
             self.part = self.before.written(self.question, box)
-        look = BoxRows(self.question, box, self.part)
+        look = self._look(box)
         # The cheapest first, and what a reader can follow: one row, then the laws, then sums of
         # rows.
         one = look.closing_row()
@@ -258,7 +267,7 @@ class _Growth:
             return splits(self.question, box, None)[0]
         found = None
         if len(self.steps) >= WITHOUT_PROGRAM or _width(box) > self.some:
-            look = BoxRows(self.question, box, self.part)
+            look = self._look(box)
             found = self._suggest(look, self.guide)
             if found is not None:
                 closing = _contradiction(look, found)
@@ -271,9 +280,24 @@ class _Growth:
             self.begun = True
             return None
         if found is None:
-            return splits(self.question, box, None, self.doubtful)[0]
+            return self._by_one_row(box) or splits(self.question, box, None, self.doubtful)[0]
         proposed = splits(self.question, box, found)
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
+
+    def _by_one_row(self, box: Box) -> Narrowing | None:
+        """Return the row that by itself leaves little of a box, where ties are in question.
+
+        Where all that is asked is who comes first, caps are met by those who go for certain, and
+        one row mostly leaves nobody else. Levels are less often so, and to narrow takes longer than
+        to split a few times.
+        """
+        if "before" not in box.sums:
+            return None
+        look = self._look(box)
+        row = look.narrowing_row()
+        if row is None or not _is_narrower(look, {row: 1}, LITTLE * _width(box)):
+            return None
+        return Narrowing(narrow={row: 1})
 
     def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split:
         """Return the split in both of whose parts the program has to pay most."""
