@@ -18,7 +18,7 @@ _LISTENER: Final = ContextVar[Listener | None]("listener", default=None)
 
 
 @contextmanager
-def told_to(listener: Listener) -> Iterator[None]:
+def progress_to(listener: Listener) -> Iterator[None]:
     """Let somebody listen."""
     before = _LISTENER.set(listener)
     try:

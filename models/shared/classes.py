@@ -72,9 +72,9 @@ class Classes(Struct, frozen=True, dict=True):
 
     def take(self, counts: Iterable[int]) -> tuple[int, ...]:
         """Return the positions of the victims that class counts stand for."""
-        told = tuple(counts)
-        some = compress(range(len(self)), told)  # most classes give nobody
-        return tuple(position for k in some for position in self.members[k][: told[k]])
+        taken = tuple(counts)
+        some = compress(range(len(self)), taken)  # most classes give nobody
+        return tuple(position for k in some for position in self.members[k][: taken[k]])
 
     def counts(self, positions: Iterable[int]) -> list[int] | None:
         """Return the class counts of a victim set, or ``None`` if one is in no class."""
@@ -177,7 +177,7 @@ def group(positions: IntArray, key: IntArray) -> Classes:
     return Classes([ordered[start:end] for start, end in bounds], positions[by_key[starts[number]]])
 
 
-def told_apart(size: int, positions: Iterable[int]) -> list[IntArray]:
+def alone_in_class(size: int, positions: Iterable[int]) -> list[IntArray]:
     """Return a key (W,) by which some of ``size`` workloads are alone in their classes.
 
     It is an empty list where there are none.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from planner.errors import InputError
-from planner.stage import told_to
+from planner.stage import progress_to
 
 STDOUT: Final = Path("-")
 FILE_WIDTH: Final = 108
@@ -208,7 +208,7 @@ class Line:
         self._begun = self.clock()
         self._next = self._begun + PATIENCE_S
         try:
-            with told_to(self._hear) if self._on else contextlib.nullcontext():
+            with progress_to(self._hear) if self._on else contextlib.nullcontext():
                 yield
         finally:
             self.wipe()

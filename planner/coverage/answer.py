@@ -144,12 +144,12 @@ def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -
     if not missing:
         return front
 
-    def told_of(point: PointT) -> PointT:
+    def with_gaps(point: PointT) -> PointT:
         return point.model_copy(update={"plan": qualified(point.plan, missing, assume)})
 
     update = {
-        "points": tuple(map(told_of, front.points)),
-        "greedy": told_of(front.greedy),
-        "unproved": told_of(front.unproved) if front.unproved else None,
+        "points": tuple(map(with_gaps, front.points)),
+        "greedy": with_gaps(front.greedy),
+        "unproved": with_gaps(front.unproved) if front.unproved else None,
     }
     return qualified(front.model_copy(update=update), missing, assume)

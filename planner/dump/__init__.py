@@ -41,7 +41,7 @@ def rfc3339(moment: datetime) -> str:
 def as_json(state: Mapping[str, Any]) -> str:
     """Return a state as JSON, each object of a list at its top on a line of its own."""
     members = (
-        f"{_compact(key)}:[\n" + ",\n".join(map(_compact, _told(each))) + "\n]"
+        f"{_compact(key)}:[\n" + ",\n".join(map(_compact, _with_progress(each))) + "\n]"
         if isinstance(each, list) and each
         else f"{_compact(key)}:{_compact(each)}"
         for key, each in state.items()
@@ -66,7 +66,7 @@ def as_yaml(state: Mapping[str, Any]) -> str:
 
     # A list at its top item by item, so that whoever waits can be told.
     return "".join(
-        f"{key}:\n" + "".join(block([item]) for item in _told(each))
+        f"{key}:\n" + "".join(block([item]) for item in _with_progress(each))
         if isinstance(each, list) and each
         else block({key: each})
         for key, each in state.items()
@@ -77,7 +77,7 @@ def _compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _told(items: Iterable[object]) -> Iterator[object]:
+def _with_progress(items: Iterable[object]) -> Iterator[object]:
     """Yield items, saying each time that the work goes on."""
     for item in items:
         going_on()

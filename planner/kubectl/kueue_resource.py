@@ -284,15 +284,15 @@ class LiveObject:
     @property
     def settings(self) -> str:
         """What of a queue is no count of what goes on in it: its spec, and how it stands."""
-        told = [(one.get("type"), one.get("status")) for one in self.conditions]
-        return json.dumps([self.at("spec"), told], sort_keys=True)
+        statuses = [(one.get("type"), one.get("status")) for one in self.conditions]
+        return json.dumps([self.at("spec"), statuses], sort_keys=True)
 
     @property
     def preempted(self) -> tuple[str, str] | None:
         """For whom (its UID) a workload is preempted, and since when; ``None`` if it is not."""
-        told = self.condition("Preempted")
-        uid = preemptor_uid(str(told.get("message"))) if self.is_true("Preempted") else ""
-        return (uid, str(told.get("lastTransitionTime"))) if uid else None
+        condition = self.condition("Preempted")
+        uid = preemptor_uid(str(condition.get("message"))) if self.is_true("Preempted") else ""
+        return (uid, str(condition.get("lastTransitionTime"))) if uid else None
 
     @property
     def holds_quota(self) -> bool:

@@ -28,7 +28,7 @@ _END: Final = b"\n"
 """Where an event ends: kubectl prints each on a line of its own."""
 
 
-class Told(NamedTuple):
+class WatchEvent(NamedTuple):
     """What a stream tells.
 
     ``kind`` is that of the API server, ADDED, MODIFIED or DELETED, of ``value``; or ``BEGUN``: it
@@ -47,7 +47,7 @@ class Source:
 
     resources: Sequence[str]
 
-    def poll(self, timeout_s: float) -> Sequence[Told]:
+    def poll(self, timeout_s: float) -> Sequence[WatchEvent]:
         """Wait until something is told, at most so long, and return it."""
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ class Streams(Source):
         self._streams = [_Stream(one) for one in resources]
         self._selector = selectors.DefaultSelector()
 
-    def poll(self, timeout_s: float) -> Sequence[Told]:
+    def poll(self, timeout_s: float) -> Sequence[WatchEvent]:
         """Start what is due, and return what was told; after the time, whatever there is."""
         now = self._seconds()
         for one in self._streams:
@@ -98,7 +98,7 @@ class Streams(Source):
                 for stream, is_output in ((one.process.stdout, True), (one.process.stderr, False)):
                     if stream is not None:
                         self._selector.register(stream, selectors.EVENT_READ, (one, is_output))
-        told: list[Told] = []
+        events: list[WatchEvent] = []
         least = timeout_s
         for one in self._streams:
             if one.process is None:
@@ -107,10 +107,10 @@ class Streams(Source):
                 least = min(least, one.started + QUIET_S - now)
             elif not one.begun:
                 one.begun, one.lists = True, False
-                told.append(Told(one.resource, "BEGUN"))
-        for key, _ in self._selector.select(0.0 if told else max(0.0, least)):
-            told += self._read(*key.data)
-        return told
+                events.append(WatchEvent(one.resource, "BEGUN"))
+        for key, _ in self._selector.select(0.0 if events else max(0.0, least)):
+            events += self._read(*key.data)
+        return events
 
     def close(self) -> None:
         """Kill every kubectl."""
@@ -118,7 +118,11 @@ class Streams(Source):
             self._stop(one)
         self._selector.close()
 
-    def _read(self, one: _Stream, is_output: bool) -> Iterator[Told]:  # noqa: FBT001 - a key's data
+    def _read(
+        self,
+        one: _Stream,
+        is_output: bool,  # noqa: FBT001 - a key's data
+    ) -> Iterator[WatchEvent]:
         process = one.process
         stream = None if process is None else process.stdout if is_output else process.stderr
         if stream is None:
@@ -135,18 +139,18 @@ class Streams(Source):
             return
         if not one.begun:
             one.begun = True
-            yield Told(one.resource, "BEGUN")
+            yield WatchEvent(one.resource, "BEGUN")
         if one.lists:  # the first line has all there is, and may be very long: it is not kept
             _, end, piece = piece.partition(_END)
             one.lists = not end
         one.buffer.extend(piece)
         if _END in piece:
-            yield from self._told(one)
+            yield from self._events(one)
         if len(one.buffer) > MAX_OBJECT:
             one.stderr.extend(b"kubectl printed an object that is larger than any can be\n")
             yield self._ended(one)
 
-    def _told(self, one: _Stream) -> Iterator[Told]:
+    def _events(self, one: _Stream) -> Iterator[WatchEvent]:
         """Take whole objects out of what was read."""
         *whole, rest = bytes(one.buffer).split(_END)
         one.buffer = bytearray(rest)
@@ -163,9 +167,9 @@ class Streams(Source):
                 return
             if kind in {"ADDED", "MODIFIED", "DELETED"}:
                 one.wait_s = FIRST_WAIT_S
-                yield Told(one.resource, kind, value)
+                yield WatchEvent(one.resource, kind, value)
 
-    def _ended(self, one: _Stream) -> Told:
+    def _ended(self, one: _Stream) -> WatchEvent:
         """Let a stream rest, and say how it ended."""
         code = self._stop(one)
         said = bytes(one.stderr).decode(errors="replace")
@@ -173,7 +177,7 @@ class Streams(Source):
         one.buffer.clear()
         one.due = self._seconds() + one.wait_s
         one.wait_s = min(LONGEST_WAIT_S, one.wait_s * 2)
-        return Told(one.resource, "LOST", answer=Answer(code, b"", said))
+        return WatchEvent(one.resource, "LOST", answer=Answer(code, b"", said))
 
     def _stop(self, one: _Stream) -> int:
         process, one.process = one.process, None

@@ -56,5 +56,5 @@ def unkept(rules: str) -> frozenset[str]:
 
 def in_drop_order(rules: str) -> tuple[Law, ...]:
     """Return the laws that can leave no plan, in the order in which dropping them is tried."""
-    told = (law for law in RULE_SETS[rules] if law.drop is not None)
-    return tuple(sorted(told, key=lambda law: law.drop or 0))
+    numbered = (law for law in RULE_SETS[rules] if law.drop is not None)
+    return tuple(sorted(numbered, key=lambda law: law.drop or 0))

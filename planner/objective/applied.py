@@ -55,7 +55,9 @@ def with_saving(table: TermTable) -> TermTable:
 
     Saving takes as long as is told, and never more than what would be lost without it.
     """
-    disruptions = [told._replace(lost_s=told.unproductive_s) for told in table.disruptions]
+    disruptions = [
+        disruption._replace(lost_s=disruption.unproductive_s) for disruption in table.disruptions
+    ]
     return _with_lost_work(table, disruptions)
 
 
@@ -73,7 +75,7 @@ def median_age(ages: Iterable[int | None]) -> int | None:
 
 def _with_lost_work(table: TermTable, disruptions: Sequence[Disruption]) -> TermTable:
     each = zip(table.size.tolist(), table.evicted.tolist(), disruptions, strict=True)
-    lost = [0 if evicted else work(size, told.lost_s) for size, evicted, told in each]
+    lost = [0 if evicted else work(size, disruption.lost_s) for size, evicted, disruption in each]
     costs = np.array(lost, dtype=np.int64)
     return replace(table, separable={**table.separable, "D4": costs})
 

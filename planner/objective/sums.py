@@ -95,8 +95,8 @@ class Losses(Struct, frozen=True, dict=True):
         plain, said = getattr(plain_disruption(-1), name), self.disruptions.said
         runs = self.disruptions.running_s
         found = runs.copy() if plain < 0 else np.full(runs.size, plain, dtype=np.int64)
-        told = [getattr(one, name) for one in said.values()]
-        found[[*said]] = _array([self.names[place] for place in said], told)
+        values = [getattr(one, name) for one in said.values()]
+        found[[*said]] = _array([self.names[place] for place in said], values)
         return found
 
     def worked(self, seconds: IntArray) -> IntArray:

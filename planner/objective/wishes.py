@@ -54,17 +54,18 @@ class Wishes(Struct, frozen=True):
     def protected(self, table: TermTable) -> BoolArray:
         """Say who must be left alone because they have not run for long enough: (W,)."""
         found = [
-            told.running_s < _longest(self.min_runtime_s, groups)
-            or (self.annotated and told.running_s < told.min_runtime_s)
-            for told, groups in zip(table.disruptions, table.groups, strict=True)
+            disruption.running_s < _longest(self.min_runtime_s, groups)
+            or (self.annotated and disruption.running_s < disruption.min_runtime_s)
+            for disruption, groups in zip(table.disruptions, table.groups, strict=True)
         ]
         return np.array(found, dtype=np.bool_) & ~table.evicted
 
     def early(self, table: TermTable) -> IntArray:
         """Return what everybody lacks of the run time that is protected softly, in s: (W,)."""
         lacking = [
-            max(told.min_runtime_s, _longest(self.soft_runtime_s, groups)) - told.running_s
-            for told, groups in zip(table.disruptions, table.groups, strict=True)
+            max(disruption.min_runtime_s, _longest(self.soft_runtime_s, groups))
+            - disruption.running_s
+            for disruption, groups in zip(table.disruptions, table.groups, strict=True)
         ]
         return np.maximum(0, np.array(lacking, dtype=np.int64)) * ~table.evicted
 

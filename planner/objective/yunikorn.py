@@ -20,7 +20,7 @@ from planner.state.clock import SECOND
 from planner.state.yunikorn import YuniKornState, paths_of
 from planner.term import unit_weight
 
-NOT_TOLD: Final = frozenset({"D6", "D10"})
+WITHOUT_SOURCE: Final = frozenset({"D6", "D10"})
 """Terms without a source: a dump has neither annotations nor earlier preemptions."""
 
 
@@ -100,7 +100,7 @@ def yunikorn_term_table(
         Losses(keys, sizes, pods, disruptions, rank, place, priority, nobody, costs or {})
     )
     return TermTable(
-        separable={term: each for term, each in separable.items() if term not in NOT_TOLD},
+        separable={term: each for term, each in separable.items() if term not in WITHOUT_SOURCE},
         rank=rank,
         priority=priority,
         priorities=priorities,

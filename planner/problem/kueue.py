@@ -380,8 +380,8 @@ def _candidate_order(
 
 
 def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
-    told = workloads.columns
-    columns = (~told.evicted, kind, told.priority, -told.reserved_s)
+    held = workloads.columns
+    columns = (~held.evicted, kind, held.priority, -held.reserved_s)
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
     # What is equal in all columns goes by UID.

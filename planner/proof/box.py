@@ -31,9 +31,9 @@ _INT64: Final = 2**62
 def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
     """Return which of some classes have each value, both in order; ``values`` is (K,)."""
     in_order = classes[np.argsort(values[classes], kind="stable")]
-    told = values[in_order]
-    starts = np.flatnonzero(np.diff(told, prepend=told[:1] - 1))
-    return dict(zip(told[starts].tolist(), np.split(in_order, starts[1:]), strict=False))
+    ordered = values[in_order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+    return dict(zip(ordered[starts].tolist(), np.split(in_order, starts[1:]), strict=False))
 
 
 class Members(Struct, Generic[HolderT], frozen=True, dict=True):
@@ -162,12 +162,12 @@ def group(
     """
     where = np.array(positions, dtype=np.int64)
     places = np.array(order, dtype=np.int64)[where] if where.size else where
-    told = [kinds, *(cost[where] for cost in costs)]
+    keys = [kinds, *(cost[where] for cost in costs)]
     # By what tells them apart, then by place: equal ones follow one another, the first one first.
-    by_kind = np.lexsort([places, *told])
+    by_kind = np.lexsort([places, *keys])
     begins = np.zeros(where.size, dtype=np.bool_)
     begins[:1] = True
-    for each in told:
+    for each in keys:
         begins[1:] |= each[by_kind[1:]] != each[by_kind[:-1]]
     starts = np.flatnonzero(begins)
     sizes = np.diff(np.append(starts, where.size))
@@ -335,9 +335,9 @@ def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
     least, ends = box.least[everywhere], np.cumsum(sizes)
     open_ = least < box.most[everywhere]
 
-    def count(told: NDArray[np.bool_]) -> list[int]:
+    def count(flags: NDArray[np.bool_]) -> list[int]:
         """Return of how many of its classes something is true, row by row."""
-        before = np.concatenate([[0], np.cumsum(told)])
+        before = np.concatenate([[0], np.cumsum(flags)])
         found: list[int] = (before[ends] - before[ends - sizes]).tolist()
         return found
 

@@ -152,14 +152,14 @@ class Measures:
         """D8, D8t: each is touched, from 0 to 1, at least as much as any class of it goes."""
         if term not in self.touched:
             going = np.flatnonzero(self._going())
-            told: Mapping[Any, IntArray]
+            groups: Mapping[Any, IntArray]
             if term == "D8":
-                told = by_value(self.table.queue[self.first], going)
+                groups = by_value(self.table.queue[self.first], going)
             else:
                 tenants = np.array([self.table.tenant(p) for p in self.first[going].tolist()])
                 named = dict.fromkeys(tenants.tolist())
-                told = {tenant: going[tenants == tenant] for tenant in named if tenant}
-            self.touched[term] = {f"touched {name}": classes for name, classes in told.items()}
+                groups = {tenant: going[tenants == tenant] for tenant in named if tenant}
+            self.touched[term] = {f"touched {name}": classes for name, classes in groups.items()}
             rows = self._rows_of_touched[term] = []
             for name, classes in self.touched[term].items():
                 self.ranges[name] = 0, 1

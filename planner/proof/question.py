@@ -193,10 +193,10 @@ class Question:
                 # not count.
                 if always.get(name) is row:
                     always[name] = within
-            told = {name: row for name, row in always.items() if row.says_something}
+            rows = {name: row for name, row in always.items() if row.says_something}
             if len(self._written) >= _REMEMBERED:
                 self._written.pop(next(iter(self._written)))
-            self._written[key] = box.known, told  # as long as it is kept, no other has its id
+            self._written[key] = box.known, rows  # as long as it is kept, no other has its id
         return self._written[key][1]
 
     def _anywhere(self, box: Box) -> dict[str, Row]:
@@ -428,7 +428,7 @@ class Question:
 LISTED: Final = 50
 """How much of what a sum reaches is listed: the largest."""
 
-TOLD: Final = 6
+MOST_NAMED: Final = 6
 """Rows up to which a statement names all; the record has them, however many."""
 
 
@@ -454,9 +454,11 @@ def bound_by_rows(
     parts = sorted(_reaching(question, added), key=lambda part: -abs(part.count * part.amount))
     # The row of the level itself is called by what it says.
     own = {OWN_ROW: f"{measure_id(measure)} <= {value - 1}"}
-    told = [f"{one.times} x {one.least} ({own.get(one.row, one.row)})" for one in weighed[:TOLD]]
-    if len(weighed) > TOLD:
-        told.append(f"{len(weighed) - TOLD} more")
+    summands = [
+        f"{one.times} x {one.least} ({own.get(one.row, one.row)})" for one in weighed[:MOST_NAMED]
+    ]
+    if len(weighed) > MOST_NAMED:
+        summands.append(f"{len(weighed) - MOST_NAMED} more")
     return BoundByRows(
         term=measure_id(measure),
         rows=weighed,
@@ -465,8 +467,8 @@ def bound_by_rows(
         reaching=tuple(islice(parts, LISTED)),
         bound=value,
         statement=(
-            f"{' + '.join(told)} = {added.needed} must be reached, and no better set reaches more "
-            f"than {added.reached}, so {measure_title(measure)} is at least {value}"
+            f"{' + '.join(summands)} = {added.needed} must be reached, and no better set reaches "
+            f"more than {added.reached}, so {measure_title(measure)} is at least {value}"
         ),
     )
 

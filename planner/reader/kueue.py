@@ -100,10 +100,10 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     deployments = objects["Deployment"]
     signs = [*signs_of(deployments, collection.labelled)]
     configuration = next(iter(objects["Configuration"]), _assumed(objects))
-    configuration, told = settle(given, recorded, signs, deployments, configuration)
+    configuration, by_release = settle(given, recorded, signs, deployments, configuration)
     fields["configuration"] = configuration.counting(requests)
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
-    remarks = (*counted, *notes, *odd, *told)
+    remarks = (*counted, *notes, *odd, *by_release)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
 

@@ -132,7 +132,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         held = (_held if len(assigned) <= _SHORT else _held.__wrapped__)(assigned)
     if held is None or (status and status.reclaimable_pods):
         return None
-    told = (
+    fields = (
         key,
         intern(namespace),
         metadata.uid or "",
@@ -154,7 +154,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         created if newest is None or (created and created > newest) else newest,
     )
     # By position, as a tuple: a call of its class takes three times as long.
-    return tuple.__new__(Facts, told)
+    return tuple.__new__(Facts, fields)
 
 
 def _counts(pod_sets: Sequence[Any]) -> tuple[tuple[str, int], ...]:

@@ -43,7 +43,7 @@ class Sign(NamedTuple):
 
     name: str
     known_by: KnownBy
-    told_by: str
+    source: str
 
 
 def signs_of(deployments: Sequence[Deployment], labelled: Sequence[Labelled]) -> Iterator[Sign]:
@@ -104,7 +104,7 @@ def settle(
     elif recorded:
         release, known_by = _find(recorded, "release of the recorded instance"), "recorded"
     elif signs:
-        release, known_by = _find(signs[0].name, signs[0].told_by), signs[0].known_by
+        release, known_by = _find(signs[0].name, signs[0].source), signs[0].known_by
     else:
         fitting = (one for one in newest_first() if not any(one.refusals(gates)))
         release, known_by = next(fitting, find_release(MAIN)), "assumed"
@@ -124,7 +124,7 @@ def settle(
     for sign in signs:
         if known_by != "recorded" and sign.name != release.name:
             notes.append(
-                f"by {sign.told_by} it is Kueue {sign.name}: planned by the rules of {release.name}"
+                f"by {sign.source} it is Kueue {sign.name}: planned by the rules of {release.name}"
             )
     if not release.known:
         notes.append(

@@ -105,8 +105,8 @@ def _lines(audit: Audit) -> Iterator[str]:
             best = _known(one.best)
             yield line("optimum", *where, one.objective, **fields(one, "status victims"), best=best)
             if (free := one.at_will) is not None:
-                told = fields(free, "status victims") | {"better": _known(free.better)}
-                yield line("at_will", *where, one.objective, **told, **free.spared)
+                values = fields(free, "status victims") | {"better": _known(free.better)}
+                yield line("at_will", *where, one.objective, **values, **free.spared)
         if (kept := case.precedence) is not None:
             found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
             yield line("in_turn", *where, **found, fewest=kept.victims or "none")

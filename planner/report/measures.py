@@ -43,7 +43,7 @@ def not_twice(
         term, values = of(row)
         above = (of(one) for one in shown)
         if term not in COUNTING or all(
-            one not in COUNTING or told != values for one, told in above
+            one not in COUNTING or before != values for one, before in above
         ):
             shown.append(row)
     return shown

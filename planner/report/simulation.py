@@ -52,8 +52,8 @@ def document(answer: Simulation) -> doc.Document:
         story = [f"  {sentence}" for sentence in loop.story[:MOST_ROWS]]
         if len(loop.story) > MOST_ROWS:
             story.append(f"  ... {len(loop.story) - MOST_ROWS:,} more")
-        told = doc.Paragraph("\n".join(story))
-        loops.append(Section(title, (told,), heads=True, tone="bad"))
+        text = doc.Paragraph("\n".join(story))
+        loops.append(Section(title, (text,), heads=True, tone="bad"))
     left_out = len(answer.loops) - MOST_LOOPS
     said = f"... {left_out:,} more loops, use --format json"
     more = (doc.Paragraph(said, "dim"),) if left_out > 0 else ()

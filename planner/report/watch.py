@@ -8,26 +8,26 @@ from planner.commands.watch.record import Decision, Line, Note, Preemption
 from planner.report.style import Repeated, Said, Value, line
 
 
-def json_of(told: Line) -> str:
+def json_of(record: Line) -> str:
     """Return a line of JSON in ASCII, so that no name can steer a terminal."""
-    return json.dumps(json.loads(told.model_dump_json(by_alias=True)), allow_nan=False) + "\n"
+    return json.dumps(json.loads(record.model_dump_json(by_alias=True)), allow_nan=False) + "\n"
 
 
-def text_of(told: Line) -> str:
+def text_of(record: Line) -> str:
     """Return a line to be read."""
-    at = told.at.isoformat(timespec="seconds")
-    if isinstance(told, Note):
-        lost = None if told.connected else "no"
-        return line("note", at, Said(told.text), connected=lost) + "\n"
-    facts: dict[str, Value] = {"queue": told.queue}
-    if isinstance(told, Preemption):
-        facts |= {"outcome": told.outcome, "evicted": Repeated(told.evicted)}
-        if told.outcome == "different":
-            facts["replayed"] = Repeated(told.replayed)
-        facts |= {"recording": told.recording or None}
-    conditional = told.conditional if isinstance(told, Preemption) else ()
-    if (found := told.measured) is not None:
-        if isinstance(told, Decision):
+    at = record.at.isoformat(timespec="seconds")
+    if isinstance(record, Note):
+        lost = None if record.connected else "no"
+        return line("note", at, Said(record.text), connected=lost) + "\n"
+    facts: dict[str, Value] = {"queue": record.queue}
+    if isinstance(record, Preemption):
+        facts |= {"outcome": record.outcome, "evicted": Repeated(record.evicted)}
+        if record.outcome == "different":
+            facts["replayed"] = Repeated(record.replayed)
+        facts |= {"recording": record.recording or None}
+    conditional = record.conditional if isinstance(record, Preemption) else ()
+    if (found := record.measured) is not None:
+        if isinstance(record, Decision):
             facts["evicts"] = Repeated(found.victims)
         facts |= {
             "victims": len(found.victims),
@@ -42,5 +42,5 @@ def text_of(told: Line) -> str:
         conditional = conditional or found.conditional
     if conditional:
         facts["conditional"] = Repeated(conditional)
-    detail = Said(told.detail) if isinstance(told, Preemption) and told.detail else None
-    return line(told.kind, at, told.preemptor, detail, **facts) + "\n"
+    detail = Said(record.detail) if isinstance(record, Preemption) and record.detail else None
+    return line(record.kind, at, record.preemptor, detail, **facts) + "\n"

@@ -60,12 +60,12 @@ def document(answer: WhatIf) -> doc.Document:
     sides, after = _sides(answer), answer.after
     levels = after.certificate.levels if after.certificate else ()
     minimised = {term for level in levels for term in level.term.split("+")}
-    told_of = (
+    counted = (
         (term, values)
         for term, values in _terms(answer)
         if any(values) and (term in minimised or term not in RARELY_SHOWN)
     )
-    terms = not_twice(told_of, lambda row: row)
+    terms = not_twice(counted, lambda row: row)
     sections = (
         Section("Change", said),
         Section("Places", (_move_table(moves),)),

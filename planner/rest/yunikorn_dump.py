@@ -210,10 +210,12 @@ def _of_shim(cache: object) -> object:
             kept[part] = dict(entries) if isinstance(entries, dict) else entries
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             if isinstance(entry, dict):
-                told = {key: each for key, each in entry.items() if key in _NAMES | {"annotations"}}
-                told |= known_part(model, entry)
-                _keep_keys(told, "annotations", {ALLOW_PREEMPTION})
-                kept[part][name] = told
+                fields = {
+                    key: each for key, each in entry.items() if key in _NAMES | {"annotations"}
+                }
+                fields |= known_part(model, entry)
+                _keep_keys(fields, "annotations", {ALLOW_PREEMPTION})
+                kept[part][name] = fields
     return kept
 
 

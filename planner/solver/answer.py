@@ -243,13 +243,13 @@ class Planned(AnyPlanning, Protocol[PlanT]):
         found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
         certificate = plan.certificate.model_copy(update=found)
         # With the verdicts in it: that is the certificate that goes out.
-        told = plan.model_copy(update={"certificate": certificate})
+        certified = plan.model_copy(update={"certificate": certificate})
         terms = self.table.evaluate([self._position[key] for key in plan.keys])
-        untrue = broken(self._check_claims(told, terms))
+        untrue = broken(self._check_claims(certified, terms))
         if untrue:
             message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
             raise InternalError(message)
-        return told
+        return certified
 
     def _verify(self, plan: PlanT) -> Verification: ...
 

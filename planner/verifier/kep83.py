@@ -262,6 +262,6 @@ def waited(case: Kep83Case) -> Verdict:
     Source: Alternatives, Extra knobs in ClusterQueue preemption policy.
     """
     setting = case.setting
-    told = f"it has waited {setting.waited_s} s of {setting.options.wait} s"
+    wait = f"it has waited {setting.waited_s} s of {setting.options.wait} s"
     late_enough = setting.may_preempt or case.nothing_evicted
-    return judge(laws.K83_WAITED, [] if late_enough else [told], told)
+    return judge(laws.K83_WAITED, [] if late_enough else [wait], wait)

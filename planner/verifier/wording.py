@@ -35,8 +35,8 @@ def judge_order(
     law: Law, obstacle: str, order: Sequence[Any], otherwise: str = "no victims"
 ) -> Verdict:
     """Return a verdict on an order of victims: what is in its way, or who goes when."""
-    told = f"in the order {say_some([one.key for one in order])}" if order else otherwise
-    return judge(law, [obstacle] if obstacle else [], told)
+    replayed = f"in the order {say_some([one.key for one in order])}" if order else otherwise
+    return judge(law, [obstacle] if obstacle else [], replayed)
 
 
 def compare(what: str, stated: object, recomputed: object) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from planner.batch import Limits, Progress, Row, Task, Work, cores, engine, pool, run
 from planner.errors import InputError, InternalError
-from planner.stage import told_to
+from planner.stage import progress_to
 from tests.batch.runs import HEADER, by_hand, numbers
 from tests.batch.work import (
     HOARD,
@@ -239,7 +239,7 @@ def _load_missing() -> Work:
 def test_processes_that_take_long_are_a_stage() -> None:
     """Whoever listens hears of them before the first row comes, and again while nothing comes."""
     told: list[str | None] = []
-    with told_to(told.append):
+    with progress_to(told.append):
         assert len(run([Task("a", 1)], double, header=HEADER, jobs=1, limits=Limits(60))) == 1
     assert told[0] == "waiting for other processes"
     assert told[1:]

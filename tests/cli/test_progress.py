@@ -9,7 +9,7 @@ import pytest
 import planner
 from planner.cli.main import main
 from planner.cli.output import LINE, say
-from planner.stage import begin, going_on, told_to
+from planner.stage import begin, going_on, progress_to
 from tests.conftest import ROOT
 
 STATE = ROOT / "instances/quickstart/cluster.json"
@@ -168,7 +168,7 @@ def test_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
 def test_library_says_nothing_unless_somebody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = terminal(monkeypatch)
     told: list[str | None] = []
-    with told_to(told.append):
+    with progress_to(told.append):
         planner.solve(planner.read(STATE))
     assert "certifying" in told
     told.clear()

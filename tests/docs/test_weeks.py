@@ -106,5 +106,5 @@ def test_days_are_those_that_were_recorded() -> None:
             (one.instant, one.day) for one in found["kueue"]
         ]
         assert len(some) == WEEKS.INSTANTS
-    told_there = f"\n{WEEKS.days_table(found)}\n"
-    check_block(FOLDER.with_suffix(".md"), "days", "tests/docs/test_weeks.py", told_there)
+    expected = f"\n{WEEKS.days_table(found)}\n"
+    check_block(FOLDER.with_suffix(".md"), "days", "tests/docs/test_weeks.py", expected)

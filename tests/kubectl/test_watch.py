@@ -17,7 +17,7 @@ import pytest
 
 from planner.kubectl.call import Kubectl
 from planner.kubectl.kueue_resource import WORKLOADS
-from planner.kubectl.watch import MAX_OBJECT, Streams, Told, reason
+from planner.kubectl.watch import MAX_OBJECT, Streams, WatchEvent, reason
 from tests.kubectl.api_server import CUT, Log, api_server, failure, touch
 from tests.kubectl.stand_in import Object
 from tests.kubectl.test_real import OBJECTS, write
@@ -77,16 +77,16 @@ def streams(scripted: Any, clock: Callable[[], float] = time.monotonic) -> Itera
         found.close()
 
 
-def hear(source: Streams, until: Callable[[list[Told]], bool]) -> list[Told]:
+def hear(source: Streams, until: Callable[[list[WatchEvent]], bool]) -> list[WatchEvent]:
     """Return what is told until that is enough."""
-    told: list[Told] = []
+    told: list[WatchEvent] = []
     end = time.monotonic() + PATIENCE_S
     while not until(told) and time.monotonic() < end:
         told += source.poll(0.05)
     return told
 
 
-def ends(told: list[Told]) -> bool:
+def ends(told: list[WatchEvent]) -> bool:
     return any(one.kind == "LOST" for one in told)
 
 

@@ -88,7 +88,7 @@ class Floor:
         """Return the laws that evicting a set breaks."""
         return [one.law for one in self._verdicts(gone) if not one.holds]
 
-    def told(self, gone: Collection[Admitted], law: str) -> str:
+    def detail(self, gone: Collection[Admitted], law: str) -> str:
         """Return what the verifier says of a law for a set."""
         (said,) = (one.detail for one in self._verdicts(gone) if one.law == law)
         return said

@@ -325,6 +325,6 @@ def broken_fairly(parts: Collection[Object], *taken: tuple[str, str], **fields: 
     return broken(state_of(parts), *taken, rules="kueue-fair", **fields)
 
 
-def told_fairly(law: str, parts: Collection[Object], *taken: tuple[str, str], **fields: Any) -> str:
+def fair_detail(law: str, parts: Collection[Object], *taken: tuple[str, str], **fields: Any) -> str:
     """Return what is said of a law of fair sharing where a plan breaks it."""
     return detail(law, state_of(parts), *taken, rules="kueue-fair", **fields)

@@ -82,7 +82,7 @@ class Court:
         assert keys in self.admitted(rules, without={law})["n1"]
         return keys not in self.admitted(rules)["n1"]
 
-    def told(self, law: str, *victims: str, rules: str = "yunikorn-design") -> str:
+    def detail(self, law: str, *victims: str, rules: str = "yunikorn-design") -> str:
         """Return what the verifier says of a law that these victims break."""
         verdict = verdicts(self.state, plan_of(self.state, "n1", *victims, rules=rules))[law]
         assert not verdict.holds

@@ -12,10 +12,10 @@ from tests.laws.judges import (
     RECLAIM,
     Case,
     broken_fairly,
+    fair_detail,
     fairly,
     judge,
     sets,
-    told_fairly,
 )
 from tests.verifier.cases import all_assigned
 
@@ -81,7 +81,7 @@ def test_the_only_attempt_permits_borrowing(*, borrowing: bool | None, laws: lis
 
 
 def test_both_faults_are_told() -> None:
-    assert told_fairly("FS-01", crowd(3), ("own", OWN), borrowing=False) == (
+    assert fair_detail("FS-01", crowd(3), ("own", OWN), borrowing=False) == (
         "the plan must name the attempt with borrowing: fair sharing makes no other; "
         "asks for 3 gpu in flavor default, 2 available to ClusterQueue a"
     )

@@ -14,7 +14,7 @@ from tests.cluster import (
     running,
     with_spare_flavor,
 )
-from tests.laws.judges import RECLAIM, Case, broken_fairly, judge, sets, told_fairly
+from tests.laws.judges import RECLAIM, Case, broken_fairly, fair_detail, judge, sets
 
 
 def two_lenders(nominal: int) -> list[Object]:
@@ -92,7 +92,7 @@ def test_usage_and_quota_are_told() -> None:
     parts = two_lenders(2)
     taken = (("c1", RECLAIM), ("b1", RECLAIM))
     assert broken_fairly(parts, *taken) == ["FS-05"]
-    assert told_fairly("FS-05", parts, *taken) == (
+    assert fair_detail("FS-05", parts, *taken) == (
         "ns/b1 may not go: ClusterQueue b borrows nothing contested "
         "(uses 2 gpu in flavor default of nominal quota 2)"
     )

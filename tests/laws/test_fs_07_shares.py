@@ -33,9 +33,9 @@ from tests.laws.judges import (
     Case,
     Sets,
     broken_fairly,
+    fair_detail,
     judge,
     sets,
-    told_fairly,
 )
 from tests.verifier.cases import fair_plan
 
@@ -456,19 +456,19 @@ def test_the_order_is_found_whatever_the_plan_says(parts: list[Object], order: l
 
 
 def test_what_is_in_the_way_is_told_with_names_and_shares() -> None:
-    assert told_fairly("FS-07", busy(2, 2), ("x", BY_SHARE)) == (
+    assert fair_detail("FS-07", busy(2, 2), ("x", BY_SHARE)) == (
         "Kueue would not take ns/x from ClusterQueue b: with ns/pending, ClusterQueue "
         "a has share 250, more than 0 after it (LessThanOrEqualToFinalShare) and not less "
         "than 250 before it (LessThanInitialShare)"
     )
     unlimited = busy(1, 1, 2, theirs="0", mine="0", strategies=INITIAL)
-    assert told_fairly("FS-07", unlimited, ("x", BY_SHARE), ("y", BY_SHARE)) == (
+    assert fair_detail("FS-07", unlimited, ("x", BY_SHARE), ("y", BY_SHARE)) == (
         "Kueue would not take the last of ns/x, ns/y from ClusterQueue b: with "
         "ns/pending, ClusterQueue a has share infinity (weight 0, ratio 250), not less "
         "than infinity (weight 0, ratio 125) before it (LessThanInitialShare)"
     )
     taken = [(name, BY_SHARE) for name in ("one", "two", "small")]
-    assert "would not take ns/two from Cohort theirs" in told_fairly("FS-07", one_order(), *taken)
+    assert "would not take ns/two from Cohort theirs" in fair_detail("FS-07", one_order(), *taken)
 
 
 def test_shares_that_differ_never_look_alike() -> None:
@@ -493,7 +493,7 @@ def test_within_nominal_quota_it_is_reclamation() -> None:
     assert broken_fairly(entitled(gate=True), ("b1", BY_SHARE)) == ["FS-07"]
     for parts in (entitled(gate=False), entitled(gate=True, nominal=1)):
         assert broken_fairly(parts, ("b1", BY_SHARE)) == ["FS-07"]
-        detail = told_fairly("FS-07", parts, ("b1", RECLAIM))
+        detail = fair_detail("FS-07", parts, ("b1", RECLAIM))
         assert "from Cohort theirs: with ns/pending, Cohort ours has share" in detail
         assert "ns/b1 goes for reason InCohortFairSharing, not InCohortReclamation" in detail
 

@@ -120,11 +120,11 @@ def test_a_leader_takes_its_slot_also_where_nobody_may_go() -> None:
 
 def test_it_says_what_there_is() -> None:
     floor = Floor(cluster(one(6, 1, required=RACK)))
-    assert floor.told(floor.named("a"), "KT-01") == (
+    assert floor.detail(floor.named("a"), "KT-01") == (
         "podset main needs room for 6 pods on the nodes of flavor default: there is room for 5 in "
         "one domain"
     )
-    assert floor.told(floor.named("b"), "KT-01") == "room for main"
+    assert floor.detail(floor.named("b"), "KT-01") == "room for main"
 
 
 def test_several_podsets_need_room_together() -> None:

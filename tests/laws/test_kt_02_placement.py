@@ -48,10 +48,10 @@ def test_evicting_more_can_be_too_much() -> None:
     assert floor.admitted() == sets("v2", "v1 v2")
     assert floor.replayed() == floor.accepted() == sets("v2")
     assert floor.broken(floor.named("v1", "v2")) == ["KT-02"]
-    assert floor.told(floor.named("v1", "v2"), "KT-02") == (
+    assert floor.detail(floor.named("v1", "v2"), "KT-02") == (
         "podset b finds no place on the nodes once those before it have theirs"
     )
-    assert floor.told(floor.named("v2"), "KT-02") == "5 pods on 2 leaves"
+    assert floor.detail(floor.named("v2"), "KT-02") == "5 pods on 2 leaves"
 
 
 def test_the_other_way_round_both_will_do() -> None:

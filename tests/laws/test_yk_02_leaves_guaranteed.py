@@ -112,7 +112,7 @@ def test_as_many_as_it_can_spare(count: int, taken: str, *, forbidden: bool) -> 
 
 
 def test_what_would_be_left_is_told() -> None:
-    assert low_uses_3(2).told("YK-02", "two") == (
+    assert low_uses_3(2).detail("YK-02", "two") == (
         "queue root.low would be left with 1 gpu, its guaranteed is 2 gpu"
     )
 

@@ -90,10 +90,10 @@ def wants_two(high: Json) -> Court:
 
 
 def test_in_words() -> None:
-    assert wants_two(queue("high")).told("YK-04", "two") == (
+    assert wants_two(queue("high")).detail("YK-04", "two") == (
         "no guaranteed is set for queue root.high or any queue above it"
     )
-    assert wants_two(guaranteed("high", 1)).told("YK-04", "two") == (
+    assert wants_two(guaranteed("high", 1)).detail("YK-04", "two") == (
         "queue root.high has 1 gpu left of its guaranteed, "
         "-1 gpu with the ask counted and the victims gone"
     )

@@ -151,11 +151,11 @@ def test_at_every_turn_whatever_the_order_of_the_plan(
 
 
 def test_in_words() -> None:
-    assert low_uses_3(3).told("YK-05", "one", rules="yunikorn-code") == (
+    assert low_uses_3(3).detail("YK-05", "one", rules="yunikorn-code") == (
         "the core would not take one: queue root.low has 0 gpu left of its guaranteed, "
         "not less than nothing"
     )
-    assert low_uses_3(2).told("YK-05", "one", "two", rules="yunikorn-code") == (
+    assert low_uses_3(2).detail("YK-05", "one", "two", rules="yunikorn-code") == (
         "the core would not take one, two: queue root.low has 1 gpu left of its guaranteed, not "
         "less than nothing, with only one of them still there"
     )

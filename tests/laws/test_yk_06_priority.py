@@ -196,10 +196,10 @@ def test_the_offset_of_the_first_common_queue_helps_the_ask(
 
 
 def test_in_words() -> None:
-    assert one_victim(4, queue("low", priority_offset="1")).told("YK-06", "a") == (
+    assert one_victim(4, queue("low", priority_offset="1")).detail("YK-06", "a") == (
         "a has priority 4, with the queues' offsets 5, the ask has 4"
     )
-    assert one_victim(0, queue("low", priority_offset="5", **FENCED)).told("YK-06", "a") == (
+    assert one_victim(0, queue("low", priority_offset="5", **FENCED)).detail("YK-06", "a") == (
         "a is behind a priority fence that counts as 5, the ask has 4"
     )
 

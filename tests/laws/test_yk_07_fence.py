@@ -114,7 +114,7 @@ def test_a_full_queue_is_a_fence_in_words() -> None:
     """Queue p uses all of its maximum: only what it gives back itself makes room."""
     court = inside_and_outside({"max": {"gpu": 2}})
     assert court.forbids("YK-07", "a", "b")
-    assert court.told("YK-07", "b") == (
+    assert court.detail("YK-07", "b") == (
         "b is in queue root.other, outside queue root.p, which fences the ask: it cannot take "
         "the ask within its maximum"
     )

@@ -33,7 +33,7 @@ def saved(minute: int) -> dict[str, str]:
     return {PREFIX + "last-checkpoint": at(minute)}
 
 
-def told_and_untold(wanted: int) -> State:
+def published_and_not(wanted: int) -> State:
     """It is 13:00; two published checkpoints of 12:40 and 12:50, two workloads say nothing."""
     return state_of(
         queue("a", 7, within="LowerPriority"),
@@ -50,7 +50,7 @@ def test_who_is_silent_loses_what_the_median_loses_or_its_own_run() -> None:
     """The median of 1200 and 600 s is 900 s; one has run for 300 s only."""
     found = {}
     for profile in (BY_START, BY_MEDIAN):
-        plan = planner.solve(told_and_untold(7), PENDING, profile)
+        plan = planner.solve(published_and_not(7), PENDING, profile)
         found[profile.name] = {victim.workload[3:]: victim.costs["D4"] for victim in plan.victims}
     told = {"told": 2400, "told-too": 600, "saves": 0}
     assert found["start"] == {"old": 7200, "young": 300, **told}
@@ -59,7 +59,7 @@ def test_who_is_silent_loses_what_the_median_loses_or_its_own_run() -> None:
 
 def test_the_rule_no_longer_spares_who_is_silent() -> None:
     """By start 1200 s of two is less than 3600 s of two; by median 900 s of two is."""
-    state = told_and_untold(2)
+    state = published_and_not(2)
     costly = Profile("one", "", (("D2",), ("D4",)))
     assert planner.solve(state, PENDING, costly).keys == ("ns/told",)
     median = Profile("one", "", (("D2",), ("D4",)), median_checkpoint=True)
@@ -76,9 +76,9 @@ def test_saving_counts_where_an_objective_says_so() -> None:
     both = Profile("both", "", (("D2",),), median_checkpoint=True, saving_counts=True)
     found = {}
     for profile in (counting, both):
-        plan = planner.solve(told_and_untold(7), PENDING, profile)
+        plan = planner.solve(published_and_not(7), PENDING, profile)
         found[profile.name] = {victim.workload[3:]: victim.costs["D4"] for victim in plan.victims}
-        assert planner.check(told_and_untold(7), plan, profile).accepted
+        assert planner.check(published_and_not(7), plan, profile).accepted
     told = {"told": 2400, "told-too": 600, "saves": 20}
     assert found["saving"] == {"old": 7200, "young": 300, **told}
     assert found["both"] == {"old": 1800, "young": 300, **told}

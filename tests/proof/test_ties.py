@@ -30,7 +30,8 @@ def test_who_goes_for_certain_leaves_room_for_nobody_else() -> None:
     """A cap that is met rules all others out in one step: they are not split one by one."""
     plan = planner.solve(planner.read("instances/quickstart/cluster.json"))
     certificate = plan.certificate
-    assert certificate is not None and certificate.ties == "certified"
+    assert certificate is not None
+    assert certificate.ties == "certified"
     [steps] = [tree.steps for tree in certificate.trees if tree.claim == TIES]
     rows = [row for step in steps if isinstance(step, Narrowing) for row in step.narrow]
     assert rows

@@ -14,7 +14,7 @@ from planner.models.shared.builder import Builder, Linear, total
 from planner.solver.deadline import Deadline, waited_for
 from planner.solver.engine import ATTEMPTS, run
 from planner.solver.mathopt import Kind, ask, translate
-from planner.stage import told_to
+from planner.stage import progress_to
 
 LAST = ATTEMPTS[-1]
 LIMIT_S = 300.0
@@ -64,7 +64,7 @@ def split_markets() -> Builder:
 
 def test_ctrl_c_ends_a_long_run() -> None:
     before, user = threading.enumerate(), User(patience=4)
-    with told_to(user), pytest.raises(KeyboardInterrupt):
+    with progress_to(user), pytest.raises(KeyboardInterrupt):
         run(split_markets(), None, Deadline.after(LIMIT_S), attempts=[LAST])
     assert user.signs == user.patience
     assert threading.enumerate() == before
@@ -72,7 +72,7 @@ def test_ctrl_c_ends_a_long_run() -> None:
 
 @pytest.mark.parametrize("kind", ["SCIP", "HiGHS"])
 def test_ctrl_c_does_not_wait_for_a_second_engine(kind: Kind) -> None:
-    with told_to(User(patience=2)), pytest.raises(KeyboardInterrupt):
+    with progress_to(User(patience=2)), pytest.raises(KeyboardInterrupt):
         ask(translate(split_markets().proto), kind, seconds=3.0)
 
 

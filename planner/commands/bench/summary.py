@@ -82,8 +82,8 @@ def values(bench: Bench) -> Iterator[tuple[Cell, ...]]:
     """Yield the values of every row, in the order of the columns; ``None`` for what is not."""
     for row in bench.rows:
         levels = " ".join(f"{term}={level}" for term, level in row.values.items())
-        told = {"broken": " ".join(row.broken), "values": levels}
-        yield tuple(told.get(name, getattr(row, name)) for name in KINDS)
+        formatted = {"broken": " ".join(row.broken), "values": levels}
+        yield tuple(formatted.get(name, getattr(row, name)) for name in KINDS)
 
 
 def parquet(bench: Bench) -> bytes:

@@ -163,11 +163,11 @@ class _Checking:
         said = self.plan.held_back
         if said is not None and said != greedy.held_back:
             yield "it is held back otherwise than the plan"
-        told = greedy.held_back
-        if told is not None:
+        held_back = greedy.held_back
+        if held_back is not None:
             found = why_held_back(self.state, self.snapshot, preemptor, self._decision)
             facts = (found.why, found.message, found.text, found.head or None) if found else ()
-            claim = told.why, told.message, told.text, told.head
+            claim = held_back.why, held_back.message, held_back.text, held_back.head
             yield from compare("what holds it back", claim, facts)
         if greedy.in_the_way:
             key, queue = preemptor.key, preemptor.queue

@@ -335,9 +335,10 @@ def _answer_to(
 def _answer_of_cycle(expected: Answer, state: State, decider: Decider) -> Answer:
     """Run the cycle; of heads that were turned down some lines record less than of others."""
     found = _cycle(run_cycle(state, decider=decider, placing=True))
-    told = {key for one in expected.get("inadmissible") or () for key in one} or {"workload"}
+    recorded = {key for one in expected.get("inadmissible") or () for key in one} or {"workload"}
     found["inadmissible"] = [
-        {key: value for key, value in one.items() if key in told} for one in found["inadmissible"]
+        {key: value for key, value in one.items() if key in recorded}
+        for one in found["inadmissible"]
     ]
     return found
 

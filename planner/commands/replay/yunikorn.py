@@ -200,7 +200,7 @@ def _arithmetic(line: Line) -> tuple[object, object]:
         one["path"]: (one["remainingGuaranteed"], one["preemptable"])
         for one in line["expect"]["arith"]
     }
-    return _told_apart(recorded), _told_apart(found)
+    return _marked(recorded), _marked(found)
 
 
 def _arithmetic_chain(line: Line) -> tuple[object, object]:
@@ -209,7 +209,7 @@ def _arithmetic_chain(line: Line) -> tuple[object, object]:
         for one in line["chain"]
     ]
     function = remaining_guaranteed if line["kind"] == "remaining" else preemptable
-    return _told_apart(line["expect"]), _told_apart(function(levels))
+    return _marked(line["expect"]), _marked(function(levels))
 
 
 def _level(queue: Answer, ask: AskReference | None) -> Level:
@@ -217,12 +217,12 @@ def _level(queue: Answer, ask: AskReference | None) -> Level:
     return Level(queue["path"], *amounts, ask)
 
 
-def _told_apart(value: object) -> object:
+def _marked(value: object) -> object:
     """Mark nothing and empty, which are not the same in this arithmetic."""
     if isinstance(value, dict):
-        return {key: _told_apart(one) for key, one in value.items()} or "empty"
+        return {key: _marked(one) for key, one in value.items()} or "empty"
     if isinstance(value, tuple):
-        return [_told_apart(one) for one in value]
+        return [_marked(one) for one in value]
     return "nothing" if value is None else value
 
 

@@ -346,8 +346,8 @@ class KueueWorld(World):
             self._outdate(one.queue)
             most_s = None
             if one.remarks is not None:
-                told = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
-                most_s = told.lost_s
+                disruption = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
+                most_s = disruption.lost_s
             saves_s = self._script.checkpoint_s(one.key)
             lost = self._lose(one.key, at_s - running.since_s, saves_s, most_s)
             frs = self._snapshot.tree.frs

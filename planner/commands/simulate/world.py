@@ -157,9 +157,9 @@ class Tally:
         """Return what became of everybody by the end, in the order of entering."""
         for account in self._accounts.values():
             account.pass_time(at_s)
-        told = Fate.model_fields.keys() - {"workload"}
+        fields = Fate.model_fields.keys() - {"workload"}
         return tuple(
-            Fate(workload=key, **{name: getattr(account, name) for name in told})
+            Fate(workload=key, **{name: getattr(account, name) for name in fields})
             for key, account in self._accounts.items()
         )
 

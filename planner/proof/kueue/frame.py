@@ -72,9 +72,9 @@ class Frame:
     def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:
         """(K,) the number of what a member of each class holds, and that, told once."""
         first, kinds = self.going.alike
-        told = numbered(tuple(sorted(one.usage.items())) for one in first)
-        usages = dict(zip(told.tolist(), (one.usage for one in first), strict=True))
-        return told[kinds[self.members.first_numbers]], [*usages.values()]
+        numbers = numbered(tuple(sorted(one.usage.items())) for one in first)
+        usages = dict(zip(numbers.tolist(), (one.usage for one in first), strict=True))
+        return numbers[kinds[self.members.first_numbers]], [*usages.values()]
 
     @cached_property
     def below(self) -> Mapping[int, IntArray]:
@@ -131,8 +131,8 @@ class Frame:
         """(K,) whether no attempt with borrowing may take the members of a class."""
         if self.fair is not None or self.kep83 is not None:
             return np.zeros(self.queue.size, dtype=np.bool_)
-        told = variants(self.setting, self.going)[self.members.first_numbers]
-        held_back: NDArray[np.bool_] = told == _VARIANTS.index(Variant.RECLAIM_WITHOUT_BORROWING)
+        variant = variants(self.setting, self.going)[self.members.first_numbers]
+        held_back: NDArray[np.bool_] = variant == _VARIANTS.index(Variant.RECLAIM_WITHOUT_BORROWING)
         return held_back
 
     def name(self, node: int) -> str:
@@ -225,12 +225,12 @@ class Frame:
         # Entry by entry: the first of what its class holds, and how many came before it there.
         within = np.arange(classes.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         entry = ends[alike][classes] + within
-        told = np.array(amounts, dtype=np.int64).reshape(len(amounts), 2)[entry]
-        pairs, numbers = np.unique(self.queue[classes] * size + told[:, 0], return_inverse=True)
+        held = np.array(amounts, dtype=np.int64).reshape(len(amounts), 2)[entry]
+        pairs, numbers = np.unique(self.queue[classes] * size + held[:, 0], return_inverse=True)
         where = [divmod(pair, size) for pair in pairs.tolist()]
         by_cell = np.argsort(numbers, kind="stable")
         begins = np.searchsorted(numbers[by_cell], np.arange(pairs.size))
-        return _Cells(classes[by_cell], told[by_cell, 1], begins, where)
+        return _Cells(classes[by_cell], held[by_cell, 1], begins, where)
 
 
 def variants(setting: Setting, some: Holders) -> IntArray:

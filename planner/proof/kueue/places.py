@@ -356,8 +356,8 @@ def rounded(asked: int, cap: int, freed: Mapping[int, int]) -> tuple[dict[int, i
 
 
 def _row(weights: Mapping[int, int], extra: Mapping[str, int], least: int) -> Row:
-    told = sorted((k, weight) for k, weight in weights.items() if weight)
-    largest = max((abs(weight) for _, weight in told), default=0)
+    entries = sorted((k, weight) for k, weight in weights.items() if weight)
+    largest = max((abs(weight) for _, weight in entries), default=0)
     kind = np.int64 if largest < _INT64 else object
-    amounts: Numbers = np.array([weight for _, weight in told], dtype=kind)
-    return Row(np.array([k for k, _ in told], dtype=np.int64), amounts, least, dict(extra))
+    amounts: Numbers = np.array([weight for _, weight in entries], dtype=kind)
+    return Row(np.array([k for k, _ in entries], dtype=np.int64), amounts, least, dict(extra))

@@ -188,7 +188,7 @@ class Turns:
             yield from self._first_back(wanted, mine)
 
     def _first_back(self, wanted: Sequence[int], classes: IntArray) -> Iterator[tuple[str, Row]]:
-        told: list[tuple[str, IntArray, IntArray, int, int]] = []
+        bounds: list[tuple[str, IntArray, IntArray, int, int]] = []
         for g in wanted:
             mine = classes[self._counted[g, self.leaf[classes]]]
             mine = mine[self.held[g][mine] > 0]
@@ -197,16 +197,16 @@ class Turns:
             limit = self.over[g] - 1
             if total <= limit + int(held.max(initial=0)):
                 return  # whoever goes, this one is exceeded when the largest victim is back
-            told.append((self.guarantees[g].name, mine, held, limit, total))
-        if len(told) == 1:
+            bounds.append((self.guarantees[g].name, mine, held, limit, total))
+        if len(bounds) == 1:
             # All victims but the first to be put back hold at most the limit.
-            name, mine, held, limit, _ = told[0]
+            name, mine, held, limit, _ = bounds[0]
             holders = Holders(mine, held, np.unique(held).tolist())
             yield from all_but_last(f"YK-05 {name}", name, holders, limit, self.ranges)
             return
         some: dict[str, int] = {}
-        names = ", ".join(name for name, *_ in told)
-        for name, mine, held, limit, total in told:
+        names = ", ".join(name for name, *_ in bounds)
+        for name, mine, held, limit, total in bounds:
             # z = 1: all but the largest hold at most the limit; z = 0: at most what all hold.
             witness = f"{name} exceeded, of {names}"
             self.ranges[witness] = 0, 1

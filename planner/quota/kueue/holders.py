@@ -88,7 +88,7 @@ class Columns(NamedTuple):
         def read(name: str, kind: type[np.generic]) -> NDArray[Any]:
             return np.fromiter(map(_READERS[name], some), kind, len(some))
 
-        def told(name: str) -> NDArray[np.bool_]:
+        def is_said(name: str) -> NDArray[np.bool_]:
             return np.fromiter(
                 map(is_not, map(_READERS[name], some), repeat(None)), np.bool_, len(some)
             )
@@ -100,8 +100,8 @@ class Columns(NamedTuple):
             read("pods", np.int64),
             read("reserved_s", np.float64),
             read("running_s", np.int64),
-            told("remarks"),
-            told("past"),
+            is_said("remarks"),
+            is_said("past"),
             np.fromiter(map(id, map(_READERS["usage"], some)), np.int64, len(some)),
             np.arange(len(some)),
         )

@@ -350,7 +350,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what a holder is made of
     if reserved_s is None:
         reserved_s = NEVER.timestamp() if reserved else now_s
     # By position, as a tuple: names, or a call of its class, take as long as all the rest.
-    told = (
+    fields = (
         workloads,
         place,
         entry.key,
@@ -370,7 +370,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what a holder is made of
         entry.queue_name,
         past,
     )
-    return tuple.__new__(Admitted, told)
+    return tuple.__new__(Admitted, fields)
 
 
 def _index_quotas(state: State) -> dict[FlavorResource, int]:

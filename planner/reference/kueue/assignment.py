@@ -376,8 +376,10 @@ class FlavorAssigner:
         for resource, fr, value, most in self._asked(flavor, wanted):
             if value > most:
                 assumed = 0 if fr is None else self._assumed.get(fr, 0)
-                told = (kubernetes_amount(n, resource) for n in (assumed, wanted[resource], most))
-                before, own, capacity = told
+                amounts = (
+                    kubernetes_amount(n, resource) for n in (assumed, wanted[resource], most)
+                )
+                before, own, capacity = amounts
                 yield (
                     f"insufficient quota for {resource} in flavor {flavor}, previously considered "
                     f"podsets requests ({before}) + current podset request ({own}) > maximum "
@@ -482,8 +484,8 @@ class FlavorAssigner:
         key = (tuple(request.items()), frs)
         if places is None and key in self._searches and not self.usage.tree.arithmetic.wraps:
             return self._searches[key]
-        told = self.snapshot, self.usage, self.preemptor, request, frs
-        found = search(Context(*told, self.chance, places, self._recalled))
+        context = self.snapshot, self.usage, self.preemptor, request, frs
+        found = search(Context(*context, self.chance, places, self._recalled))
         if places is None:
             self._searches[key] = found
         return found

@@ -271,9 +271,9 @@ def draw_histogram(histogram: Histogram) -> Columns:
         (GAP + place * step + column * len(series) / 2, label)
         for place, label in enumerate(histogram.bins)
     )
-    told = []
+    rows = []
     for one in series:
         pairs = zip(histogram.bins, one.counts, strict=True)
-        told.append(f"{one.title}: {', '.join(f'{label}: {count:,}' for label, count in pairs)}")
+        rows.append(f"{one.title}: {', '.join(f'{label}: {count:,}' for label, count in pairs)}")
     width = GAP + len(histogram.bins) * step
-    return Columns(width, HEIGHT, column, tuple(boxes), labels, "; ".join(told))
+    return Columns(width, HEIGHT, column, tuple(boxes), labels, "; ".join(rows))

@@ -88,9 +88,9 @@ def _asked(room: FlavorRoom) -> str:
 
 
 def _notes(room: FlavorRoom) -> Iterator[str]:
-    told = sum(bool(one.domain) for one in room.closest)
-    if 0 < told < room.domains:
-        yield f"The closest {told:,} of {room.domains:,}."
+    listed = sum(bool(one.domain) for one in room.closest)
+    if 0 < listed < room.domains:
+        yield f"The closest {listed:,} of {room.domains:,}."
     openings = [found for one in room.closest for found in (one.candidates, one.whoever) if found]
     if any(not found.proved for found in openings):
         yield "≤: a smaller set was not ruled out."

@@ -146,7 +146,7 @@ def _lived(answer: LiveReplay) -> doc.Document:
         Column("The replay", lambda one: ", ".join(map(clean, one.replayed)), folds=True),
     ]
     title = "Whom Kueue evicted between the two dumps"
-    told = (f"{clean(one.preemptor)}: {one.detail}" for one in answer.preemptors if one.detail)
+    details = (f"{clean(one.preemptor)}: {one.detail}" for one in answer.preemptors if one.detail)
     missing = dict.fromkeys(
         f"{u.title}: {u.evidence}" for o in answer.preemptors for u in o.coverage
     )
@@ -155,7 +155,7 @@ def _lived(answer: LiveReplay) -> doc.Document:
         (Fact("Before", Cell(answer.before)), Fact("After", Cell(answer.after))),
         (
             Section("Victims", (table(title, columns, answer.preemptors),)),
-            Section("Differences", tuple(doc.Paragraph(text, "warn") for text in told)),
+            Section("Differences", tuple(doc.Paragraph(text, "warn") for text in details)),
             Section("What may explain them", tuple(doc.Paragraph(clean(text)) for text in missing)),
         ),
     )

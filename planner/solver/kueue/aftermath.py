@@ -95,8 +95,8 @@ def evicting(victim: Admitted, reason: str, now: datetime) -> Admitted:
     for one in workload.status.scheduling_stats.evictions:
         counts[one.reason] += one.count
     evictions = tuple(Eviction(reason=name, count=count) for name, count in counts.items())
-    told = {"scheduling_stats": SchedulingStats(evictions=evictions)}
-    workload = workload.model_copy(update={"status": workload.status.model_copy(update=told)})
+    update = {"scheduling_stats": SchedulingStats(evictions=evictions)}
+    workload = workload.model_copy(update={"status": workload.status.model_copy(update=update)})
     return victim.changed(workload)._replace(evicted=True, remarks=workload.remarks)
 
 
@@ -184,14 +184,14 @@ def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the ti
     """
     holder = admit(snapshot, preemptor, assignment)
     after = snapshot_after(snapshot, holder, [victim for victim, _ in victims])
-    told = []
+    followed = []
     for victim, reason in victims:
         if is_late():
             raise OutOfTime
         if not victim.evicted:
             waiting = pending_again(state, snapshot, victim, reason)
-            told.append(cascade(after, preemptor, waiting))
-    return tuple(one for one in told if one is not None)
+            followed.append(cascade(after, preemptor, waiting))
+    return tuple(one for one in followed if one is not None)
 
 
 def pending_again(state: State, snapshot: Snapshot, victim: Admitted, reason: str) -> Preemptor:
@@ -267,8 +267,8 @@ class CascadeReplay:
             gone = [self.workloads[i] for i in sorted(chosen)]
             after = snapshot_after(self.snapshot, self._holder, gone)
             asked = [i for i in sorted(chosen) if not self.workloads[i].evicted]
-            told = (self._ask(i, chosen, after) for i in asked)
-            self._found[chosen] = tuple(one for one in told if one is not None)
+            followed = (self._ask(i, chosen, after) for i in asked)
+            self._found[chosen] = tuple(one for one in followed if one is not None)
         return self._found[chosen]
 
     def is_steady(self, position: int) -> bool:

@@ -292,9 +292,9 @@ def _obstacles(
             # A flavor-resource of which nobody has quota has no number, and nothing is assumed
             # there.
             value = amount + assumed.get(-1 if fr is None else fr, 0)
-            told = _beyond_quota(assigner, FlavorResource(flavor.name, resource), value)
-            if told:
-                yield told
+            obstacle = _beyond_quota(assigner, FlavorResource(flavor.name, resource), value)
+            if obstacle:
+                yield obstacle
 
 
 def _excluded(
@@ -421,14 +421,14 @@ def remarks(planning: Planning) -> Iterator[str]:
     if len(found) == 1:
         yield f"{circle}: all orders that were tried lead to the same victims"
         return
-    told = [
+    others = [
         ", ".join(target.workload.key for target in one.search.targets) or "nobody"
         for one in found[:MOST_SHOWN]
     ]
     more = f"; or {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
     yield (
         f"Kueue's own choice is not determined here: {circle}, and it may evict "
-        f"{'; or '.join(told)}{more}; the legal sets and the optimum do not depend on that"
+        f"{'; or '.join(others)}{more}; the legal sets and the optimum do not depend on that"
     )
 
 

@@ -365,8 +365,8 @@ def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
     levels, ties = certificate.levels, certificate.ties
     if race.engines or not race.settled:
         # The levels were proved under the flavors chosen only: under others less may be possible.
-        told = {"proof": "solver"} if race.settled else {"bound": 0, "proof": None}
-        levels = tuple(one.model_copy(update=told) if one.value else one for one in levels)
+        update = {"proof": "solver"} if race.settled else {"bound": 0, "proof": None}
+        levels = tuple(one.model_copy(update=update) if one.value else one for one in levels)
     # The tree says that nothing comes first under these flavors; of the others an engine says it.
     if race.choices.distinct > 1 and ties == "certified":
         ties = "solver"

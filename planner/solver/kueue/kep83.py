@@ -71,11 +71,11 @@ class Kep83Planning(Planning):
         if "ByLowestDisruptionCost" not in self.options.criteria:
             return {}
         running = (one for some in self.snapshot.admitted.values() for one in some if one.remarks)
-        told = (
+        costs = (
             (one.key, read_disruption(one.remarks, self.snapshot.now, one.running_s).milestone_cost)
             for one in running
         )
-        return {key: cost for key, cost in told if cost}
+        return {key: cost for key, cost in costs if cost}
 
     def _decided(
         self, assignment: Assignment | None

@@ -94,9 +94,11 @@ class Planning(Planned[Plan]):
         """What evictions cost, if that was given."""
         self.fixed: Final = assignment
         """The flavors that were given, if they were."""
-        # `_told` stays as it is: each objective begins from it, and not from what the last one
-        # added.
-        self.table = self._told = term_table(self.problem, snapshot, self.candidates, costs, ranked)
+        # The plain one stays as it is: each objective begins from it, and not from what the last
+        # one added.
+        self.table = self._plain_table = term_table(
+            self.problem, snapshot, self.candidates, costs, ranked
+        )
         self.subject = Subject(
             snapshot,
             preemptor,
@@ -218,18 +220,18 @@ class Planning(Planned[Plan]):
         Raises `InputError` if it names a group that the state does not know, or counts nothing it
         protects.
         """
-        told = self._told
+        table = self._plain_table
         if profile.counts("D11"):
-            told = replace(told, cascades=self.cascade_replay)
+            table = replace(table, cascades=self.cascade_replay)
         self.table = apply_profile(
-            profile, told, lambda: known_groups(self.state), lambda: self.own_priorities
+            profile, table, lambda: known_groups(self.state), lambda: self.own_priorities
         )
         return spelled_out(profile, self.table)
 
     @cached_property
     def own_priorities(self) -> Mapping[int, int] | None:
         """How many victims of each priority Kueue itself takes, under the flavors it assigns."""
-        return own_priorities(self._told, self.greedy_positions())
+        return own_priorities(self._plain_table, self.greedy_positions())
 
     @cached_property
     def cascade_replay(self) -> CascadeReplay:

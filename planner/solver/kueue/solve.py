@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
-from planner.models.shared.classes import Row, told_apart
+from planner.models.shared.classes import Row, alone_in_class
 from planner.objective.profiles import Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, SolverFreeBound, Status
@@ -114,7 +114,7 @@ def set_up(
     # Whom the only attempt spares never goes: no class is made of it.
     allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
     costs = planning.table.telling_apart(profile.terms)
-    costs += told_apart(len(planning.problem.workloads), apart)
+    costs += alone_in_class(len(planning.problem.workloads), apart)
     classes = build_classes(planning.problem, allowed, rules.restricted, costs)
     search = Search(rules, classes, deadline, list(range(len(classes))))
     if greedy.victims and not greedy.outside_rules:
@@ -253,14 +253,14 @@ def with_places(
         else:
             leaves = [dict(placed[one.name]).items() for one in group.members]
         # A host says all: its name alone stands for it.
-        told = slice(-1, None) if tree.ends_in_host else slice(None)
+        levels = slice(-1, None) if tree.ends_in_host else slice(None)
         places += [
             PodSetPlaces(
                 name=pods.name,
                 flavor=pods.flavor,
-                levels=tree.levels[told],
+                levels=tree.levels[levels],
                 domains=tuple(
-                    Place(values=tree.values[-1][leaf][told], count=count)
+                    Place(values=tree.values[-1][leaf][levels], count=count)
                     for leaf, count in sorted(some)
                 ),
             )

@@ -59,10 +59,10 @@ def with_turn(
         said = hold_in_words(plan.preemptor, reason)
     else:
         return plan
-    told: dict[str, object] = {"held_back": reason}
+    update: dict[str, object] = {"held_back": reason}
     theirs = {"explanation": said, "in_the_way": found.workloads if found else ()}
-    greedy = plan.greedy.model_copy(update=told | theirs)
-    return plan.model_copy(update=told | {"greedy": greedy, "notes": (*plan.notes, said)})
+    greedy = plan.greedy.model_copy(update=update | theirs)
+    return plan.model_copy(update=update | {"greedy": greedy, "notes": (*plan.notes, said)})
 
 
 def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:

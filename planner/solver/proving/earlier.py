@@ -39,17 +39,17 @@ class EarlierTree(NamedTuple):
         ``None`` if that is only a leaf, or has cases of which another box may have more or fewer.
         """
         start = next(i for i, step in enumerate(steps) if not isinstance(step, Narrowing))
-        told = [_for_later(step, bound) for step in steps[start:]]
-        parts = [_parts(step) for step in told]
+        later = [_for_later(step, bound) for step in steps[start:]]
+        parts = [_parts(step) for step in later]
         if parts == [0] or None in parts:
             return None
-        beyond = [0] * len(told)
-        for number in reversed(range(len(told))):
+        beyond = [0] * len(later)
+        for number in reversed(range(len(later))):
             end = number + 1
             for _ in range(parts[number] or 0):
                 end = beyond[end]
             beyond[number] = end
-        return cls(rules, told, beyond, (BETTER, bound))
+        return cls(rules, later, beyond, (BETTER, bound))
 
     def step(self, question: Question, box: Box, number: int) -> tuple[Step, list[Ahead]] | None:
         """Return what a step does in a box of another question; ``None`` if it does nothing."""

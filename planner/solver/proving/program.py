@@ -92,11 +92,11 @@ class Entries(NamedTuple):
         _, names, row_of, classes, amounts, least, extra_row, extra_names, further, most = self
         if len(kept) < len(self.rows):
             stale = np.array([name not in kept for name in names], dtype=np.bool_)
-            fresh, told = ~stale[row_of], ~stale[extra_row]
+            fresh, fresh_extra = ~stale[row_of], ~stale[extra_row]
             row_of, classes, amounts = row_of[fresh], classes[fresh], amounts[fresh]
             least = np.where(stale, NO_LEAST, least)
-            extra_row, further = extra_row[told], further[told]
-            extra_names = [*compress(extra_names, told.tolist())]
+            extra_row, further = extra_row[fresh_extra], further[fresh_extra]
+            extra_names = [*compress(extra_names, fresh_extra.tolist())]
         if len(kept) < len(rows):
             new = Entries.of({name: row for name, row in rows.items() if name not in kept}, most)
             row_of = np.concatenate([row_of, new.row_of + len(names)])
@@ -333,9 +333,9 @@ class _Program:
             duals[self.guide] += GUIDE
         point = self.look.box.least.astype(float)
         point[self.open] = values[:classes]
-        told = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
+        weighed = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
         # Divided by the unit once more: the checker's rows are not scaled.
-        multipliers = {name: value / unit for name, value, unit in told if value > 0}
+        multipliers = {name: value / unit for name, value, unit in weighed if value > 0}
         objective = best.primal_solution.objective_value
         names = (self.look.quantities[q] for q in self.used.tolist())
         further = values[classes:width] * self.scale

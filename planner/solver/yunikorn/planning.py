@@ -137,8 +137,10 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         self.problem = build_yunikorn_problem(cluster, asking)
         self.eligible = eligible(self.problem)
         adjusted = adjusted_priorities(self.problem)
-        self._told = yunikorn_term_table(self.problem, cluster.now, self.eligible, adjusted, costs)
-        self.table = self._told
+        self._plain_table = yunikorn_term_table(
+            self.problem, cluster.now, self.eligible, adjusted, costs
+        )
+        self.table = self._plain_table
         required = asking.ask.required_node
         rules: RuleSet = "yunikorn-required-node" if required else _RULE_SETS[laws]
         # The candidates the core itself would list: it looks at the guaranteed at their turn, and
@@ -166,9 +168,9 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         refuse_annotated(profile)
         self.table = apply_profile(
             profile,
-            self._told,
+            self._plain_table,
             lambda: known_yunikorn_groups(self.state),
-            lambda: own_priorities(self._told, self.greedy_positions()),
+            lambda: own_priorities(self._plain_table, self.greedy_positions()),
         )
         self.subject = replace(self.subject, table=self.table)
         return spelled_out(profile, self.table)

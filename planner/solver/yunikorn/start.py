@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from planner.errors import InputError
 from planner.laws.yunikorn import Spared
-from planner.models.shared.classes import told_apart
+from planner.models.shared.classes import alone_in_class
 from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import spared_by
 from planner.objective.profiles import Measure, Profile
@@ -220,7 +220,7 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     problem, table = planning.problem, planning.table
     # Tier and opting out always tell apart, for law 1.
     costs = table.telling_apart((*profile.terms, *LAST_TIER))
-    costs += [problem.opted_out.astype(np.int64), *told_apart(len(problem.allocations), apart)]
+    costs += [problem.opted_out.astype(np.int64), *alone_in_class(len(problem.allocations), apart)]
     reachable = planning.eligible
     # Victims are on the node of the ask, but for a node with room: then they can be on any.
     if not problem.roomy or problem.ask.required_node:

@@ -157,8 +157,8 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
     node = lowest_stuck(setting, last)
     if node is not None:
         below = [victim for victim in victims if node in setting.side(victim.queue)]
-        told = _told(setting, node, below)
-        stuck = say_stuck(setting, victims, end, last, node, told)
+        frs = _held_with_quota(setting, node, below)
+        stuck = say_stuck(setting, victims, end, last, node, frs)
     choice: dict[int, Sequence[int]] = {}
     for top, shares in before.items():
         # Where nobody can be last by borrowing, FS-06 is broken; FS-07 is still judged by itself.
@@ -196,7 +196,7 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
         # By shares, in any flavor-resource; contested quota is asked for once, by FS-05 (§6.4).
         idle = next((n for n in side if not setting.shares.of(usage, n).borrowing), None)
         if idle is not None:
-            used = {fr: usage.amount[idle][fr] for fr in _told(setting, idle, [victim])}
+            used = {fr: usage.amount[idle][fr] for fr in _held_with_quota(setting, idle, [victim])}
             within = say_within(setting, idle, used, (victim.key,))
             return f"{say_node(setting.snapshot, idle)} is {within}", ""
         if not side or setting.stays_within_nominal:
@@ -241,7 +241,7 @@ def look_at_sides(
     return last, before
 
 
-def _told(setting: FairSetting, node: int, victims: Sequence[Admitted]) -> list[int]:
+def _held_with_quota(setting: FairSetting, node: int, victims: Sequence[Admitted]) -> list[int]:
     """Return the flavor-resources of a node worth telling: with quota, and held by victims."""
     held = {fr for victim in victims for fr, amount in victim.usage.items() if amount}
     return sorted(setting.shares.counted(node) & held)

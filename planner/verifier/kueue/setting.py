@@ -216,11 +216,11 @@ class Setting(Struct, frozen=True, dict=True):
         for shape, place in dict(zip(shapes, range(len(held)), strict=True)).items():
             if shape not in self._naming:
                 self._naming[shape] = self.names_contested(held[place])
-        told = enumerate(zip(priorities, shapes, strict=True))
+        asked = enumerate(zip(priorities, shapes, strict=True))
         return held.at(
             [
                 place
-                for place, (priority, shape) in told
+                for place, (priority, shape) in asked
                 if self._naming[shape]
                 if priority in permitted or (priority == mine and self.permits(held[place]))
             ]
@@ -259,8 +259,8 @@ class Setting(Struct, frozen=True, dict=True):
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
         own, some = self.queue, self.candidates
-        told = zip(some.columns.queue.tolist(), some.columns.priority.tolist(), strict=True)
-        others = dict(zip(told, some, strict=True))
+        keys = zip(some.columns.queue.tolist(), some.columns.priority.tolist(), strict=True)
+        others = dict(zip(keys, some, strict=True))
         variants = {self.variant(one) for (queue, _), one in others.items() if queue != own}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"

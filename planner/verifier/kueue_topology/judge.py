@@ -82,10 +82,10 @@ class _Placing:
 
     def _domains(self, slots: Slots) -> list[list[_Domain]]:
         """What all domains take, from the leaves up."""
-        told = zip(slots.pods, slots.beside, slots.lead, strict=True)
+        demands = zip(slots.pods, slots.beside, slots.lead, strict=True)
         row = [
             _Domain(place, (), pods, beside, lead=lead)
-            for place, (pods, beside, lead) in enumerate(told)
+            for place, (pods, beside, lead) in enumerate(demands)
         ]
         if self.aim.slice_level == self.tree.depth:
             for leaf in row:
@@ -268,8 +268,8 @@ class Floor(Struct, frozen=True, dict=True):
         """Return the groups for which there is no room, each taken by itself."""
         given, nodes = self.nodes.given_back(victims), self.nodes
         slots = [nodes.slots(one, given.get(one.flavor, {}), {}) for one in self.groups]
-        told = zip(self.groups, slots, strict=True)
-        return [one for one, has in told if not has_room(nodes.tree(one.flavor), one, has)]
+        pairs = zip(self.groups, slots, strict=True)
+        return [one for one, has in pairs if not has_room(nodes.tree(one.flavor), one, has)]
 
     def marks(self, workloads: Iterable[Admitted]) -> Iterator[Hashable]:
         """Yield what each gives back on the nodes of all groups: equal for those alike."""

@@ -69,8 +69,8 @@ def check_yunikorn_removal_order(case: YuniKornCase, order: Sequence[str]) -> Ve
     """
     victims = {victim.key: victim for victim in case.victims}
     if case.required_node:
-        told = "any order will do: the ask requires a node"
-        return judge_replay(victims, order, lambda _: "", told)
+        any_order = "any order will do: the ask requires a node"
+        return judge_replay(victims, order, lambda _: "", any_order)
     return judge_replay(victims, order, lambda some: replay(case.snapshot, some).obstacle)
 
 

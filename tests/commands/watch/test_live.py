@@ -24,7 +24,7 @@ from planner.errors import InputError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump, trim
 from planner.kubectl.kueue_resource import COHORTS, WATCHED, WORKLOADS
-from planner.kubectl.watch import Source, Told
+from planner.kubectl.watch import Source, WatchEvent
 from planner.objective.profiles import PROFILES
 from tests.cli.running import BIG, SMALL, call, cluster, listed
 from tests.cluster import PENDING, Object, cohort, pending, queue, running
@@ -48,7 +48,7 @@ class Cluster(Source):
     """A cluster, and what is to happen in it: a step for each poll."""
 
     items: list[Object]
-    steps: list[Callable[[], Sequence[Told]]] = field(default_factory=list)
+    steps: list[Callable[[], Sequence[WatchEvent]]] = field(default_factory=list)
     now: float = 1000.0
     cpu_s: float = 0.0
     lines: list[Line] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Cluster(Source):
     def __post_init__(self) -> None:
         self.resources = WATCHED
 
-    def poll(self, timeout_s: float) -> Sequence[Told]:
+    def poll(self, timeout_s: float) -> Sequence[WatchEvent]:
         """Do the next step; each takes as long as it may."""
         if not self.steps:
             raise Ended
@@ -74,9 +74,9 @@ class Cluster(Source):
         objects = tuple(trim(one) for one in copy.deepcopy(self.items))
         return Dump(objects, {}, (), TAKEN)
 
-    def begin(self) -> list[Told]:
+    def begin(self) -> list[WatchEvent]:
         """Tell that all that changes from now on will be told."""
-        return [Told(one, "BEGUN") for one in WATCHED]
+        return [WatchEvent(one, "BEGUN") for one in WATCHED]
 
     def find(self, key: str) -> Object:
         """Return a workload."""
@@ -88,15 +88,15 @@ class Cluster(Source):
         ]
         return found
 
-    def change(self, key: str, kind: str = "MODIFIED") -> Told:
+    def change(self, key: str, kind: str = "MODIFIED") -> WatchEvent:
         """Give a workload another version, and tell of it."""
         found = self.find(key)
         touch(found)
-        return Told(WORKLOADS, kind, copy.deepcopy(found))
+        return WatchEvent(WORKLOADS, kind, copy.deepcopy(found))
 
     def preempt(
         self, *keys: str, moment: str = "2026-05-01T13:00:07Z", uid: str = UID
-    ) -> list[Told]:
+    ) -> list[WatchEvent]:
         """Let Kueue evict some workloads for the one that waits, or another one."""
         told = []
         for key in keys:
@@ -134,7 +134,7 @@ def kueue() -> Cluster:
     return found
 
 
-def nothing() -> Sequence[Told]:
+def nothing() -> Sequence[WatchEvent]:
     return ()
 
 
@@ -181,7 +181,7 @@ def test_no_decision_is_judged_before_what_was_used_is_made_up_for(
 ) -> None:
     """10 s for reading are 8 more than what is saved: at 15 % of a core they take 53 s."""
 
-    def begin() -> list[Told]:
+    def begin() -> list[WatchEvent]:
         kueue.cpu_s += 10.0
         return kueue.begin()
 
@@ -256,14 +256,14 @@ def test_clocks_of_whole_seconds(kueue: Cluster) -> None:
     assert told.outcome == "equal"
 
 
-def lost(answer: Answer = REFUSED) -> list[Told]:
-    return [Told(WORKLOADS, "LOST", answer=answer)]
+def lost(answer: Answer = REFUSED) -> list[WatchEvent]:
+    return [WatchEvent(WORKLOADS, "LOST", answer=answer)]
 
 
 def test_a_server_that_goes_away(kueue: Cluster) -> None:
     """It is read again and again, ever more rarely; what was missed is said, not compared."""
 
-    def back() -> Sequence[Told]:
+    def back() -> Sequence[WatchEvent]:
         kueue.preempt(*SMALL)
         kueue.failing = 4
         return kueue.begin()
@@ -299,7 +299,7 @@ def test_what_may_not_be_watched(kueue: Cluster) -> None:
 
 
 def test_everything_is_read_again(kueue: Cluster) -> None:
-    def other_queue() -> Sequence[Told]:
+    def other_queue() -> Sequence[WatchEvent]:
         (queue,) = [
             one
             for one in kueue.items
@@ -308,7 +308,10 @@ def test_everything_is_read_again(kueue: Cluster) -> None:
         counted = copy.deepcopy(queue)
         counted["status"] = {"pendingWorkloads": 7}
         queue["spec"]["stopPolicy"] = "Hold"
-        return [Told(WATCHED[1], "MODIFIED", counted), Told(WATCHED[1], "MODIFIED", queue)]
+        return [
+            WatchEvent(WATCHED[1], "MODIFIED", counted),
+            WatchEvent(WATCHED[1], "MODIFIED", queue),
+        ]
 
     kueue.steps = [kueue.begin, nothing, other_queue, *[nothing] * 3]
     kueue.run()
@@ -328,15 +331,15 @@ def test_what_quota_is_made_of_is_read_again(kueue: Cluster, kind: str, change: 
 
     (found,) = (one for one in kueue.items if one["kind"] == kind)
 
-    def counted() -> Sequence[Told]:
+    def counted() -> Sequence[WatchEvent]:
         touch(found)
         found["status"] = {"fairSharing": {"weightedShare": 7}}
-        return [Told(resource, "MODIFIED", copy.deepcopy(found))]
+        return [WatchEvent(resource, "MODIFIED", copy.deepcopy(found))]
 
-    def changed() -> Sequence[Told]:
+    def changed() -> Sequence[WatchEvent]:
         touch(found)
         found["spec"] = {**found.get("spec", {}), **change}
-        return [Told(resource, "MODIFIED", copy.deepcopy(found))]
+        return [WatchEvent(resource, "MODIFIED", copy.deepcopy(found))]
 
     kueue.steps = [kueue.begin, nothing, counted, nothing, nothing]
     kueue.run()
@@ -348,10 +351,10 @@ def test_what_quota_is_made_of_is_read_again(kueue: Cluster, kind: str, change: 
 
 def test_a_kueue_without_cohorts_is_watched(kueue: Cluster) -> None:
     missing = Answer(1, b"", 'error: the server doesn\'t have a resource type "cohorts"')
-    begun = [Told(one, "BEGUN") for one in WATCHED if one != COHORTS]
-    kueue.steps = [lambda: [*begun, Told(COHORTS, "LOST", answer=missing)], nothing]
+    begun = [WatchEvent(one, "BEGUN") for one in WATCHED if one != COHORTS]
+    kueue.steps = [lambda: [*begun, WatchEvent(COHORTS, "LOST", answer=missing)], nothing]
     assert of(kueue.run(), Decision)
-    kueue.steps = [lambda: [Told(WATCHED[1], "LOST", answer=missing)]]
+    kueue.steps = [lambda: [WatchEvent(WATCHED[1], "LOST", answer=missing)]]
     with pytest.raises(InputError, match="Kueue is not installed"):
         Live(kueue, kueue.take, how={}, question=QUESTION, tell=kueue.lines.append).run()
 
@@ -363,16 +366,18 @@ def test_what_is_older_or_no_object_changes_nothing(kueue: Cluster) -> None:
     keeper.settle()
     assert keeper.state.workloads.find(BIG) is None
     for value in ({}, {"metadata": 1}, {"metadata": {"name": 1}}):
-        keeper.take(Told(WORKLOADS, "MODIFIED", value))
+        keeper.take(WatchEvent(WORKLOADS, "MODIFIED", value))
     small = copy.deepcopy(kueue.find(SMALL[0]))
     keeper.take(kueue.change(SMALL[0]))
     small["status"] = {}
-    keeper.take(Told(WORKLOADS, "MODIFIED", small))
+    keeper.take(WatchEvent(WORKLOADS, "MODIFIED", small))
     keeper.settle()
     found = keeper.state.workloads.find(SMALL[0])
     assert found is not None
     assert found.holds_quota
-    keeper.take(Told(WORKLOADS, "ADDED", {**old, "metadata": {**old["metadata"], "uid": "x"}}))
+    keeper.take(
+        WatchEvent(WORKLOADS, "ADDED", {**old, "metadata": {**old["metadata"], "uid": "x"}})
+    )
     keeper.settle()
     assert keeper.state.workloads.find(BIG) is not None
 
@@ -402,7 +407,7 @@ def test_a_clock_that_was_set_back_before_everything_is_read_again(
 
 
 def test_what_cannot_be_read_is_read_again(kueue: Cluster) -> None:
-    def odd() -> Sequence[Told]:
+    def odd() -> Sequence[WatchEvent]:
         told = kueue.change(SMALL[0])
         told.value["spec"]["podSets"] = 7
         return [told]
@@ -450,20 +455,20 @@ def test_memory_of_the_whole_watch_does_not_grow(kueue: Cluster) -> None:
     sizes: list[int] = []
     kinds: set[type] = set()
 
-    def once(change: Callable[[], Sequence[Told]], pause_s: float = 0.0) -> None:
-        def step() -> Sequence[Told]:
+    def once(change: Callable[[], Sequence[WatchEvent]], pause_s: float = 0.0) -> None:
+        def step() -> Sequence[WatchEvent]:
             kueue.now += pause_s
             return change()
 
         kueue.steps.append(step)
 
-    def back() -> Sequence[Told]:
+    def back() -> Sequence[WatchEvent]:
         for one in SMALL[1:3]:
             conditions = kueue.find(one)["status"]["conditions"]
             conditions[:] = [each for each in conditions if each["reason"] != "Preempted"]
         return [kueue.change(one) for one in SMALL[1:3]]
 
-    def evening() -> Sequence[Told]:
+    def evening() -> Sequence[WatchEvent]:
         kinds.update(type(one) for one in kueue.lines)
         kueue.lines.clear()
         gc.collect()

@@ -59,8 +59,8 @@ ONLY_JOBS: Final = (
 
 def digest_of(plan: Plan) -> str:
     """Return what names a plan in the cluster: of whom it is, and what it does."""
-    told = [plan.preemptor, plan.now.isoformat(), sorted(plan.keys)]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    content = [plan.preemptor, plan.now.isoformat(), sorted(plan.keys)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def cannot_be_applied(plan: Plan, way: Way) -> str:

@@ -36,7 +36,7 @@ from planner.state.kueue_workload import PodSet
 
 MOST_SEARCHED: Final = 40
 """Domains for which sets of victims are looked for: those which the fewest can open."""
-MOST_TOLD: Final = 10
+MOST_NAMED: Final = 10
 """Domains that are told of."""
 MOST_ORDERED: Final = 3
 """Podsets or groups of which all orders are tried."""
@@ -82,10 +82,10 @@ def in_short(nodes: OnNodes) -> str:
     if nodes.unknown:
         return f". Whether there is room on the nodes is not known: {nodes.unknown}"
     short = [one for one in nodes.flavors if one.assigned and one.closest[:1]]
-    told = [one.closest[0].text for one in short if one.closest[0].lacks]
-    if nodes.together is not None and (nodes.together.when == "now" or not told):
-        told.append(nodes.together.text)
-    return f". On the nodes, {'; '.join(told)}" if told else ""
+    texts = [one.closest[0].text for one in short if one.closest[0].lacks]
+    if nodes.together is not None and (nodes.together.when == "now" or not texts):
+        texts.append(nodes.together.text)
+    return f". On the nodes, {'; '.join(texts)}" if texts else ""
 
 
 _When = Literal["now", "candidates", "empty"]
@@ -243,9 +243,9 @@ class _Rooms:
             domain = alone, tree.values[level][rank], leaves, holds, most
             ranked.append(((never, least or 0, -holds, rank), domain))
         ranked.sort(key=itemgetter(0))
-        told = [self._domain(*domain) for _, domain in ranked[:MOST_SEARCHED]]
-        told.sort(key=_nearness)
-        return found + told[:MOST_TOLD]
+        nearest = [self._domain(*domain) for _, domain in ranked[:MOST_SEARCHED]]
+        nearest.sort(key=_nearness)
+        return found + nearest[:MOST_NAMED]
 
     def _domain(
         self, wanted: Wanted, values: Values, leaves: range, holds: int, empty: int
@@ -323,10 +323,10 @@ def _one_after_the_other(found: Together) -> str:
     scene = {"candidates": "with all candidates gone ", "empty": "with nobody there ", "now": ""}
     start = scene[found.when]
     if found.without:
-        start = f"without {name_some(found.without, MOST_TOLD)} "
+        start = f"without {name_some(found.without, MOST_NAMED)} "
     placed = " and ".join(
         f"{pods.name} goes to "
-        + name_some([f"{'/'.join(one.values)} ({one.count})" for one in pods.domains], MOST_TOLD)
+        + name_some([f"{'/'.join(one.values)} ({one.count})" for one in pods.domains], MOST_NAMED)
         for pods in found.places
     )
     text = (
@@ -369,6 +369,6 @@ def _in_words(wanted: Wanted, room: DomainRoom) -> str:
 def _few(opening: Opening) -> str:
     """Name who would have to go, by number where they are many."""
     victims = opening.victims or ()
-    named, beyond = ", ".join(victims[:MOST_TOLD]), len(victims) - MOST_TOLD
+    named, beyond = ", ".join(victims[:MOST_NAMED]), len(victims) - MOST_NAMED
     named += f" and {beyond:,} more" if beyond > 0 else ""
     return named if opening.proved else f"{named}, perhaps fewer"

@@ -22,7 +22,7 @@ from planner.dump import as_json, listed
 from planner.errors import InputError
 from planner.kubectl.kueue_dump import Dump, trim
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
-from planner.kubectl.watch import Told
+from planner.kubectl.watch import WatchEvent
 from planner.reader import read
 from planner.reader.settings import TAKEN_AT, written
 from planner.state.kueue import State, of_kueue
@@ -85,14 +85,14 @@ class Keeper:
         """The moment by the clock that the dump was taken by, however that was set since."""
         return self._taken + timedelta(seconds=max(0.0, self._seconds() - self._since))
 
-    def take(self, told: Told) -> bool:
+    def take(self, event: WatchEvent) -> bool:
         """Take one change; say whether everything is to be read anew because of it."""
-        live, item, deleted = LiveObject(told.value), told.value, told.kind == "DELETED"
+        live, item, deleted = LiveObject(event.value), event.value, event.kind == "DELETED"
         named = isinstance(live.at("metadata", "name"), str)
         if not named or item.get("kind") not in {"Workload", *_SETTINGS}:
             return False  # such as the list of all, which the dump has
         key, version = live.key, live.revision
-        if told.resource != WORKLOADS:
+        if event.resource != WORKLOADS:
             settings = "" if deleted else LiveObject(trim(item)).settings
             return self._configured.get((item["kind"], key), "") != settings
         if version and version <= self._versions.get(key, 0):

@@ -50,7 +50,9 @@ class Found(Struct, frozen=True):
     corrected: int = 0
 
 
-def describe(question: Question, profile: Profile, told: Found | None, started: float) -> JointPlan:
+def describe(
+    question: Question, profile: Profile, found: Found | None, started: float
+) -> JointPlan:
     """Return what was found as a joint plan; ``started`` is the monotonic time of the start.
 
     ``None`` is told if no pending workload has flavors that could ever do.
@@ -62,15 +64,17 @@ def describe(question: Question, profile: Profile, told: Found | None, started: 
     status: Status = "infeasible"
     explanation = "none of them has flavors that could ever do"
     proved, steps, terms, cut_off = Proved("unknown", None, ()), [], {}, 0
-    if told is not None:
-        status, explanation, cut_off = _status(told), _explained(question, told), told.cut_off
-        proved = replace(proved, levels=told.levels, engines=told.engines, corrected=told.corrected)
+    if found is not None:
+        status, explanation, cut_off = _status(found), _explained(question, found), found.cut_off
+        proved = replace(
+            proved, levels=found.levels, engines=found.engines, corrected=found.corrected
+        )
         place = question.forest.place
-        steps = [_step(step, told.table, place) for step in told.steps]
-        if told.steps:
-            victims = [key for step in told.steps for key in step.plan.keys]
-            terms = told.table.evaluate([place[key] for key in victims])
-            left = after(told.steps[-1].planning, told.steps[-1].plan.keys)
+        steps = [_step(step, found.table, place) for step in found.steps]
+        if found.steps:
+            victims = [key for step in found.steps for key in step.plan.keys]
+            terms = found.table.evaluate([place[key] for key in victims])
+            left = after(found.steps[-1].planning, found.steps[-1].plan.keys)
             fit_again = refitting(left, _of_state(snapshot, victims))
     plan = JointPlan(
         rules=rule_set(snapshot.configuration),
@@ -78,12 +82,12 @@ def describe(question: Question, profile: Profile, told: Found | None, started: 
         status=status,
         explanation=explanation,
         now=snapshot.now,
-        pending=tuple(_pending(question, told)),
+        pending=tuple(_pending(question, found)),
         skipped=tuple(question.skipped),
         steps=tuple(steps),
         fit_again=fit_again,
         terms=terms,
-        greedy=_greedy(question, told.table if told else None),
+        greedy=_greedy(question, found.table if found else None),
         certificate=certify(question.state.digest, proved, started, cut_off=cut_off),
         kueue=release_of(snapshot.configuration),
         requests=snapshot.configuration.requests_from,
@@ -97,53 +101,53 @@ def describe(question: Question, profile: Profile, told: Found | None, started: 
     return plan
 
 
-def _status(told: Found) -> Status:
-    settled = told.proved and not told.undecided and not told.unexamined
-    if told.steps:
+def _status(found: Found) -> Status:
+    settled = found.proved and not found.undecided and not found.unexamined
+    if found.steps:
         return "optimal" if settled else "feasible"
     return "infeasible" if settled else "unknown"
 
 
-def _explained(question: Question, told: Found) -> str:
-    count, all_ = len(told.steps), len(question.entrants)
-    victims = sum(len(step.plan.victims) for step in told.steps)
+def _explained(question: Question, found: Found) -> str:
+    count, all_ = len(found.steps), len(question.entrants)
+    victims = sum(len(step.plan.victims) for step in found.steps)
     if not count:
         return (
             "proved: no legal steps admit any of them"
-            if _status(told) == "infeasible"
+            if _status(found) == "infeasible"
             else "nothing found that admits one of them, and nothing proved"
         )
-    bounded = all(level.least.bound == level.least.value for level in told.levels)
+    bounded = all(level.least.bound == level.least.value for level in found.levels)
     room = f"evicting {victims_in_words(victims)} makes room" if victims else "no eviction needed"
     who = f"for {count} of {all_} pending workload{'' if all_ == 1 else 's'}"
-    if _status(told) == "optimal":
+    if _status(found) == "optimal":
         proof = "proved best over all orders of serving them"
-    elif bounded and not told.proved and not told.undecided and not told.unexamined:
+    elif bounded and not found.proved and not found.undecided and not found.unexamined:
         proof = "not proved best: one engine finds nothing better, and no other confirms it"
-    elif not told.modelled:
+    elif not found.modelled:
         proof = "served one by one; there are too many to examine more"
-    elif told.in_order:
+    elif found.in_order:
         proof = "served in order of precedence; other orders were not examined"
     else:
         proof = "not proved best within the time limit"
-    return f"{room} {who}; {proof}{told.dropped}"
+    return f"{room} {who}; {proof}{found.dropped}"
 
 
-def _pending(question: Question, told: Found | None) -> Iterable[JointPending]:
-    admitted = {step.plan.preemptor for step in told.steps} if told else set()
+def _pending(question: Question, found: Found | None) -> Iterable[JointPending]:
+    admitted = {step.plan.preemptor for step in found.steps} if found else set()
     holding = set(question.greedy.holding)
     for e, preemptor in enumerate(question.preemptors):
         if preemptor.key in admitted:
             said = "admitted"
-        elif told is None or not question.entrants[e].ways:
+        elif found is None or not question.entrants[e].ways:
             said = "not admitted: no flavor could ever do"
-        elif e in told.undecided:
+        elif e in found.undecided:
             said = UNDECIDED
-        elif e not in told.unexamined:
+        elif e not in found.unexamined:
             said = PROVED
         else:
             how = "one by one; there are too many to examine more"
-            if told.modelled:
+            if found.modelled:
                 how = "in order of precedence; other orders were not examined"
             said = f"not admitted: not when served {how}"
         yield JointPending(

@@ -98,7 +98,7 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
     begin("who can be admitted")
     joint.admit()
     answer = joint.minimise() if joint.rules.admit else None
-    return describe(question, profile, joint.told(answer), started)
+    return describe(question, profile, joint.found(answer), started)
 
 
 @dataclass
@@ -355,7 +355,7 @@ class _Joint:
         proved = _all_proved(judged) and not self.search.undecided
         return Answer("optimal" if proved else "feasible", judged)
 
-    def told(self, answer: Answer | None) -> Found:
+    def found(self, answer: Answer | None) -> Found:
         """Return all that was found."""
         search, rules = self.search, self.rules
         refusals = not rules.doubtful and rules.are_confirmed(self.deadline)
