@@ -19,6 +19,8 @@ from planner.commands.replay import (
 )
 from planner.commands.replay.comparison import first_difference
 from planner.errors import InputError
+from planner.reference.kueue.cycle.record import Cycle
+from planner.state.kueue import State
 from tests.cli.running import SMALL, cluster, listed
 from tests.cluster import FLAVOR, NOW, cohort, configuration, pending, queue, running
 from tests.conftest import ROOT
@@ -553,3 +555,20 @@ def test_uncovered_lines_are_counted(tmp_path: Path) -> None:
     report = summarise([found])
     assert report.uncovered == 1
     assert report.files[0].uncovered == {"q12-not-the-head/vip": "topology"}
+
+
+def test_of_few_orders_each_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three queues and two cohorts there are twelve, the one of the dump among them."""
+    parts = [*cohort("x"), *cohort("y"), *(one for name in "abc" for one in queue(name, 1))]
+    line = {**cycle(), "state": listed(parts)}
+    tried: list[tuple[str, ...]] = []
+    run = kueue.run_cycle
+
+    def noted(state: State, *given: Any, **more: Any) -> Cycle:
+        tried.append(tuple(one.name for one in (*state.cluster_queues, *state.cohorts)))
+        return run(state, *given, **more)
+
+    monkeypatch.setattr(kueue, "run_cycle", noted)
+    assert replay_line(line).outcome == "different"
+    others = [one for one in tried if one != ("a", "b", "c", "x", "y")]
+    assert len(others) == len({*others}) == 11

@@ -1,4 +1,4 @@
-"""``planner simulate``: cycle after cycle from a dump, and what goes round for ever."""
+"""``planner simulate``: scheduling cycle after cycle from a dump, and loops that never end."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ optimum: the least disruptive plan in the place of the scheduler's own victims.
 \b
 How long workloads run, from the last to the first that is said: for ever; run_seconds of the
 script; the annotation preemption-planner.io/run-seconds; an entry of the script. An eviction
-loses the whole run, unless checkpoints are said. Whoever was created after the clock (--now)
-arrives when it was created. The script is TOML, or JSON with the same keys, in seconds:
+loses the whole run, unless checkpoints are said. A workload of Kueue that was created after the
+clock (--now) arrives when it was created. The script is TOML, or JSON with the same keys, in
+seconds:
 
 \b
   run_seconds = 3600             for all others; checkpoint_seconds also
@@ -113,7 +114,7 @@ def command(given: Given) -> int:
     from planner.commands.simulate import Script, read_script, simulate
     from planner.report.simulation import render, render_timeline
 
-    # What cannot be written later is refused now.
+    # A file that cannot be written later is refused now.
     if given.timeline is not None:
         check_file("--timeline", given.timeline)
     if given.plot is not None:

@@ -23,7 +23,7 @@ ANSWERS: Final = {
 
 
 def document(answer: Risk) -> doc.Document:
-    """Return everything there is to say: who is exposed, and to whom."""
+    """Return the document: which workloads are exposed, and to which preemptors."""
     exposed = [row for row in answer.running if row.greedy or row.optimum]
     blocks: list[doc.Block] = [_exposed_table(answer, exposed)] if exposed else []
     if never := len(answer.running) - len(exposed):
@@ -62,7 +62,9 @@ def _exposed_table(answer: Risk, rows: list[Exposed]) -> doc.Table:
     theirs, ours = (f"{sum(getattr(row, by) for row in rows):,}" for by in ("greedy", "optimum"))
 
     def percent(share: float) -> str:
-        return f"{share:.0%}".removesuffix("%") if share else NOTHING
+        rounded = f"{share:.0%}".removesuffix("%")
+        # What is not zero never reads as zero.
+        return "<1" if share and rounded == "0" else rounded if share else NOTHING
 
     columns: list[Column[Exposed]] = [
         Column("Victim", lambda row: name(row.name), count, folds=True),

@@ -1,10 +1,10 @@
-"""Why this victim, why not that one, why nothing: answers that are proved and can be checked.
+"""Why this victim, why not that one, why no plan: answers that are proved and can be checked.
 
-record.py          what is answered, whichever the scheduler
-inquiry.py         a pending workload and its plan, as questions are put to it; the minimal set of
-                   laws that leave no plan; one value of a state changed
-answer.py          a question to its answer, in a few sentences; the best plan that spares a victim,
-                   or that takes one; all optimal plans
+record.py          the answers as records, whichever the scheduler
+inquiry.py         a pending workload and its plan, to ask questions about; the minimal set of laws
+                   that leave no plan; the changes of one value that make a plan exist
+answer.py          from a question to its answer in a few sentences; the best plan that spares a
+                   victim, or that takes a candidate; all optimal plans
 kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """
@@ -15,10 +15,10 @@ from typing import Any, Final
 from planner.scheduler import Part
 
 MESSAGES: Final = Part[Callable[[str, Any], Any]]("texts about preemption")
-"""Takes apart what a scheduler itself writes about a preemption, with a state to look names up."""
+"""Parses what a scheduler itself writes about a preemption; names are looked up in a state."""
 LONGEST: Final = 16_384
-"""How many characters of it are read."""
+"""The most characters that such a text may have."""
 PICTURE: Final = Part[Callable[..., Any]]("nodes")
-"""Adds to a plan the nodes around it, where pods are placed on them; of the state and the plan."""
+"""Given a state and a plan, adds the nodes around the plan where pods are placed on nodes."""
 DEFAULT_LIMIT: Final = 10
 """How many optimal plans are listed unless the caller says otherwise."""

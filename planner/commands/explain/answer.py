@@ -1,6 +1,6 @@
-"""A question about a pending workload to its answer, in a few sentences.
+"""From a question about a pending workload to its answer, in a few sentences.
 
-Other plans are part of it: the best that spares a victim or takes one, and all that are as good.
+An answer shows other plans too: the best that spares a victim or takes a candidate, and all optima.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ AnyInquiry = Explainer[Any, Any]
 
 
 def necessary(inquiry: AnyInquiry, victims: Sequence[str]) -> dict[str, bool | None]:
-    """Say of victims of an optimal plan whether all optimal plans have them.
+    """Return for each victim of an optimal plan whether it is in all optimal plans.
 
-    A victim is necessary if no plan without it equals the optimum in every level. Of a class of
-    workloads that nothing tells apart, all are necessary or none: none where not all must go.
-    Every optimal plan found clears all victims that it lacks; when there is none that lacks any
-    of the others, those are necessary. ``None`` says that time was up.
+    A victim is necessary if no plan without it equals the optimum in every level. Of a class, all
+    members are necessary or none: none where an optimal plan may spare any of them. Every optimal
+    plan that is found shows that the victims it lacks are not necessary; once no optimal plan
+    lacks any of the rest, these are necessary. ``None`` says that this is not proved in time.
     """
     if inquiry.plan.status != "optimal" or not inquiry.searched:
         return dict.fromkeys(victims)
@@ -73,10 +73,10 @@ def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alt
     key, (bounds, *looser) = inquiry.keys[position], inquiry.bounds
     try:
         asked, outcome = _solved(inquiry, position, condition, bounds)
-        while outcome == "infeasible" and looser:  # the strictest that permit a plan, or the last
+        while outcome == "infeasible" and looser:  # try looser bounds until a plan is possible
             bounds = looser.pop(0)
             asked, outcome = _solved(inquiry, position, condition, bounds)
-    except OutOfTime:  # what the objective counts was not found out
+    except OutOfTime:  # time was up before what the objective counts was known
         return Alternative(condition=condition, victim=key, status="unknown", within_caps=True)
     base = Alternative(
         condition=condition,
@@ -102,7 +102,7 @@ def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alt
 
 
 def differences(inquiry: AnyInquiry, other: AnyPlan) -> tuple[TermDifference, ...]:
-    """Return every term of the plan beside the same term of another one."""
+    """Return every term of the plan beside the same term of another plan."""
     levels = inquiry.profile.levels
     place = {term: n for n, level in reversed([*enumerate(levels, 1)]) for term in level}
     return tuple(
@@ -121,7 +121,7 @@ def differences(inquiry: AnyInquiry, other: AnyPlan) -> tuple[TermDifference, ..
 def _solved(
     inquiry: AnyInquiry, position: int, condition: Condition, bounds: Bounds
 ) -> tuple[Any, Outcome]:
-    """Solve all levels with one victim spared or taken."""
+    """Solve all levels with one candidate spared or taken."""
     asked = inquiry.asked(bounds, [position])
     search = asked.search
     k = next((k for k, each in enumerate(search.classes.members) if position in each), None)
@@ -133,7 +133,7 @@ def _solved(
         return asked, "infeasible"
     else:
         search.lower[k] = 1
-    # The plan that is known is a start only if it keeps to the condition.
+    # The search starts from the plan that is known only if it keeps to the condition.
     if taken != (condition == "taking"):
         search.incumbent = None
     return asked, solve_levels(search, inquiry.profile.levels).outcome
@@ -142,10 +142,10 @@ def _solved(
 def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
     """Count the plans that equal the optimum in every level, and list up to ``limit`` of them.
 
-    Workloads that nothing tells apart are counted by arithmetic: choosing 2 of 5 equal ones is
-    ten plans. The solver runs once for every choice of how many go of each kind, and stops as
-    soon as ``limit`` plans are listed; the count is then how many there are at least.
-    ``None`` where the plan is not proved optimal.
+    The members of a class are counted by arithmetic: choosing 2 victims of 5 members is ten plans.
+    The solver runs once for every choice of how many victims each class has, and stops as soon as
+    ``limit`` plans are listed; the count is then a lower bound. ``None`` where the plan is not
+    proved optimal.
     """
     if inquiry.plan.status != "optimal":
         return None
@@ -167,7 +167,7 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
         listed += islice(fresh, max(0, limit - len(listed)))
         if len(listed) >= limit and count > limit:
             return Optima(count=count, complete=False, plans=tuple(listed[:limit]))
-        # Cut off by its counts: with it go all plans that were just counted.
+        # Cutting off the counts of its classes excludes all plans that were just counted.
         search.cut.append(found)
         outcome = find_equal(search)
         found = search.incumbent if outcome == "optimal" else None
@@ -175,9 +175,9 @@ def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:
 
 
 def _chosen(classes: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, ...]]:
-    """Yield every choice of so many members of each class, the canonical one first."""
+    """Yield every choice of the given number of members of each class, the canonical one first."""
     whole = [position for members, n in classes if n == len(members) for position in members]
-    # Only these are gone through one inside the other: there may be a great many classes.
+    # Only these classes are recursed into: there may be a great many classes in all.
     some = [(members, n) for members, n in classes if 0 < n < len(members)]
     if not some:
         yield tuple(whole)
@@ -202,7 +202,7 @@ def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optim
 
 
 def about_standing(inquiry: AnyInquiry, key: str, place: CommonStanding) -> str:
-    """Say why something running is a victim, or is none."""
+    """Say why a running workload or allocation is a victim, or is none."""
     name, law = inquiry.name(key), place.law
     if not place.candidate:
         taken, preemptor = f"{inquiry.words.verb}ed", inquiry.plan.preemptor_name
@@ -242,7 +242,7 @@ def about_alternative(profile: Profile, other: Alternative) -> str:
 def first_difference(profile: Profile, terms: Sequence[TermDifference]) -> TermDifference | None:
     """Return the first level in which two plans differ, ``None`` if there is none.
 
-    Of a level that is a sum of terms, its first term stands for all, with the sums as values.
+    A level that is a sum of terms is returned as its first term, with the sums as values.
     """
     by_id = {term.term: term for term in terms}
     for level in profile.levels:
@@ -255,7 +255,7 @@ def first_difference(profile: Profile, terms: Sequence[TermDifference]) -> TermD
 
 
 def about_nothing(plan: AnyPlan, clash: CommonClash[Any]) -> str:
-    """Say what clashes, and which change is the first that helps."""
+    """Say which laws clash, and which change is the first that makes a plan exist."""
     text = plan.explanation
     if clash.laws:
         text = "No plan exists: " + "; ".join(f"{law.law} {law.text}" for law in clash.laws)
@@ -266,18 +266,18 @@ def about_nothing(plan: AnyPlan, clash: CommonClash[Any]) -> str:
 
 
 INQUIRY: Final = Part[Callable[..., AnyInquiry]]("explanation")
-"""What asks about a plan of a scheduler: made of a state, what is given, a profile, costs and a
-deadline."""
+"""Makes the explainer of a scheduler's plan from a state, what the user fixed, a profile, costs and
+a deadline."""
 
 
 def answered(
     inquiry: AnyInquiry, victim: str | None = None, limit: int = DEFAULT_LIMIT
 ) -> CommonExplanation:
-    """Explain what is asked about: something running, or else the plan.
+    """Explain ``victim``, a running workload or allocation, or else the plan as a whole.
 
-    Of the plan each victim is explained, and all plans that are as good: ``limit`` is how many of
-    them to list. Where there is no plan, the minimal set of clashing laws says why, and single
-    changes say what would make one exist.
+    For the plan, each victim is explained, and all plans that are as good are counted: ``limit`` is
+    how many of them to list. Where there is no plan, the minimal set of clashing laws says why, and
+    single changes say what would make a plan exist.
 
     Raises
     ------
@@ -303,11 +303,11 @@ def answered(
 
 
 def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
-    """Explain why something running is a victim of the optimal plan, or why it is not.
+    """Explain why a running workload or allocation is a victim of the optimal plan, or is not.
 
     For a victim: the law that made it a candidate, whether it is in every optimal plan, and the
-    best plan that spares it. For another: the first law that excludes it or, if it is a
-    candidate, the best plan that takes it. `Explainer.find` says what is raised.
+    best plan that spares it. Otherwise: the first law that excludes it or, if it is a candidate,
+    the best plan that takes it. `Explainer.find` says what is raised.
     """
     key = inquiry.find(name)
     place = inquiry.standing(key)
@@ -321,7 +321,7 @@ def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
         return inquiry.answer(question, text, (place,), clash=clash)
     other, position = None, inquiry.position(key)
     asked = inquiry.searched and inquiry.plan.status in {"optimal", "feasible"}
-    # Of what no law excludes by itself, if perhaps as a last resort.
+    # Only where no law excludes it by itself; it may be a last resort.
     if position is not None and asked and inquiry.excluded_by(inquiry.planning, position) is None:
         other = alternative(inquiry, position, "sparing" if place.by_plan else "taking")
         text = f"{text}. {about_alternative(inquiry.profile, other)}"

@@ -1,11 +1,11 @@
-"""A pending workload and its plan, as questions are put to it, whichever the scheduler.
+"""A pending workload and its plan, to ask questions about, whichever the scheduler.
 
-Why nothing: the minimal set of laws that leave no plan, and single changes that make one exist.
+Why there is no plan: the minimal set of laws that leave none, and single changes that help.
 
-CP-SAT solves the model without some laws for any victim set at all. The bounds that speed a search
-up assume all laws, so none of them is used here. Dropping a law only ever adds victim sets; a law
-that can be dropped while there is still no plan is therefore not needed, and what is left at the
-end is minimal.
+For the set, CP-SAT looks for any victim set at all in the model without some laws. The bounds that
+speed a search up assume all laws, so none of them is used here. Dropping a law only ever adds
+victim sets; a law that can be dropped while there is still no plan is therefore not needed, and the
+laws that are left at the end are a minimal set.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ PlanT = TypeVar("PlanT", bound=AnyPlan)
 def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tuple[set[str], bool]:
     """Return the ids of a minimal clashing set, and whether it is proved to be one.
 
-    Empty where all laws together do permit a set: only rounding is then in the way. Laws are
-    dropped in their order; ``feasible`` says whether any victim set keeps to some, and no others.
+    It is empty where all laws together do permit a victim set: only rounding is then in the way.
+    Laws are dropped in their order; ``feasible`` says whether any victim set keeps the laws that it
+    is given, whatever the other laws say.
     """
     kept = {law.id for law in laws}
     outcome = feasible(kept)
@@ -56,7 +57,7 @@ def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tup
         outcome = feasible(kept - {law.id})
         if outcome == "infeasible":
             kept.discard(law.id)
-        # A law of which time did not tell is kept: the set then clashes, but may not be minimal.
+        # A law that is not decided in time is kept: the set clashes, but may not be minimal.
         proved = proved and outcome in {"infeasible", "optimal"}
     return kept, proved
 
@@ -73,7 +74,7 @@ def in_words(
 
 
 def counted(count: int, what: str) -> str:
-    """Return ``1 slot`` or ``n slots``, whatever is counted."""
+    """Return a number with its noun, such as ``1 slot`` or ``2 slots``."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -82,7 +83,7 @@ HIGHEST_PRIORITY: Final = 2**31 - 1
 
 
 class Edit(Struct, frozen=True):
-    """One value set to another: where, and how it reads before and after."""
+    """A change of one value: its path, and how the value reads before and after."""
 
     path: str
     before: str
@@ -100,17 +101,17 @@ class InState(AnyPlanning, Protocol):
 
     @property
     def state(self) -> AnyState:
-        """The state it was made of."""
+        """The state that it was made from."""
         ...
 
 
 PlanningT = TypeVar("PlanningT", bound=InState)
 Prepared = Any
-"""What a scheduler prepares for a search, which is its ``search``."""
+"""What a scheduler prepares for a search; the search is its field ``search``."""
 
 
 class Bounds(NamedTuple):
-    """What a search keeps to besides the laws that are never given up.
+    """The conditions that a search keeps to besides the laws that are never given up.
 
     ``capped`` says whether the caps of the objective hold, ``last_resort`` whether the last tier
     may be taken although other plans spare it (YuniKorn, YK-01).
@@ -121,11 +122,11 @@ class Bounds(NamedTuple):
 
 
 class Explainer(ABC, Generic[PlanningT, PlanT]):
-    """One pending workload with its optimal plan, to be searched further and tried anew.
+    """One pending workload with its optimal plan, for further searches and for changed states.
 
-    It says what it finds in the scheduler's own terms. A position is one in the problem's
-    workloads or allocations. ``settled`` returns the answer where no search is needed, ``prepare``
-    what has the search, and ``excluded_by`` the first law that excludes something by itself.
+    Answers are in the scheduler's own terms. A position is an index into the problem's workloads or
+    allocations. ``settled`` returns the answer where no search is needed, ``prepare`` what holds a
+    search, and ``excluded_by`` the first law that excludes a position by itself.
     """
 
     settled: Callable[[Any], tuple[str, str] | None]
@@ -148,7 +149,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         self.greedy = cast("PlanT", plan.greedy or planning.greedy_plan())
         self.keys = tuple(planning.keys)
         self.positions = {key: position for position, key in enumerate(self.keys)}
-        # By name from here on: in a changed state it need not be the only one that is pending.
+        # By name from here on: in a changed state other workloads may be pending as well.
         self._given, self._costs = replace(given, pending=plan.preemptor), costs
         self._wanted = profile
 
@@ -157,36 +158,36 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         return cast("PlanningT", start(state, given, costs))
 
     def position(self, key: str) -> int | None:
-        """Return where a key stands in the problem, ``None`` if it is not in it."""
+        """Return the position of a key, ``None`` if the problem does not have it."""
         return self.positions.get(key)
 
     @property
     def searched(self) -> bool:
-        """Whether there was anything to search: otherwise nothing has to go, or nothing can."""
+        """Whether a search was needed; otherwise no victims are needed, or none can help."""
         return self.settled(self.planning) is None
 
     @property
     def bounds(self) -> list[Bounds]:
-        """What alternatives keep to, the strictest first: the next where none keeps to it."""
+        """The bounds of alternatives, strictest first; the next where no plan keeps to them."""
         return [Bounds(), Bounds(capped=False)] if self.profile.caps else [Bounds()]
 
     def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Prepared:
-        """Prepare a search in which the positions ``apart`` have classes of their own."""
+        """Prepare a search within bounds; the positions ``apart`` have classes of their own."""
         profile = self.profile if bounds.capped else replace(self.profile, caps=())
         more = {"last_resort": True} if bounds.last_resort else {}
         return self.prepare(self.planning, profile, self.deadline, self.greedy, apart, **more)
 
     @abstractmethod
     def plan_of(self, asked: Prepared, counts: Counts, *, proved: bool) -> PlanT:
-        """Return class counts that were asked for as a plan that the verifier accepted.
+        """Return the class counts that a search found as a plan that the verifier accepted.
 
-        ``proved`` says whether they are proved to be the best.
+        ``proved`` says whether the counts are proved to be the best.
         """
 
     def among_optima(self) -> Search:
         """Return a search whose answers are the optimal plans, with none found yet."""
         search: Search = self.asked(Bounds()).search
-        # The number of names as well: plans that name a workload without need are not optimal.
+        # The number of victims as well: plans with a victim that is not needed are not optimal.
         for measure in (*self.profile.levels, NAMED):
             least = sum(self.plan.terms[term] for term in measure)
             search.limit(measure, least)
@@ -197,35 +198,35 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
 
     @abstractmethod
     def find(self, name: str) -> str:
-        """Return the key of what is running under a name.
+        """Return the key of the workload or allocation that has a name.
 
         Raises
         ------
         LookupFailed
-            If nothing is.
+            If there is none.
         """
 
     def name(self, key: str) -> str:
-        """Return what people call what is running under a key."""
+        """Return what people call the workload or allocation of a key."""
         return key
 
     def standing(self, key: str) -> CommonStanding:
-        """Say how the rules see what is running under a key."""
+        """Return how the rules see the workload or allocation of a key."""
         whose = {"by_scheduler": key in self.greedy.keys, "by_plan": key in self.plan.keys}
         return self.seen(key).model_copy(update=whose)
 
     @abstractmethod
     def seen(self, key: str) -> CommonStanding:
-        """Say it without whose victim it is."""
+        """Return its standing, with ``by_scheduler`` and ``by_plan`` not yet filled in."""
 
     @abstractmethod
     def clash(self) -> CommonClash[Any]:
-        """Say why there is no plan, and what would change that."""
+        """Return why there is no plan, and which changes would make one exist."""
 
     def answer(
         self, question: Question, text: str, standings: tuple[Any, ...] = (), **found: object
     ) -> CommonExplanation:
-        """Put an answer together: in words, with what is explained and what else was ``found``."""
+        """Put an answer together from a text, the standings in it and what else was ``found``."""
         common = {
             name: getattr(self.plan, name)
             for name in ("preemptor", "priority", "objective", "status")
@@ -237,15 +238,15 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     def explanation(
         self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
     ) -> CommonExplanation:
-        """Return an answer with what no other scheduler has."""
+        """Return an answer with the fields that only this scheduler has."""
 
     def planned(self, change: str) -> PlanningT:
-        """Return the workload as it is once an edit is made, which must be one."""
+        """Make the workload ready for planning in the state that an edit changes."""
         changed = edit(self.planning.state, [change])
         return cast("PlanningT", start(changed, self._given, self._costs))
 
     def makes_plan(self, change: str) -> bool:
-        """Say whether an edit makes a plan exist; nothing does once the time is up."""
+        """Say whether an edit makes a plan exist; the answer is no once time is up."""
         if self.deadline.passed:
             return False
         planning = self.planned(change)
@@ -261,22 +262,22 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         return (one for one in edits if self.makes_plan(one.text))
 
     def first(self, at: Callable[[int], Edit], most: int) -> int | None:
-        """Return a number from 1 on whose edit works while that before does not, by bisection.
+        """Return a number from 1 to ``most`` whose edit works while that of the number below fails.
 
-        ``None`` if not even ``most`` works.
+        It is found by bisection; ``None`` if not even the edit of ``most`` works.
         """
         if most < 1 or not self.makes_plan(at(most).text):
             return None
         low, high = 0, most
-        # What works for a number is taken to work for larger ones; the step below was tried and
-        # does not.
+        # An edit that works is taken to work for larger numbers; that of the number below was
+        # tried and does not, or the number is 0, the state as it is.
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self.makes_plan(at(middle).text) else (middle, high)
         return high
 
     def proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
-        """Solve the changed states; return what has a plan in time, and whether all were tried."""
+        """Return the edits after which a plan is found in time, and whether all were tried."""
         changes, words = [], self.words
         for one in edits:
             plan = solve(self.planned(one.text), self._wanted, self.deadline)

@@ -30,7 +30,7 @@ class LawInWords(Record):
 
     @classmethod
     def said(cls, law: Law, words: Mapping[str, Callable[..., str]], *of: object) -> LawInWords:
-        """Return a law with what ``words``, by the ids of laws, say of something; or its title."""
+        """Return a law with what ``words``, by the ids of laws, say of ``of``; or its title."""
         return cls.of(law, words[law.id](*of) if law.id in words else law.title)
 
 
@@ -148,8 +148,8 @@ class CommonClash(Record, Generic[ShortfallT]):
 
     ``laws`` clash: with any one of them dropped, and none imposed outside the set, there would
     be a plan. Empty where no law is at fault, such as when no flavor can be assigned. ``proved``
-    says that the solver came to an end in time; ``tried_all`` that all changes were tried: not
-    where time was up, nor where the queue is inactive.
+    says that the solver came to an end in time; ``tried_all`` that all changes were tried, which
+    is not so where time was up or the queue is inactive.
     """
 
     laws: tuple[LawInWords, ...]
@@ -178,19 +178,19 @@ class CommonExplanation(Published, Covered):
     alternative: Alternative | None = None
     optima: Optima | None = None
 
-    if TYPE_CHECKING:  # each has these in a place of its own
+    if TYPE_CHECKING:  # each subclass declares these itself
         scheduler: str
         rules: str
         clash: CommonClash[Any] | None
 
         @property
         def standings(self) -> tuple[Any, ...]:
-            """What runs and is explained."""
+            """The running workloads or allocations that are explained."""
             ...
 
         @property
         def preemptor_queue(self) -> str:
-            """The queue it waits in."""
+            """The queue that the preemptor waits in."""
             ...
 
     @property
@@ -200,7 +200,7 @@ class CommonExplanation(Published, Covered):
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What people call victims, by their keys, where that is something else."""
+        """The names that people use for victims, by keys, where these are different."""
         return {}
 
 

@@ -1,8 +1,8 @@
 """``planner.lint``: what a configuration makes possible, impossible or pointless.
 
-A finding is made by two: a rule reads the configuration, and a search finds a smallest state in
-which the scheduler's own algorithm, replayed, does what the rule says. Where the search finds
-none, nothing is reported.
+A finding takes a rule and a search: the rule reads the configuration, and the search finds a
+smallest state in which the scheduler's own algorithm, replayed, does what the rule says. Where the
+search finds no such state, nothing is reported.
 
 lint.py    every kind of finding: code, family, severity, title; findings as records; all rules of a
            state's scheduler, and examples as files

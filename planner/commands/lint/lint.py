@@ -24,8 +24,8 @@ starvation: a workload waits, and the scheduler never reaches it. nodes: what a 
 of the nodes is not what is asked of it."""
 
 Severity = Literal["error", "warning", "note"]
-"""error: the scheduler refuses the object, or it can never do what it says. warning: it can
-surprise. note: it does nothing."""
+"""error: the scheduler refuses the object, or the object can never do what it says. warning: the
+scheduler may do what is not expected. note: a setting does nothing."""
 
 
 class Example(Record):
@@ -116,7 +116,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("YL-09", "useless", "note", "a quota preemption delay without the switch"),
     )
 }
-"""By code, in order."""
+"""Every kind of finding by its code, in order."""
 
 
 def finding(
@@ -134,12 +134,12 @@ def finding(
 
 
 def first(found: Iterable[Iterator[Finding]]) -> Iterator[Finding]:
-    """Yield the first finding of several tries; no more is tried then."""
+    """Yield the first finding of several tries; later ones are not tried."""
     yield from islice(chain.from_iterable(found), 1)
 
 
 RULES: Final = Part[Callable[[AnyState], Iterable[Finding]]]("lint")
-"""What yields the findings in a state."""
+"""Yields the findings in a state of the scheduler."""
 
 
 def lint(state: AnyState) -> Lint:
@@ -150,12 +150,12 @@ def lint(state: AnyState) -> Lint:
     state
         What ``planner.read`` returned: ClusterQueues, Cohorts and Kueue's Configuration, or
         YuniKorn's queues. Workloads are looked at for their priorities and annotations, and
-        Kueue's pending ones for whoever keeps it from others in every cycle.
+        Kueue's pending ones for workloads that keep it from others in every cycle.
 
     Raises
     ------
     InputError
-        If a workload names a flavor, or an application a queue, that nothing knows.
+        If a workload names a flavor, or an application a queue, that is not in the state.
     """
     found = RULES.of(state)(state)
     return Lint(
@@ -173,8 +173,8 @@ _LONGEST: Final = 100
 def files_of(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of a file for the example of each finding.
 
-    It is named after the code and the first of the objects, and a number where that is not
-    enough: KL-03-clusterqueue-team-a.json.
+    The file is named after the code and the first object of the finding, with a number where
+    names would be the same: KL-03-clusterqueue-team-a.json.
     """
     taken: set[str] = set()
     for one in findings:

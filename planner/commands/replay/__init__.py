@@ -3,7 +3,7 @@
 kueue.py       one line of Kueue decided anew and compared: a decision, a whole cycle
 yunikorn.py    one line of YuniKorn decided anew and compared
 kueue_live.py  what a live cluster did between two dumps
-comparison.py  the lines of a file, and what is said of a line, of a file, and of all files
+comparison.py  the lines of a file; the results for a line, for a file, and for all files
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from planner.state import AnyState
 
 __all__ = ["Comparison", "FileComparison", "ReplayReport", "replay", "replay_line", "summarise"]
 Replayer = Callable[[Mapping[str, Any], str], Comparison | None]
-"""Decides a recorded line, found at a place, anew; ``None`` if it is another scheduler's."""
+"""Decides a recorded line anew, with its place for messages; ``None`` if of another scheduler."""
 REPLAYER: Final = Part[Replayer]("replay")
 LIVE: Final = Part[Callable[[AnyState, AnyState], Any]]("live replay")
-"""Compares what a live cluster did after a dump, as a later one shows it, with the replay."""
+"""Compares what a live cluster did after a dump, as a later dump shows, with the replay."""
 
 
 def replay(path: str, watch: Watch | None = None) -> FileComparison:
     """Compare every line of a file of recorded answers, ``.jsonl`` or ``.jsonl.gz``.
 
-    ``watch`` is told, line by line, which share of the file has been read.
+    ``watch`` is called after each line with the share of the file that has been read.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     InputError
         If the line is not a recorded instance, or its state cannot be read.
     """
-    for replay_one in reversed(REPLAYER.of_all()):  # Kueue, the first, takes what nobody else does
+    for replay_one in reversed(REPLAYER.of_all()):  # Kueue, asked last, takes all other lines
         comparison = replay_one(line, where)
         if comparison is not None:
             return comparison

@@ -1,4 +1,4 @@
-"""The lines of a file of recorded answers, and what a replay says of a line, a file, and all files.
+"""The lines of a file of recorded answers, and the results of a replay: of lines, files, and all.
 
 Lines are unpacked and parsed one at a time, within bounds.
 """
@@ -26,7 +26,7 @@ Watch = Callable[[float], None]
 
 
 class Recorded(NamedTuple):
-    """The state of a recorded line, and who is asked about with which flavors, where it says so."""
+    """The state of a recorded line; its pending workload or ask, and flavors, if it gives any."""
 
     state: AnyState
     pending: str | None = None
@@ -39,7 +39,7 @@ def parse_line(text: bytes, where: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is not one.
+        If the line is not a JSON object.
     """
     Budget(MAX_LINE).take_json(text, where)
     try:
@@ -57,7 +57,7 @@ def part_of(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any: 
     Raises
     ------
     SchemaError
-        If it is not there, or is something else.
+        If the part is missing, or is not of the ``kind``.
     """
     value = line.get(name)
     if not isinstance(value, kind):
@@ -103,7 +103,7 @@ Outcome = Literal["equal", "different", "skipped", "uncovered"]
 Answer = dict[str, Any]
 """An answer in the form in which it is recorded."""
 MAX_ORDERS: Final = 1000
-"""How many orders are tried of what has no order in the real scheduler."""
+"""How many orders are tried where the real scheduler has no fixed order."""
 
 
 class Comparison(Struct, frozen=True):
@@ -155,7 +155,7 @@ class ReplayReport(Record):
 
 
 def summarise(files: Sequence[FileComparison]) -> ReplayReport:
-    """Add up the files to what is printed."""
+    """Add up the comparisons of files to the report that is printed."""
     return ReplayReport(
         files=tuple(
             FileReport(
@@ -178,7 +178,7 @@ def summarise(files: Sequence[FileComparison]) -> ReplayReport:
 def difference_from_all(recorded: Iterable[Answer], found: Answer) -> str:
     """Return where an answer first differs from the first recorded one; empty if any agrees.
 
-    What was not recorded is not compared.
+    Parts of an answer that were not recorded are not compared.
     """
     differences = []
     for one in recorded:
@@ -190,7 +190,7 @@ def difference_from_all(recorded: Iterable[Answer], found: Answer) -> str:
 def first_difference(recorded: object, found: object, at: str) -> str:
     """Say in words where two values first differ; empty if they do not.
 
-    What is absent, null or empty is the same: the scheduler leaves out what is empty.
+    Absent, null and empty values are the same: the scheduler leaves out empty values.
     """
     pairs: Iterable[tuple[str, object, object]]
     if isinstance(recorded, dict) and isinstance(found, dict):

@@ -3,15 +3,16 @@
 A recorded line holds a state, a pending workload and what the scheduler decided. Two things are
 compared: the assignment (mode, borrowing, podsets with counts and flavors) and the targets with
 their order and reasons. Of a whole scheduling cycle everything is compared: the entries in the
-order of processing, the inadmissible, the evicted, and the queues that are left and parked.
+order of processing, the inadmissible and the evicted, and the workloads left and parked by queue.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice, permutations, product
+from math import factorial
 from typing import Any, Final
 
 from planner.commands.replay.comparison import (
@@ -39,7 +40,7 @@ from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, Decision, decide
 from planner.reference.kueue.topology.find import Placement
 from planner.state import AUTO, RequestsFrom, parse_time
-from planner.state.kueue import State, Workload
+from planner.state.kueue import ClusterQueue, State, Workload
 from planner.state.kueue_release import MAIN, NEWEST
 from planner.state.queues import Cohort
 
@@ -48,7 +49,7 @@ _STATUS: Final[Mapping[Outcome, str]] = {
     "skipped": "skipped",
     "preemptionGated": "preemptionGated",
 }
-"""The scheduler's own word for what became of a head; for the others it has none."""
+"""The scheduler's own word for the outcome of a head; for other outcomes it has none."""
 
 
 def _decision(decision: Decision, snapshot: Snapshot) -> Answer:
@@ -60,11 +61,11 @@ def _decision(decision: Decision, snapshot: Snapshot) -> Answer:
 
 
 def _nomination(state: State, snapshot: Snapshot, key: str, decider: Decider) -> Answer:
-    """Return whether a workload is nominated, and what becomes of it, as that is recorded."""
+    """Return whether a workload is nominated, and its outcome, as both are recorded."""
     workload = find_workload(state, key)
     reason = why_not_nominated(state, snapshot, workload)
     if reason is None:
-        # What becomes of it in a cycle with all that wait.
+        # Its outcome in a cycle with all workloads that wait.
         cycle = run_cycle(state, decider=decider, placing=True)
         entry = next((one for one in cycle.entries if one.preemptor.key == key), None)
         return {
@@ -83,7 +84,7 @@ def _nomination(state: State, snapshot: Snapshot, key: str, decider: Decider) ->
 
 
 def _nominated(state: State, snapshot: Snapshot, workload: Workload, decider: Decider) -> Answer:
-    """Return what Kueue counts for a workload that is nominated, and what it decides for it."""
+    """Return the requests that Kueue counts for a nominated workload, and Kueue's decision."""
     preemptor = as_preemptor(state, snapshot, workload)
     requests = {
         one.name: {name: str(amount) for name, amount in one.totals.items()}
@@ -97,7 +98,7 @@ def _nominated(state: State, snapshot: Snapshot, workload: Workload, decider: De
 def _cycle(cycle: Cycle) -> Answer:
     """Return a scheduling cycle in the form in which cycles are recorded.
 
-    What has no order in the scheduler stands by name: the inadmissible, the evicted, who waits.
+    Lists that have no order in the scheduler are sorted by name: inadmissible, evicted, waiting.
     """
     snapshot = cycle.snapshot
     turned_down = ({**_entry(one, snapshot), "message": one.message} for one in cycle.inadmissible)
@@ -113,7 +114,7 @@ def _cycle(cycle: Cycle) -> Answer:
         "inactiveClusterQueues": sorted(snapshot.inactive),
         "blocked": cycle.blocked,
     }
-    if not cycle.blocked:  # else the scheduler is still in the middle of it
+    if not cycle.blocked:  # else the scheduler is still in the middle of the cycle
         for name, waiting in (("left", cycle.left), ("parked", cycle.parked)):
             answer[name] = {queue: sorted(keys) for queue, keys in waiting.items()}
     return answer
@@ -177,10 +178,10 @@ def _by_workload(answers: Iterable[Answer]) -> list[Answer]:
 def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance of Kueue anew, and compare.
 
-    Skipped are lines on which the scheduler gave no answer, and uncovered those that differ while
-    their states hold something that is not modelled. Where several outcomes are recorded,
+    A line is skipped if the scheduler gave no answer, or counts at random; it is uncovered if it
+    differs and its state holds something that is not modelled. Where several outcomes are recorded,
     because the scheduler itself is not deterministic there, any of them is right. They are a
-    sample: under fair sharing, a line without a match is decided again with other orders of the
+    sample: a line without a match is decided again, under fair sharing with other orders of the
     cohorts, a cycle with other orders of cohorts and queues, and either with other orders of
     candidates where past use puts them in a circle.
 
@@ -192,7 +193,7 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     name = part_of(line, "id", str, where)
     expected = part_of(line, "expect", dict, where)
     if expected.get("nominated"):
-        expected = {"message": "", **expected}  # it is left out where Kueue says nothing
+        expected = {"message": "", **expected}  # the message is left out where Kueue gives none
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
@@ -206,7 +207,7 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
 
 
 def _excused(line: Mapping[str, Any], comparison: Comparison, state: State) -> Comparison:
-    """Return why a release may answer otherwise than is known or modelled, or the difference."""
+    """Return a difference as skipped if it is chance, as uncovered if not modelled, else as is."""
     for workload in state.workloads.pending():
         if made := ambiguous_resources(workload, state.configuration):
             names = ", ".join(sorted(made))
@@ -215,7 +216,7 @@ def _excused(line: Mapping[str, Any], comparison: Comparison, state: State) -> C
     known, pending = KueueCoverage(state), line.get("pending")
     keys = [pending] if isinstance(pending, str) else state.workloads.keys
     found = {one.feature for key in keys for one in known.unmodelled(key)}
-    # Plans leave topology out; the replay knows it, but for later passes and older releases.
+    # Plans leave topology out; the replay has it, except later passes and older releases.
     if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
         found.discard(TOPOLOGY.id)
     missing = ", ".join(sorted(found))
@@ -225,7 +226,7 @@ def _excused(line: Mapping[str, Any], comparison: Comparison, state: State) -> C
 def _compared(
     line: Mapping[str, Any], where: str, name: str, expected: Answer, state: State
 ) -> Comparison:
-    """Decide, and where several outcomes were recorded also in other orders."""
+    """Decide; a cycle, or a line with several recorded outcomes, also in other orders."""
     answer: Callable[[State, Decider], Answer]
     orders: Iterable[State]
     is_cycle = line.get("mode") == "cycle"
@@ -239,7 +240,7 @@ def _compared(
         return _decided(name, expected, partial(answer, state, decider))
 
     comparison = decided(state, decide)
-    # One run of a cycle shows one of the orders which the scheduler leaves to chance.
+    # A recorded cycle shows only one of the orders that the scheduler leaves to chance.
     if comparison.outcome == "different" and (is_cycle or expected.get("outcomes")):
         by_chance: list[tuple[State, Decider]]
         by_chance = [(state, partial(decide, seed=n)) for n in range(TRIES)]
@@ -271,12 +272,12 @@ def state_of_kueue(
 ) -> State:
     """Read the state of a recorded line, by the rules of the release that decided it.
 
-    ``release`` takes the place of that; ``requests`` is as for ``planner.read``.
+    ``release`` takes the place of that release; ``requests`` is as for ``planner.read``.
 
     Raises
     ------
     InputError
-        If it has none, or no clock, or the state cannot be used.
+        If the line has no state or no clock, or the state cannot be used.
     """
     text = part_of(line, "now", str, where)
     try:
@@ -284,7 +285,7 @@ def state_of_kueue(
     except ValueError:
         expected = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
         raise SchemaError(f"{where}: now", f"{text!r} is not a timestamp", expected) from None
-    if release == AUTO:  # without one, the newest rules hold
+    if release == AUTO:  # for a line without a release, the newest rules hold
         given = line.get("release")
         release = MAIN if given is None else part_of(line, "release", str, where)
     state = read_kueue_objects(
@@ -306,10 +307,10 @@ def state_of_kueue(
 def _answer_to(
     line: Mapping[str, Any], where: str, *, single: bool
 ) -> Callable[[State, Decider], Answer]:
-    """Return what decides for the pending workload of a line, with its flavors if they are given.
+    """Return a function that decides for the pending workload of a line, with its flavors if given.
 
-    ``single`` says that only the decision was recorded, as for a workload that is nominated; else
-    also whether it is, and what becomes of it in the whole cycle.
+    ``single`` says that only the decision was recorded, as if the workload is nominated; else also
+    whether it is nominated, and its outcome in the whole cycle.
     """
     pending = part_of(line, "pending", str, where)
     given = line.get("assignment")
@@ -333,7 +334,7 @@ def _answer_to(
 
 
 def _answer_of_cycle(expected: Answer, state: State, decider: Decider) -> Answer:
-    """Run the cycle; of heads that were turned down some lines record less than of others."""
+    """Run the cycle; of heads that were turned down, return only the fields that were recorded."""
     found = _cycle(run_cycle(state, decider=decider, placing=True))
     recorded = {key for one in expected.get("inadmissible") or () for key in one} or {"workload"}
     found["inadmissible"] = [
@@ -371,8 +372,8 @@ def _other_cohort_orders(state: State) -> Iterator[State]:
     """Yield the state with every other order of the cohorts that share a parent.
 
     Under fair sharing the real scheduler chooses at random among cohorts of equal shares; the
-    reference takes the one that stands last. So each order of siblings, kept up from the first
-    step to the last, leads to an answer that the real scheduler may give.
+    reference takes the last of them in the state. So each order of siblings, the same in all
+    steps, leads to an answer that the real scheduler may give.
     """
     siblings: dict[str, list[Cohort]] = {}
     for cohort in state.cohorts:
@@ -386,14 +387,25 @@ def _other_cohort_orders(state: State) -> Iterator[State]:
 
 
 def _other_orders(state: State) -> Iterator[State]:
-    """Yield the state with its queues and cohorts shuffled, the same way in every run.
+    """Yield the state with its queues and cohorts in other orders, the same ones in every run.
 
     The real scheduler takes the heads of the queues, the trees and equals in no fixed order; a
-    replayed cycle follows the order of the dump.
+    replayed cycle follows the order of the dump. Where there are few orders each comes once.
     """
-    shuffler = random.Random(0)  # noqa: S311 - orders to try, not secrets
-    queues, cohorts = list(state.cluster_queues), list(state.cohorts)
+    queues, cohorts = state.cluster_queues, state.cohorts
+    orders = _shuffled(queues, cohorts)
+    if factorial(len(queues)) * factorial(len(cohorts)) <= MAX_ORDERS:
+        orders = islice(product(permutations(queues), permutations(cohorts)), 1, None)
+    for in_turn, with_cohorts in orders:
+        yield state.model_copy(update={"cluster_queues": in_turn, "cohorts": with_cohorts})
+
+
+def _shuffled(
+    queues: Sequence[ClusterQueue], cohorts: Sequence[Cohort]
+) -> Iterator[tuple[tuple[ClusterQueue, ...], tuple[Cohort, ...]]]:
+    """Yield random orders of queues and cohorts without end, the same ones in every run."""
+    shuffler, first, second = random.Random(0), [*queues], [*cohorts]  # noqa: S311 - no secrets
     while True:
-        shuffler.shuffle(queues)
-        shuffler.shuffle(cohorts)
-        yield state.model_copy(update={"cluster_queues": tuple(queues), "cohorts": tuple(cohorts)})
+        shuffler.shuffle(first)
+        shuffler.shuffle(second)
+        yield tuple(first), tuple(second)

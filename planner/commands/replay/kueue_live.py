@@ -1,10 +1,10 @@
 """What a live cluster did between two dumps, against the replay of the first.
 
-Kueue writes into every victim whom it had to make room for: condition ``Preempted`` with the UID of
-the preemptor, and an Event that says the same and outlives the condition. Those of the second dump
-that are newer than the first are what the scheduler did;
-the replay of the first dump is what it should have done. Where the two differ, what the first dump
-holds that is not modelled may explain it.
+Kueue notes for every victim which preemptor it had to make room for: in the condition ``Preempted``
+with the UID of the preemptor, and in an Event that says the same and outlives the condition. The
+notes of the second dump that are newer than the first dump show what the scheduler did; the replay
+of the first dump shows what it should have done. Where the two differ, features of the first dump
+that are not modelled may explain it.
 
 Source: docs/semantics/kueue-features.md §10 (rule E26).
 """
@@ -56,7 +56,7 @@ class LiveReplay(Record):
 
 
 def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
-    """Compare what Kueue did after a dump, as a later one shows it, with the replay of the first.
+    """Compare what Kueue did after a dump, as a later dump shows, with the replay of the first.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     snapshot = take_snapshot(before, placing=bool(before.nodes))
     known = KueueCoverage(before)
     preemptors = {one.uid: one.key for one in before.workloads.entries if one.uid}
-    evicted: dict[str, set[str]] = {}  # by the UIDs of those whom they made room for
+    evicted: dict[str, set[str]] = {}  # victims by the UID of their preemptor
     for key, text in _said(before, after):
         if uid := preemptor_uid(text):
             evicted.setdefault(uid, set()).add(key)  # the condition and the event say the same
@@ -93,10 +93,11 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
 
 
 def _said(before: State, after: State) -> Iterator[tuple[str, str]]:
-    """Yield victims and Kueue's message, of all that the second dump alone shows.
+    """Yield victims with Kueue's message, for all preemptions that only the second dump shows.
 
-    What the first one could have shown, and does not, is new whatever the clocks say, which have
-    whole seconds only. Events, and victims that came since, are told by the time.
+    A condition of a workload in the first dump that did not have it there is new, whatever the
+    clocks say, which have whole seconds only. Events, and conditions of later workloads, are new
+    by their time.
     """
     earlier = {one.key: one.condition("Preempted") for one in before.workloads.unusual()}
     there = {*before.workloads.keys}
@@ -121,7 +122,7 @@ def _compared(before: State, snapshot: Snapshot, known: KueueCoverage, row: Obse
     except PlannerError as error:
         return row.model_copy(update={"detail": str(error)})
     targets = (one.workload for one in decide(snapshot, preemptor).search.targets)
-    # Whom it is evicting already Kueue only waits for.
+    # Kueue evicts no target again that it is evicting already: it only waits for it.
     replayed = tuple(sorted(one.key for one in targets if not one.evicted))
     differences = []
     if only_kueue := sorted({*row.evicted} - {*replayed}):

@@ -48,7 +48,7 @@ def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | No
     Raises
     ------
     InputError
-        If it cannot be used, or is about the arithmetic alone, or about no ask.
+        If the line cannot be used, or is about arithmetic or quota preemption, not about an ask.
     """
     del reading
     if "state" not in line and line.get("mode") in (*_ARITHMETIC, "quota"):
@@ -68,9 +68,9 @@ def replay_if_yunikorn(line: Line, where: str = "line") -> Comparison | None:
 def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
     """Decide a recorded instance of YuniKorn anew, and compare.
 
-    Where the core itself is not deterministic, any recorded outcome is right. They are a sample,
-    and so is our answer: a line without a match is decided again with other orders of the
-    allocations.
+    Where the core itself is not deterministic, any recorded outcome is right. The recorded outcomes
+    are a sample, and so is our answer: a line without a match is decided again with other orders
+    of the allocations.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
     if isinstance(mode, str) and mode in _ARITHMETIC:
         try:
             values = _ARITHMETIC[mode](line)
-        except (AttributeError, KeyError, TypeError):  # amounts are taken as they come
+        except (AttributeError, KeyError, TypeError):  # the line was not validated before
             raise SchemaError(where, f'is not an instance of mode "{mode}"') from None
         difference = first_difference(*values, "expect")
     else:
@@ -132,7 +132,7 @@ def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
     Raises
     ------
     InputError
-        If it cannot be used.
+        If the state cannot be used.
     """
     given = {part: value for part, value in line.items() if part != "expect"}
     return read_yunikorn_objects(given, where=where, digest=part_of(line, "id", str, where))
@@ -218,7 +218,7 @@ def _level(queue: Answer, ask: AskReference | None) -> Level:
 
 
 def _marked(value: object) -> object:
-    """Mark nothing and empty, which are not the same in this arithmetic."""
+    """Mark missing and empty amounts, which are not the same in this arithmetic."""
     if isinstance(value, dict):
         return {key: _marked(one) for key, one in value.items()} or "empty"
     if isinstance(value, tuple):

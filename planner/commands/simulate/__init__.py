@@ -1,18 +1,18 @@
-"""Cycle after cycle from a dump: what happens next, and what goes round for ever.
+"""Cycle after cycle from a dump: what happens next, and which states repeat for ever.
 
-simulate.py         the way in, and the loop: what is due happens, the scheduler runs, the clock
-                    goes on; storms and loops
-world.py            what the loop asks of a cluster; what is to happen, what became of everybody
+simulate.py         the entry, and the main loop: due appointments happen, the scheduler runs, the
+                    clock goes on; finding loops, feuds and storms
+world.py            the interface of a cluster to the main loop; appointments; accounts of workloads
 kueue_world.py      a cluster of Kueue in which time passes
-kueue_flow.py       who comes and goes in it, and on which nodes; what tells two moments apart;
-                    what Kueue decided, until something changes
+kueue_flow.py       its arrivals and admissions, also on nodes; what its marks compare; Kueue's
+                    decisions, kept until something changes
 yunikorn_world.py   a cluster of YuniKorn in which time passes
 kueue_optimum.py, yunikorn_optimum.py
                     the least disruptive plan in the place of the scheduler's own victims
 script.py           run times, checkpoints and arrivals
-record.py           what comes out
+record.py           the records of a simulation
 
-What a cycle does is replayed by ``planner.reference``, which knows nothing of this room.
+What a cycle does is replayed by ``planner.reference``, which does not import this package.
 """
 
 from planner.commands.simulate.record import Event, Simulation

@@ -1,15 +1,15 @@
-"""Who comes and goes in a cluster of Kueue, what tells two moments apart, what is decided anew.
+"""Arrivals and admissions in a cluster of Kueue, what its marks compare, which decisions are kept.
 
-Times decide by their order only: who was admitted before whom, who queued before whom. Of the
-walks over flavors it is how far they came, and whether that is outdated.
+A mark has times by their order only: which workload was admitted, or queued, before which. Of the
+walks over flavors it has how far they came, and whether that is outdated.
 
 Kueue's cohort controller watches ClusterQueues: an update of the status of one makes it reconcile
-every ancestor that is a Cohort *object*, and that lets all that is parked in the tree compete
-again. A cohort that is only named has no object, and nothing is reconciled.
+every ancestor that is a Cohort *object*, and then all parked workloads of the tree compete again.
+A cohort that is only named has no object, and nothing is reconciled.
 
-Pods of a workload take their nodes from when it is admitted until it gives its quota back, so long
-as it is being evicted, too. Whose nodes they are is no matter of cohorts: several trees may place
-pods on the same ones. Still only the tree of whoever gave something back is woken, as in Kueue.
+Pods of a workload take their nodes from when it is admitted until it gives its quota back, also
+while it is being evicted. Nodes do not belong to cohorts: several trees may place pods on the same
+nodes. Still only the tree of the workload that gave quota back is woken, as in Kueue.
 
 Source: kueue ff69552e pkg/controller/core/cohort_controller.go and
 pkg/cache/queue/inadmissible_workloads.go ``notifyRetryInadmissibleWithoutLock``;
@@ -57,17 +57,17 @@ class Coming(NamedTuple):
 
 
 def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
-    """Return the state without those that come later, and these by their keys.
+    """Return the state without the workloads that arrive later, and these by their keys.
 
-    Whoever is pending comes later if the script says so, or if it was created after the clock.
+    A pending workload arrives later if the script says so, or if it was created after the clock.
     LookupFailed if the script copies a workload that is not there, SchemaError if a copy would have
-    the name of one that is there.
+    the name of a workload that is there.
     """
     later = []
     for one in state.workloads.pending():
         at_s, created = script.arrive_s(one.key), one.metadata.creation_timestamp
         if at_s is None and created is not None and created > state.now:
-            # Rounded up, as // rounds a negative distance down: nobody arrives before its time.
+            # Rounded up, as // rounds a negative distance down: no workload arrives too early.
             at_s = -((state.now - created) // timedelta(seconds=1))
         if at_s is not None:
             workload = _created(state, one, one.metadata.name, at_s)
@@ -94,17 +94,17 @@ def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
 
 
 def _created(state: State, workload: Workload, name: str, at_s: int) -> Workload:
-    """Return a workload as one that nothing has happened to, created when it arrives."""
+    """Return a workload with an empty status, of a name, and created when it arrives."""
     own = workload.metadata
     uid = own.uid if name == own.name else f"{own.uid}-{name}"
     created = state.now + timedelta(seconds=at_s)
     metadata = own.model_copy(update={"name": name, "uid": uid, "creation_timestamp": created})
-    # A copy begins anew: what happened to the original is none of its history.
+    # A copy begins anew: the status of the original is the history of the original only.
     return workload.model_copy(update={"metadata": metadata, "status": WorkloadStatus()})
 
 
 def reconciled_queues(state: State, snapshot: Snapshot) -> frozenset[int]:
-    """Return the ClusterQueues every status update of which wakes their whole tree."""
+    """Return the ClusterQueues whose every status update wakes their whole tree."""
     objects = {cohort.name for cohort in state.cohorts}
     tree = snapshot.tree
     return frozenset(
@@ -119,7 +119,7 @@ _OLD = 2
 
 
 def signature(waiting: Waiting) -> Text:
-    """Return what tells whether the next cycle finds another head, or none."""
+    """Return a value that is the same if the next cycle finds the same head, or again none."""
     head = waiting.head.key if waiting.head else ""
     counts = len(waiting.active), len(waiting.parked), len(waiting.bulk)
     return head, waiting.preemptor or "", *counts
@@ -132,7 +132,7 @@ def state_mark(
     kept: Mapping[str, int],
     cycle: int,
 ) -> Text:
-    """Return what decides at some ClusterQueues after a cycle of a number.
+    """Return all that decides at the ClusterQueues ``nodes``, after the cycle of a number.
 
     ``kept`` is the progress that evicted workloads have kept: it decides when they end.
     """
@@ -163,7 +163,7 @@ def state_mark(
         walk: Text = ()
         if progress is not None and progress.has_untried:
             tried = tuple(tuple(sorted(places.items())) for places in progress.tried)
-            # Older than that, only what was given back since decides whether the walk begins anew.
+            # Of an older walk, only what was given back since decides whether it begins anew.
             age = min(cycle - progress.cycle, _OLD)
             walk = (tried, age, waiting.generation > progress.generation)
         return one.key, queued[one.order[1].timestamp()], kept.get(one.key, 0), walk
@@ -176,18 +176,18 @@ def state_mark(
             tuple(sorted({one.key for one in waiting.parked if one.kind in waiting.bulk})),
         )
 
-    # Who holds quota is told in its order: among equals without UIDs the first is taken.
+    # Admitted workloads keep their order: among equals without UIDs the first is taken.
     return tuple((node, tuple(map(holds, admitted[node])), queue(queues[node])) for node in nodes)
 
 
 def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
-    """Return who a scheduling cycle admits as what holds its assignment.
+    """Return the workload of an entry that a scheduling cycle admits, with its assignment.
 
-    Where others are kept from being admitted until its pods are ready, they are so at once.
-    UnsupportedError if a podset has no entry in it: the scheduler stops assigning at a podset that
-    requests nothing but zeros of what its queue does not cover, and still calls the rest fit; the
-    API server then refuses the admission ("podSetAssignments must have the same number of podSets
-    as the spec", a validation rule of the type Workload in apis/kueue).
+    Where Kueue admits no other workload until its pods are ready, they are ready at once.
+    UnsupportedError if a podset has no entry in the assignment: the scheduler stops assigning at a
+    podset that requests nothing but zeros of resources that its queue does not cover, and still
+    says that the workload fits; the API server then refuses the admission ("podSetAssignments must
+    have the same number of podSets as the spec", a validation rule of Workload in apis/kueue).
     """
     preemptor, assignment = entry.preemptor, entry.assignment
     assert assignment is not None, "who is admitted has flavors"  # noqa: S101
@@ -210,7 +210,7 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
 
 
 def places_pods(state: State) -> bool:
-    """Say whether places on nodes decide in a state, and all is known of them."""
+    """Say whether places on nodes decide in a state, and Kueue's choice of them can be replayed."""
     topologies = Topologies.of(state, ())
     if not topologies.on or not topologies.flavors:
         return False
@@ -218,10 +218,10 @@ def places_pods(state: State) -> bool:
 
 
 def parts_of(snapshot: Snapshot, roots: Mapping[int, int]) -> dict[int, int]:
-    """Return by the root of each cohort tree the part of the cluster that it is.
+    """Return the part of the cluster that each cohort tree belongs to, by the root of the tree.
 
-    A part has nothing to do with another one: trees that place pods on nodes are one, named by the
-    first of them. ``roots`` are those of the ClusterQueues.
+    Parts do not affect one another: trees that place pods on nodes are one part, named by the
+    first of them. ``roots`` has the root of each ClusterQueue.
     """
     topologies, queues = snapshot.topologies, snapshot.queues
     sharing = {root for node, root in roots.items() if _placing(topologies, queues[node])}
@@ -233,9 +233,9 @@ def _placing(topologies: Topologies, queue: ClusterQueue) -> set[str]:
 
 
 def left_out(state: State, snapshot: Snapshot, known: Sequence[Uncovered]) -> Iterator[Uncovered]:
-    """Yield what a simulation leaves out of all that is known not to be modelled.
+    """Yield what a simulation leaves out, of all that is known not to be modelled.
 
-    Where it places pods, that is what Kueue does in second passes only.
+    Where it places pods, it leaves out of topologies only what Kueue does in second passes.
     """
     topologies = snapshot.topologies
     yield from (one for one in known if not topologies.looked_at or one.feature != TOPOLOGY.id)
@@ -264,12 +264,11 @@ class _Known(NamedTuple):
 
 
 class Memory:
-    """A decider that asks another one only for what may have changed since it was asked.
+    """A decider that keeps the decisions of another decider until they may change.
 
-    For a head the same is decided until its part of the cluster changes. The other one must not
-    look at the clock. ``parts`` are those of the cluster that ClusterQueues belong to, which have
-    nothing to do with one another; ``forget`` has to be told what changes in
-    one.
+    The decision for a head is the same until its part of the cluster changes; so the other decider
+    must not look at the clock. ``parts`` has the part of the cluster that each ClusterQueue belongs
+    to; parts do not affect one another. ``forget`` is to be called for each part that changes.
     """
 
     def __init__(self, decider: Decider, parts: Mapping[int, int]) -> None:
@@ -285,9 +284,9 @@ class Memory:
         nominated: Assignment | None = None,
         tried: Tried = (),
     ) -> Decision:
-        """Return the decision; among flavors of before it is made in the middle of a cycle."""
-        # The snapshot then has what earlier entries of this cycle took: that is no answer for the
-        # next one.
+        """Return the decision; with ``nominated`` flavors it is made anew, within a cycle."""
+        # The snapshot then has the usage of earlier entries of this cycle: the decision does not
+        # hold for the next cycle.
         if nominated is not None:
             return self._decider(snapshot, preemptor, nominated=nominated, tried=tried)
         known = self._known.setdefault(self._parts[preemptor.queue], {})
@@ -301,12 +300,12 @@ class Memory:
         return decision
 
     def forget(self, part: int) -> None:
-        """Ask anew for all of a part, in which something was admitted, evicted or given back."""
+        """Drop all decisions of a part, where a workload came, was evicted or gave quota back."""
         self._known.pop(part, None)
 
 
 def changed(decider: Decider, instead: Instead) -> Decider:
-    """Return a decider whose decisions get other victims, each time that one is made."""
+    """Return a decider that hands every decision of ``decider`` to ``instead`` for its victims."""
 
     def decide_anew(snapshot: Snapshot, preemptor: Preemptor, **given: Any) -> Decision:  # noqa: ANN401
         return instead(snapshot, preemptor, decider(snapshot, preemptor, **given))

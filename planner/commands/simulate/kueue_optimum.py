@@ -28,15 +28,15 @@ from planner.state.kueue import State
 
 
 class KueueOptimum:
-    """Puts other victims into a decision of Kueue; who fits, or never can, is Kueue's to say.
+    """Puts other victims into a decision of Kueue; Kueue itself decides who fits, or never can.
 
-    So is whether anybody goes at all under classical preemption, where quota alone decides: to
-    prove that nobody can takes longer than all the rest, and Kueue nearly always finds somebody
-    where there is a way. Under fair sharing, and where pods are placed on nodes, a plan may find
-    somebody where Kueue finds nobody.
+    Kueue also decides whether there are victims at all under classical preemption, where quota
+    alone decides: a proof that there are none takes longer than all the rest, and Kueue nearly
+    always finds victims where there are any. Under fair sharing, and where pods are placed on
+    nodes, a plan may find victims where Kueue finds none.
 
     Kueue's own targets stand where the best plan has none (only pods are short, or fair sharing
-    led Kueue to a set outside its own rules), and under ``boost`` where no boosts lead it to the
+    led Kueue to a set outside its own rules), and under ``boost`` where no boosts lead Kueue to the
     plan. They stand unproved where Kueue places the pods in a way that plans leave out.
     """
 
@@ -66,9 +66,9 @@ class KueueOptimum:
         return with_places(replace(found, search=search), Placing.of(snapshot, preemptor, Chance()))
 
     def _plan(self, snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Plan:
-        """Return the plan, one without victims where Kueue's own are to stand."""
+        """Return the plan, without victims where Kueue's own targets are to stand."""
         asked, deadline = self._asked, Deadline.after(self._asked.time_limit)
-        # Everybody has run for as long as the clock says.
+        # The seconds for which workloads have run are brought up to the clock of the snapshot.
         now = {
             node: Holders(
                 one._replace(running_s=seconds_since(one.started_at, snapshot.now)) for one in some

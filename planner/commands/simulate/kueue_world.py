@@ -3,13 +3,13 @@
 What the scheduler does in a cycle is ``planner.reference.kueue.cycle``. Between the cycles:
 
 * A victim is evicted (the condition Evicted) and keeps its quota for a while. Then its quota is
-  free and it queues again at once, with its own place in the queue. Each has a time of its own to
-  leave, so that decisions are made while some are gone and others not.
-* Whoever ran to its end gives its quota back.
-* A second after quota was given back, all that is parked in the whole cohort tree competes again,
-  and what was parked in bulk is forgotten. Above a ClusterQueue that has a Cohort object among its
-  ancestors every change of its status does that: an admission or an arrival, too.
-* A workload that backs off competes again when its time has come.
+  free and it queues again at once, with its own place in the queue. Each victim has a time of its
+  own to leave, so that decisions are made while some victims are gone and others are not.
+* A workload that ran to its end gives its quota back.
+* A second after quota was given back, all parked workloads of the whole cohort tree compete again,
+  and the kinds parked in bulk are forgotten. Where a Cohort object is among the ancestors of a
+  ClusterQueue, every change of its status wakes the tree as well: also an admission or an arrival.
+* A workload that backs off competes again when its backoff has expired.
 * Where flavors have a topology, pods are placed on nodes (``kueue_flow``).
 
 Admission checks pass at once: a workload runs from when its quota is reserved.
@@ -66,19 +66,19 @@ from planner.term import unit_weight
 INSTEAD = (OPTIMUM, STABLE, BOOST)
 AT_ONCE: Final = Leaving()
 WAKE_S: Final = 1
-"""How long Kueue gathers news of free quota before the parked compete again."""
+"""Seconds in which Kueue gathers news of free quota before parked workloads compete again."""
 
 
 @dataclass(slots=True)
 class _Running:
-    """A workload that holds quota, and since when it runs: before 0 if it did at the start."""
+    """A workload that holds quota, and since when it runs: before 0 if it ran at the start."""
 
     admitted: Admitted
     since_s: int
 
 
 class KueueWorld(World):
-    """The cohort trees, what runs in them, and their queues; numbers of trees are root nodes.
+    """The cohort trees, their running workloads and queues; the number of a tree is its root.
 
     Trees that place pods on nodes are one part together, with the number of the first of them.
     """
@@ -124,7 +124,7 @@ class KueueWorld(World):
         for some in self._admitted.values():
             for one in some:
                 self._run(one, -one.running_s, 0)
-                # It ends by its eviction, and no more by its script.
+                # An evicted workload ends by its eviction, and no more by its script.
                 if one.evicted:
                     self._agenda.call_off(Due.FINISH, one.key)
                     self._plan_release(one, 0, 0)
@@ -159,12 +159,12 @@ class KueueWorld(World):
         return self.start + timedelta(seconds=at_s)
 
     def snapshot(self, at_s: int) -> Snapshot:
-        """Return what the scheduler sees at a time; it changes with the cluster."""
+        """Return what the scheduler sees at a time; the snapshot changes with the cluster."""
         placed = None if self._left is None else self._left.afresh()
         return replace(self._snapshot, now=self._now(at_s), placed=placed)
 
     def state_at(self, at_s: int) -> State:
-        """Return the cluster as a dump shows it; what queues remember stands in no dump."""
+        """Return the cluster as a dump shows it, which is without what queues remember."""
         running = (one.admitted.workload for one in self._running.values())
         workloads = (*running, *self._waiting.values())
         return self.state.model_copy(update={"now": self._now(at_s), "workloads": workloads})
@@ -172,11 +172,11 @@ class KueueWorld(World):
     # What happens by itself
 
     def happen(self, at_s: int) -> list[Event]:
-        """Let everything happen that is due."""
+        """Carry out all appointments that are due."""
         events: list[Event] = []
         for due in self._agenda.take(at_s):
             self._moved.add(due.tree)
-            # From here on walks that were seen before are news again.
+            # From here on walks over flavors count as new, also those seen before.
             self._walks.clear()
             match due.due:
                 case Due.FINISH:
@@ -221,19 +221,19 @@ class KueueWorld(World):
         return one
 
     def _outdate(self, node: int) -> None:
-        """Let all be decided anew where somebody is admitted, evicted, or gives back."""
+        """Have decisions made anew around a queue that admitted or evicted, or got quota back."""
         self._memory.forget(self._parts[node])
         # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
         self.queues[node].generation += 1
 
     def _plan_wake(self, node: int, at_s: int) -> None:
-        # One batch: news that come while one is gathered wake nobody a second time.
+        # One batch: news that come while a batch is gathered do not wake the tree a second time.
         root = str(self._roots[node])
         if not self._agenda.has(Due.WAKE, root):
             self._agenda.set(at_s + WAKE_S, Due.WAKE, root, self._parts[node])
 
     def _reconcile(self, node: int, at_s: int) -> None:
-        """Let the cohorts above a ClusterQueue hear that its status changed."""
+        """Plan to wake the tree of a queue whose status changed, if a Cohort object is above it."""
         if node in self._reconciled:
             self._plan_wake(node, at_s)
 
@@ -245,7 +245,7 @@ class KueueWorld(World):
             self.queues[node].enqueue(pending, self._now(at_s))
 
     def wake(self, root: int, at_s: int) -> None:
-        """Let all that is parked in a tree compete again."""
+        """Let the parked workloads of a tree compete again, all that may."""
         for node, waiting in self.queues.items():
             if self._roots[node] == root:
                 waiting.wake(partial(self._may_leave, self._snapshot.queues[node], at_s))
@@ -255,7 +255,7 @@ class KueueWorld(World):
         return refused is None and backoff_expired(pending.workload, self._now(at_s))
 
     def _end_backoff(self, key: str, at_s: int) -> None:
-        """Let a workload compete whose time has come: Kueue sets its condition Requeued."""
+        """Let a workload compete whose backoff has expired: Kueue sets its condition Requeued."""
         workload = self._waiting[key]
         node = self._node(workload)
         if node is None:
@@ -272,7 +272,7 @@ class KueueWorld(World):
     # What the scheduler does
 
     def cycle(self, at_s: int) -> Cycle:
-        """Let the scheduler run once, if anybody competes."""
+        """Let the scheduler run once, if any workload competes."""
         self._moved.clear()
         active = {
             node: waiting
@@ -294,11 +294,11 @@ class KueueWorld(World):
         changed = {node for node in active if flow.signature(self.queues[node]) != before[node]}
         self._moved |= {self._parts[node] for node in changed}
         self._moved |= {self.tree_of(event) for event in events}
-        # A cycle that changed nothing would be repeated for ever: then the clock may go on at once.
+        # After a cycle that changed nothing the next would do the same: then nothing moved.
         return Cycle(events, moved=bool(events or changed) or self._walks_on(active))
 
     def _walks_on(self, active: Iterable[int]) -> bool:
-        """Say whether a walk over flavors goes on where none was since anything else happened."""
+        """Say whether walks over flavors go on, at places not seen since anything else happened."""
         walks = tuple(
             (pending.key, tuple(tuple(sorted(places.items())) for places in progress.tried))
             for node in active
@@ -310,10 +310,10 @@ class KueueWorld(World):
         return bool(walks) and not known
 
     def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Iterator[Event]:
-        """Let an entry run; a slice of an elastic workload that it replaces is finished."""
+        """Let an entry run; the old slice of an elastic workload that it replaces is finished."""
         one = flow.admitted(snapshot, entry)
         old = entry.decision.replaced if entry.decision else None
-        # The old slice first: the new one was assigned the room that this gives back.
+        # The old slice first: the new slice was assigned the room that the old one gives back.
         if old is not None:
             self._agenda.call_off(Due.FINISH, old.slice.key)
             yield self._finish(old.slice.key, at_s)
@@ -329,11 +329,11 @@ class KueueWorld(World):
         yield self._event("admitted", at_s, one.key, self._queue_name(one.queue))
 
     def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
-        """Evict the targets of an entry, but for those that are being evicted already."""
+        """Evict the targets of an entry, except targets that are being evicted already."""
         named = names_replaced(entry.preemptor.workload, self.state.configuration)
         victims = entry.decision.victims(named) if entry.decision else ()
         going = [(self._running[one.workload.key], one.reason) for one in victims]
-        # Whoever is leaving already has its time to leave, and is not evicted a second time.
+        # A target evicted before has its time to leave, and is not evicted a second time.
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
         by = {"by": entry.preemptor.key, "by_queue": self._queue_name(entry.preemptor.queue)}
         for place, (running, reason) in enumerate(fresh):
@@ -360,15 +360,15 @@ class KueueWorld(World):
     # What is reported of it
 
     def tree_of(self, event: Event) -> int:
-        """Return the part of the cluster in which something happened."""
+        """Return the part of the cluster in which an event happened."""
         return self._part_of_name.get(event.queue, -1)
 
     def busy(self) -> Collection[int]:
-        """Return the parts in which something is to come, or the last cycle did something."""
+        """Return the parts that have appointments, or in which the last cycle did something."""
         return self._moved | self._agenda.trees()
 
     def mark(self, tree: int, at_s: int) -> Mark:
-        """Say what the part of the cluster is like that a cohort tree belongs to."""
+        """Return the mark of the part of the cluster that a cohort tree belongs to."""
         tree = self._part_of.get(tree, tree)
         nodes = [node for node, part in self._parts.items() if part == tree]
         coming = self._agenda.after(at_s, tree)
@@ -380,7 +380,7 @@ class KueueWorld(World):
         return tuple(flow.left_out(self.state, self._snapshot, known))
 
     def enter(self, tally: Tally) -> None:
-        """Open the accounts of all who are there, or will come."""
+        """Open the accounts of all workloads that are there, or arrive later."""
         for workload in self.state.workloads.entries:
             running, priority = self._running.get(workload.key), workload.priority
             if running is not None:
@@ -401,7 +401,7 @@ class KueueWorld(World):
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
         """Return the use of each flavor-resource; ``shares`` are the amounts used on average.
 
-        The capacity is all nominal quota, lent out or not; an unlimited one counts as none.
+        The capacity is all nominal quota, lent out or not; if it is unlimited there is no share.
         """
         tree, found = self._snapshot.tree, []
         for fr, (flavor, resource) in enumerate(tree.frs):
@@ -418,9 +418,9 @@ _LAST_YEAR: Final = 9_900
 def world(
     state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
 ) -> KueueWorld:
-    """Return a cluster in which Kueue chooses the victims itself, or plans say who goes.
+    """Return a cluster in which Kueue chooses the victims itself, or plans do.
 
-    InputError if there are laws to take sides on, or the clock has no room before it.
+    InputError if a side on laws is given, or the clock is too near to the end of the calendar.
     """
     if asked.rules is not None:
         expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"

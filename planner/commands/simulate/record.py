@@ -1,4 +1,4 @@
-"""What a simulation gives: what happened, what became of everybody, and what went round."""
+"""The records of a simulation: its events, what became of each workload, and its loops."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from planner.plan.base import Published, Record, Uncovered
 from planner.plan.record import SchedulerId
 
 Kind = Literal["arrived", "admitted", "preempted", "requeued", "finished"]
-"""arrived: it is pending for the first time. admitted: it holds its quota, or its node.
-preempted: it is evicted. requeued: it gave back what it held, and is pending again.
+"""arrived: it is pending for the first time. admitted: it gets its quota (Kueue) or its node
+(YuniKorn). preempted: it is evicted. requeued: it gave that back, and is pending again.
 finished: it ran to its end."""
 
 Ended = Literal["settled", "loop", "until", "cycles"]
-"""settled: nothing moves, and nothing is to come. loop: nothing but loops, for ever.
-until, cycles: a limit was reached."""
+"""settled: nothing moves, and nothing is to come. loop: only loops are left, and they never end.
+until, cycles: the limit of seconds, or of cycles, was reached."""
 
 Standing = Literal["to come", "pending", "running", "finished"]
 
@@ -166,5 +166,5 @@ class Simulation(Published):
     coverage: tuple[Uncovered, ...] = ()
 
     def called(self, key: str) -> str:
-        """Return what people call a workload or an allocation."""
+        """Return the name of a workload or an allocation, or its key if it has no other name."""
         return self.names.get(key, key)

@@ -1,12 +1,13 @@
 """How long workloads run, what an eviction loses, and who arrives when: all of it is optional.
 
-By default a workload runs for ever, and an eviction loses all of its progress. What is said of it
-counts in this order: the file, its annotation ``preemption-planner.io/run-seconds``, the default.
-Whoever was created after the clock of the state arrives when it was created.
+By default a workload runs for ever, and an eviction loses all of its progress. Its run time is the
+first that is given of: an entry of the file, its annotation ``preemption-planner.io/run-seconds``,
+the default of the file. A pending workload of Kueue that was created after the clock of the state
+arrives when it was created.
 
 The file is TOML, or JSON with the same keys; all times are whole seconds::
 
-    run_seconds = 3600                # for everybody of whom nothing else is said
+    run_seconds = 3600                # the default, for workloads without a time of their own
     checkpoint_seconds = 600          # an eviction loses what came after the last 600 s
 
     [[workload]]                      # the last entry that names a workload counts
@@ -15,10 +16,10 @@ The file is TOML, or JSON with the same keys; all times are whole seconds::
     checkpoint_seconds = 1            # an eviction loses nothing
     arrive_seconds = 60               # pending ones only: they are not there before
 
-    [[arrival]]                       # more of the same: they are called train-1, train-2, ...
+    [[arrival]]                       # copies of a workload, called train-1, train-2, ...
     like = "team-a/train"
-    at_seconds = 0                    # when the first one arrives
-    every_seconds = 600               # and how much later each of the next
+    at_seconds = 0                    # when the first copy arrives
+    every_seconds = 600               # and how much later each further copy
     count = 10
 """
 
@@ -41,7 +42,7 @@ MOST_ARRIVALS: Final = 100_000
 _LONGEST: Final = 200
 
 MOST_S: Final = 2**31
-"""Seconds that a simulation may take, 68 years: the calendar has an end."""
+"""The most seconds that a simulation may take, 68 years: the calendar has an end."""
 
 Seconds = Annotated[int, Strict(), Field(ge=0, le=MOST_S)]
 PositiveSeconds = Annotated[int, Strict(), Field(ge=1, le=MOST_S)]
@@ -71,7 +72,7 @@ class Arrivals(Record):
         return self.like if len(self.like) <= _LONGEST else f"{self.like[:_LONGEST]}..."
 
     def at_s(self, number: int) -> int:
-        """Return when one of them arrives; numbers count from 1."""
+        """Return when the copy of a number arrives; numbers count from 1."""
         return self.at_seconds + (number - 1) * self.every_seconds
 
 
@@ -96,19 +97,19 @@ class Script(Record):
         return self._last(called, "run_seconds") or annotated or self.run_seconds
 
     def checkpoint_s(self, *called: str) -> int | None:
-        """Return how often a workload makes a checkpoint; ``None``: never."""
+        """Return after how many seconds each a workload makes a checkpoint; ``None``: never."""
         return self._last(called, "checkpoint_seconds") or self.checkpoint_seconds
 
     def arrive_s(self, *called: str) -> int | None:
-        """Return when a workload arrives; ``None`` if nothing is said of it."""
+        """Return when a workload arrives; ``None`` if no entry gives that."""
         return self._last(called, "arrive_seconds")
 
     def vacate_s(self, key: str) -> int | None:
-        """Return how long a victim keeps its quota; ``None`` if nothing is said of it."""
+        """Return how long a victim keeps its quota; ``None`` if no entry gives that."""
         return self._last((key,), "vacate_seconds")
 
     def _last(self, called: Iterable[str], field: str) -> int | None:
-        """Return the value of the last rule that names a workload and has one."""
+        """Return the value of a field in the last rule that names a workload and sets the field."""
         for rule in reversed(self.workload):
             value: int | None = getattr(rule, field)
             if value is not None and any(fnmatchcase(key, rule.name) for key in called):
@@ -122,15 +123,15 @@ NOTHING_SAID: Final = Script()
 class Leaving(NamedTuple):
     """How long victims keep their quota, in seconds: each at least 1.
 
-    ``apart_s`` is by how much each victim of a decision takes longer than the one before, where
-    the script says nothing of it.
+    ``apart_s`` is how much longer each victim of a decision takes than the victim before. A time
+    that the script gives for a victim comes first.
     """
 
     eviction_s: int = 1
     apart_s: int = 0
 
     def seconds(self, script: Script, key: str, place: int = 0) -> int:
-        """Return how long a victim keeps its quota; ``place`` counts those before it."""
+        """Return how long a victim keeps its quota; ``place`` counts the victims before it."""
         given = script.vacate_s(key)
         return self.eviction_s + place * self.apart_s if given is None else given
 

@@ -1,12 +1,12 @@
-"""The way into a simulation: a state and what is asked, to what happened; and its loop.
+"""The entry of a simulation, from a state and a script to a ``Simulation``; and its main loop.
 
-What is due happens, the scheduler runs, the clock goes on. A scheduling cycle takes a second. While
-a cycle would do the same as the one before, the clock goes on to the next thing that happens by
-itself.
+In each turn the due appointments happen, the scheduler runs, and the clock goes on. A scheduling
+cycle takes a second. Where a further cycle would do the same as the last, the clock goes on to
+when something happens by itself.
 
-A loop is a state that comes back after evictions. What decides is compared, not the clock: see
-``Mark``. Whoever finishes or arrives never stands in an earlier state, so nothing from outside
-happens within a round; histories begin anew with every such event.
+A loop is a state that comes back after evictions. States are compared by all that decides, without
+the clock: see ``Mark``. No state from before an arrival or the end of a run comes back after it,
+so no round contains such an event; every such event begins the history of its tree anew.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from planner.state import AnyState
 def story(
     events: Sequence[Event], start_s: int, period_s: int, names: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Tell what happens in a round; seconds count from when it begins.
+    """Tell the events of a round in words; seconds count from the beginning of the round.
 
-    ``names`` are what people call those whose keys are no names. A round ends with the
-    evictions of its last cycle, and so did the one before: they are told first, at 0 s.
+    ``names`` has the names of workloads whose keys are no names. A round ends with the evictions
+    of its last cycle, and so did the round before: these evictions are told first, at 0 s.
     """
     end_s = start_s + period_s
     last = [event for event in events if event.at_s == end_s and event.kind == "preempted"]
@@ -73,7 +73,7 @@ _Step = tuple[str, str, str | None]
 
 
 class _Visit(Struct, frozen=True):
-    """When a state was seen: how many events of its tree there were, cycles, and the clock."""
+    """When a state was seen: the events of its tree and the cycles until then, and the clock."""
 
     events: int
     cycle: int
@@ -83,7 +83,7 @@ class _Visit(Struct, frozen=True):
 
 @dataclass(slots=True)
 class _History:
-    """What was seen of a tree since something came from outside."""
+    """The events and visited states of a tree since its last event from outside (``OUTSIDE``)."""
 
     events: list[Event] = field(default_factory=list)
     visits: dict[bytes, _Visit] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class _History:
 
 
 class Watch:
-    """Looks on, event by event, and state by state."""
+    """Finds loops, feuds and storms in the events and the states of trees."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
@@ -104,7 +104,7 @@ class Watch:
         self.endless: Final[set[int]] = set()
 
     def see(self, tree: int, event: Event) -> None:
-        """Note what happened in a tree."""
+        """Note an event in a tree."""
         if event.kind in OUTSIDE:
             self._histories.pop(tree, None)
             self.endless.discard(tree)
@@ -114,30 +114,30 @@ class Watch:
             self._by.setdefault(event.workload, Counter())[event.by] += 1
 
     def look(self, tree: int, mark: Mark, cycle: int, at_s: int) -> None:
-        """Look at a tree after a cycle that evicted somebody in it."""
+        """Note the state of a tree after a cycle that evicted a workload in it."""
         history = self._histories.setdefault(tree, _History())
         visit = _Visit(len(history.events), cycle, at_s, mark)
         before = history.visits.get(mark.state)
-        # The last visit counts: a round is from there, not from when the state was seen first.
+        # A round begins at the last visit of the state, not at the first.
         history.visits[mark.state] = visit
         if before is None:
             return
-        # One state is enough to count rounds by; the others of the round come back as often.
+        # Rounds are counted at one of their states, the anchor: the others come back as often.
         if not history.anchor:
             history.anchor = mark.state
             self._begin(history, before, visit)
         elif history.anchor == mark.state:
             self._rounds[history.round] += 1
-        # The same to come after the same time as well: nothing can lead out of it any more.
+        # With the same appointments after the same times as well, nothing leads out of the loop.
         if before.mark.to_come == mark.to_come:
             self.endless.add(tree)
             self._for_ever.add(history.round)
 
     def _begin(self, history: _History, before: _Visit, visit: _Visit) -> None:
-        """Note a loop that was closed for the first time since something came from outside."""
+        """Note a loop that closes for the first time since the last event from outside."""
         events = tuple(history.events[before.events : visit.events])
         steps = [(event.kind, event.workload, event.by) for event in events]
-        # A round may be entered anywhere: of all its rotations the smallest names it.
+        # A round may be entered at any of its events: the smallest of its rotations identifies it.
         history.round = min(tuple(steps[i:] + steps[:i]) for i in range(len(steps)))
         self._rounds[history.round] += 1
         if history.round in self._loops:
@@ -156,7 +156,7 @@ class Watch:
         )
 
     def loops(self) -> tuple[Loop, ...]:
-        """Return the loops, those with the shortest rounds first."""
+        """Return the loops, the shortest rounds first."""
         found = [
             loop.model_copy(update={"rounds": self._rounds[of], "endless": of in self._for_ever})
             for of, loop in self._loops.items()
@@ -164,7 +164,7 @@ class Watch:
         return tuple(sorted(found, key=lambda one: (len(one.events), one.first_s, one.workloads)))
 
     def feuds(self) -> tuple[Feud, ...]:
-        """Return who evicted each other, those who did it most first."""
+        """Return the pairs that evicted each other, by evictions of the first, most first."""
         found = [
             Feud(
                 first=first,
@@ -179,7 +179,7 @@ class Watch:
         return tuple(sorted(found, key=lambda one: (-one.first_evicted, one.first, one.second)))
 
     def storms(self, limit: int) -> tuple[Storm, ...]:
-        """Return who was evicted more often than the limit, those most often first."""
+        """Return the workloads evicted more often than the limit, most evictions first."""
         found = [
             Storm(workload=key, evictions=by.total(), by=dict(by.most_common()))
             for key, by in self._by.items()
@@ -191,17 +191,17 @@ class Watch:
 CYCLE_S: Final = 1
 
 Report = Callable[[int, int], None]
-"""Is told the clock in seconds after the start, and the number of cycles."""
+"""Called with the clock, in seconds after the start, and the number of cycles."""
 
 
 class Run:
-    """A run of a world, as far as it has come: what happened, and why it is over.
+    """A run of a world so far: its events, and why it ended.
 
-    It ends at the latest by its clock, and by the number of its cycles.
+    It ends at the latest when its clock, or the number of its cycles, reaches a limit.
     """
 
     def __init__(self, world: World, until_s: int, cycles: int) -> None:
-        """Begin."""
+        """Begin at 0 s, and open the accounts of all workloads."""
         self.world: Final = world
         self._until_s: Final = until_s
         self._cycles: Final = cycles
@@ -214,7 +214,7 @@ class Run:
         world.enter(self.tally)
 
     def step(self) -> bool:
-        """Let happen what is due now, and the scheduler run; say whether it would run again."""
+        """Let what is due happen, and the scheduler run; say whether it is to run again at once."""
         self._note(self.world.happen(self.at_s))
         events, moved = self.world.cycle(self.at_s)
         trees = self._note(events)
@@ -234,7 +234,7 @@ class Run:
         return trees
 
     def go_on(self, next_s: int | None) -> bool:
-        """Go on to a time, the limit at the latest; ``None`` if nothing is to come.
+        """Set the clock to a time, the limit at the latest; ``None`` if nothing is to come.
 
         Say whether the run goes on from there.
         """
@@ -250,7 +250,7 @@ class Run:
     def _over(self, next_s: int | None) -> Ended | None:
         if next_s is None:
             return "settled"
-        # As long as another tree is busy the run goes on: what happens there is still to be told.
+        # While a tree without an endless loop is busy, the run goes on to show what happens there.
         if self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
             return "loop"
         if next_s > self._until_s:
@@ -259,12 +259,12 @@ class Run:
 
     @property
     def shares(self) -> Sequence[float]:
-        """The amounts used on average."""
+        """The amount of each resource in use, on average over the time so far."""
         return [total / self.at_s for total in self._sums] if self.at_s else self.world.used()
 
 
 def run(world: World, until_s: int, cycles: int, report: Report) -> Run:
-    """Let a world run until nothing moves, nothing but loops, or a limit is reached."""
+    """Run a world until nothing moves, only endless loops are left, or a limit is reached."""
     going = Run(world, until_s, cycles)
     goes_on = True
     while goes_on:
@@ -275,10 +275,10 @@ def run(world: World, until_s: int, cycles: int, report: Report) -> Run:
 
 
 OPTIMUM: Final = "optimum"
-"""Decides in the place of a scheduler."""
+"""A decider: the least disruptive plan in the place of the scheduler's own victims."""
 STABLE: Final = "stable"
 BOOST: Final = "boost"
-"""Decide in the place of Kueue: see ``simulate``."""
+"""Deciders in the place of Kueue only: see ``simulate``."""
 CYCLES: Final = 100_000
 STORM: Final = 3
 EVICTION_S: Final = 30
@@ -287,20 +287,20 @@ EVICTION_S: Final = 30
 
 @dataclass(slots=True)
 class Unproved:
-    """How many decisions were not proved best, of how many plans."""
+    """The number of decisions that were not proved best, and the number of plans."""
 
     count: int = 0
     plans: int = 0
 
     def note(self, plan: AnyPlan) -> None:
-        """Count a plan, and whether it is without proof; memory is tidied between plans."""
+        """Count a plan, also as unproved if it is; tidy memory after every hundredth plan."""
         self.count += plan.status in {"feasible", "unknown"}
         self.plans += 1
         tidy(self.plans)
 
 
 class Asked(NamedTuple):
-    """Who decides, and what the optimum has to know where that decides."""
+    """The decider; and the profile, time limit and side on laws of its plans, if it makes plans."""
 
     decider: str
     profile: Profile
@@ -309,7 +309,7 @@ class Asked(NamedTuple):
 
 
 class Simulated(Protocol):
-    """What a simulation asks of a scheduler; ``INSTEAD`` are those who may choose its victims."""
+    """What a simulation asks of a scheduler; ``INSTEAD`` are the deciders that may replace it."""
 
     INSTEAD: tuple[str, ...]
 
@@ -318,7 +318,7 @@ class Simulated(Protocol):
     ) -> World:
         """Return a cluster in which the scheduler chooses the victims itself, or plans do.
 
-        What is not proved of plans is noted. InputError if it cannot be simulated so.
+        ``unproved`` counts the plans. InputError if the state cannot be simulated so.
         """
         ...
 
@@ -343,8 +343,8 @@ def simulate(  # noqa: PLR0913 - the public signature
 ) -> Simulation:
     """Let a cluster go on from a state, scheduling cycle after scheduling cycle.
 
-    Victims come back as pending, and everybody who waits competes again by the scheduler's own
-    rules. States that come back, workloads that evict each other and those evicted too often are
+    Victims come back as pending, and all pending workloads compete by the scheduler's own rules.
+    States that come back, workloads that evict each other, and workloads evicted too often are
     found on the way. The same input gives the same answer.
 
     Parameters
@@ -353,10 +353,10 @@ def simulate(  # noqa: PLR0913 - the public signature
         What ``planner.read`` returned; its clock is the start.
     decider
         Who chooses the victims: the scheduler itself, ``kueue`` or ``yunikorn``, also when left
-        out; or ``optimum``: the least disruptive plan in their place. Of Kueue also ``stable``:
-        the least disruptive of the plans after which no victim would preempt again, or of all if
-        there is none; and ``boost``: the least disruptive plan where priority boosts would lead
-        Kueue to it, its own victims elsewhere.
+        out; or ``optimum``: the least disruptive plan in its place. For Kueue also ``stable``:
+        the least disruptive of the plans after which no victim would preempt again, or of all
+        plans if there is none; and ``boost``: the least disruptive plan where priority boosts
+        would lead Kueue to that plan, Kueue's own victims elsewhere.
     script
         Run times, checkpoints and arrivals, as ``planner.commands.simulate.read_script``
         returns them.
@@ -366,14 +366,14 @@ def simulate(  # noqa: PLR0913 - the public signature
     eviction_s
         Kueue: how many seconds a victim keeps its quota, at least 1.
     apart_s
-        Kueue: how many seconds longer each victim of a decision takes than the one before.
+        Kueue: how many seconds longer each victim of a decision takes than the victim before.
     storm
-        How many evictions of one workload are no storm yet.
+        How many evictions of one workload do not count as a storm yet.
     objective, time_limit, rules
-        For all but the scheduler itself: what to minimise, the seconds that one plan may take,
-        and YuniKorn's ``design``, also when left out, or ``code``.
+        For all deciders but the scheduler itself: what to minimise, the seconds that one plan may
+        take, and the laws of YuniKorn: ``design``, also when left out, or ``code``.
     report
-        Is told the clock and the number of cycles now and then.
+        Called with the clock and the number of cycles now and then.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the loop of a simulation asks of a cluster, whichever its scheduler."""
+"""The interface of a cluster to the main loop of a simulation, whichever its scheduler."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from planner.plan.base import Uncovered
 
 
 class Due(IntEnum):
-    """What may happen; at one time the smaller comes first."""
+    """The kinds of appointments; at the same time the smaller number comes first."""
 
-    # Whoever ends or leaves gives back what it held before anybody is woken to compete for it.
+    # Quota is given back, by ends of runs and by victims, before any workload is woken to compete.
     FINISH = 0
     RELEASE = 1
     WAKE = 2
@@ -39,7 +39,7 @@ class Appointment(NamedTuple):
 
 
 class Agenda:
-    """All that is to happen; what is called off stays until its time comes, and is passed over."""
+    """All appointments; a cancelled one stays in the heap until its time, and is then skipped."""
 
     def __init__(self) -> None:
         self._heap: list[Appointment] = []
@@ -47,8 +47,8 @@ class Agenda:
         self._made = 0
 
     def set(self, at_s: int, due: Due, key: str, tree: int) -> None:
-        """Make an appointment in the place of any other of the kind for the same key."""
-        # Of equal times and kinds the one made first comes first: heaps keep no order among equals.
+        """Make an appointment; it replaces an earlier one of the same kind for the same key."""
+        # Of equal times and kinds the appointment made first is first: heaps do not see to that.
         self._made += 1
         made = Appointment(at_s, due, self._made, key, tree)
         self._valid[due, key] = made
@@ -59,11 +59,11 @@ class Agenda:
         return (due, key) in self._valid
 
     def call_off(self, due: Due, key: str) -> None:
-        """Call an appointment off, if there is one."""
+        """Cancel the appointment of a kind for a key, if there is one."""
         self._valid.pop((due, key), None)
 
     def next_s(self) -> int | None:
-        """Return when the next thing happens; ``None`` if nothing is to come."""
+        """Return the time of the next appointment; ``None`` if there is none."""
         while self._heap:
             first = self._heap[0]
             if self._valid.get((first.due, first.key)) is first:
@@ -72,26 +72,26 @@ class Agenda:
         return None
 
     def take(self, until_s: int) -> Iterator[Appointment]:
-        """Yield, and forget, all that is due, also what is made meanwhile."""
+        """Yield and drop all appointments that are due, also those made meanwhile."""
         while (at_s := self.next_s()) is not None and at_s <= until_s:
             found = heapq.heappop(self._heap)
-            # Before it happens: what happens may make another appointment of its kind.
+            # Dropped before it is carried out: that may make another appointment of its kind.
             del self._valid[found.due, found.key]
             yield found
 
     def trees(self) -> frozenset[int]:
-        """Return the trees in which something is to come."""
+        """Return the trees that have appointments."""
         return frozenset(one.tree for one in self._valid.values())
 
     def after(self, at_s: int, tree: int) -> list[tuple[int, Due, str]]:
-        """Return what is to come in a tree, in order, and how long after a time."""
+        """Return the appointments of a tree in order, with the seconds from a time to each."""
         coming = sorted(one for one in self._valid.values() if one.tree == tree)
         return [(one.at_s - at_s, one.due, one.key) for one in coming]
 
 
 @dataclass(slots=True)
 class _Account:
-    """One workload, with the fields of its fate; ``since_s`` is since when it stands as it does."""
+    """The account of a workload, with the fields of its fate; time is counted to ``since_s``."""
 
     queue: str
     priority: int
@@ -109,7 +109,7 @@ class _Account:
     lost_work: int = 0
 
     def pass_time(self, at_s: int) -> None:
-        """Count the time until now; whoever is evicted runs no more."""
+        """Count the time until now as waiting or running; an evicted workload runs no more."""
         if self.standing == "pending":
             self.waiting_s += at_s - self.since_s
         elif self.standing == "running" and not self.leaving:
@@ -124,11 +124,11 @@ class Tally:
         self._accounts: dict[str, _Account] = {}
 
     def enter(self, key: str, queue: str, priority: int, standing: Standing, at_s: int = 0) -> None:
-        """Open the account of one that is there at the start, or arrives at a time."""
+        """Open the account of a workload that is there at the start, or arrives at a time."""
         self._accounts[key] = _Account(queue, priority, standing, at_s, 0)
 
     def add(self, event: Event) -> None:
-        """Count what happened; InternalError if it happened to nobody."""
+        """Count an event; InternalError if its workload has no account."""
         account = self._accounts.get(event.workload)
         if account is None:
             raise InternalError(f"{event.workload} is unknown, and yet it {event.kind}")
@@ -154,7 +154,7 @@ class Tally:
                 account.lost_work += event.lost_work or 0
 
     def fates(self, at_s: int) -> tuple[Fate, ...]:
-        """Return what became of everybody by the end, in the order of entering."""
+        """Return what became of every workload by the end, in the order of entering."""
         for account in self._accounts.values():
             account.pass_time(at_s)
         fields = Fate.model_fields.keys() - {"workload"}
@@ -165,7 +165,7 @@ class Tally:
 
 
 def totals_of(fates: Iterable[Fate]) -> Totals:
-    """Return the sums over everybody."""
+    """Return the sums over all workloads."""
     some = list(fates)
     summed = Totals.model_fields.keys() & Fate.model_fields.keys()
     return Totals(
@@ -177,10 +177,10 @@ def totals_of(fates: Iterable[Fate]) -> Totals:
 
 
 class Mark(NamedTuple):
-    """What a part of a cluster is like: two moments with equal marks go on alike.
+    """Digests of a part of a cluster at a moment: after equal marks the same happens.
 
-    ``state`` has all that decides and no clock; ``to_come`` what happens by itself, and after
-    how long.
+    ``state`` is of all that decides, without the clock; ``to_come`` is of what happens by itself,
+    and after how long.
     """
 
     state: bytes
@@ -188,21 +188,21 @@ class Mark(NamedTuple):
 
 
 def digest(value: object) -> bytes:
-    """Return what names a value: one whose text is always the same, as that of tuples."""
+    """Return a hash of the ``repr`` of a value, which is to be the same always, as for tuples."""
     return hashlib.blake2b(repr(value).encode(), digest_size=16).digest()
 
 
 Text = tuple[object, ...]
-"""A tuple of tuples, texts and numbers: equal ones have the same text."""
+"""Nested tuples of texts and numbers: equal values have the same ``repr``."""
 
 
 def ranks(values: Iterable[float]) -> dict[float, int]:
-    """Return the place of each value among the different ones: times decide by their order."""
+    """Return the rank of each different value: times decide by their order only."""
     return {value: rank for rank, value in enumerate(sorted(set(values)))}
 
 
 class Cycle(NamedTuple):
-    """What a scheduling cycle did; ``moved`` says whether the next one could do anything else."""
+    """The events of a scheduling cycle; ``moved`` says whether the next could do anything new."""
 
     events: Sequence[Event]
     moved: bool
@@ -211,9 +211,9 @@ class Cycle(NamedTuple):
 class World(ABC):
     """A cluster in which time passes; times are whole seconds after the start.
 
-    Its parts, called trees and numbered, have nothing to do with one another. ``start`` is the
-    clock at the start, ``names`` what people call those whose keys are no names; ``cycles`` counts
-    the scheduling cycles so far.
+    Its parts, called trees and numbered, do not affect one another. ``start`` is the clock at the
+    start, ``names`` has the names of workloads whose keys are no names; ``cycles`` counts the
+    scheduling cycles so far.
     """
 
     def __init__(self, start: datetime, script: Script, names: Mapping[str, str]) -> None:
@@ -222,40 +222,41 @@ class World(ABC):
         self.cycles = 0
         self._script: Final = script
         self._agenda: Final = Agenda()
-        # By keys: the progress that evictions left.
+        # By keys: the seconds of progress that workloads kept through their evictions.
         self._kept: Final[dict[str, int]] = {}
 
     def _event(self, kind: Kind, at_s: int, key: str, queue: str, **more: Any) -> Event:  # noqa: ANN401
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue, **more)
 
     def _plan_end(self, key: str, tree: int, since_s: int, run_s: int | None, at_s: int) -> None:
-        """Plan the end of a run that began at a time, if it has one; what is over ends at once."""
+        """Plan the end of a run that began at ``since_s``, if it ends; in 1 s if that is past."""
         if run_s is not None:
             end_s = since_s + run_s - self._kept.get(key, 0)
             self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, tree)
 
     def _lose(self, key: str, ran_s: int, saves_s: int | None, most_s: int | None = None) -> int:
-        """Return how much of a run an eviction loses: what came after the last checkpoint.
+        """Return how much of a run an eviction loses: the seconds after the last checkpoint.
 
-        ``saves_s`` is how often one is made, ``None``: never; ``most_s`` is lost at most.
+        ``saves_s`` is the time between checkpoints, ``None``: there are none; ``most_s`` is the
+        most that is lost.
         """
         kept_s = self._kept.get(key, 0)
         lost_s = ran_s if most_s is None else min(ran_s, most_s)
         if saves_s is not None:
-            # Checkpoints are counted from the beginning of the work, whatever it was interrupted
-            # by; no more is lost than this run has made.
+            # Checkpoints are counted from the beginning of the work, through all interruptions;
+            # no more is lost than this run has made.
             lost_s = min(lost_s, (kept_s + ran_s) % saves_s)
         self._kept[key] = kept_s + ran_s - lost_s
         self._agenda.call_off(Due.FINISH, key)
         return lost_s
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
-        """Return what is left out of all that is known not to be modelled."""
+        """Return what this simulation leaves out, of all that is known not to be modelled."""
         return tuple(known)
 
     @abstractmethod
     def enter(self, tally: Tally) -> None:
-        """Open the accounts of all who are there, or will come."""
+        """Open the accounts of all workloads that are there, or arrive later."""
 
     def next_s(self) -> int | None:
         """Return when something happens by itself; ``None`` if nothing is to come."""
@@ -263,7 +264,7 @@ class World(ABC):
 
     @abstractmethod
     def happen(self, at_s: int) -> list[Event]:
-        """Let everything happen that is due."""
+        """Carry out all appointments that are due."""
 
     @abstractmethod
     def cycle(self, at_s: int) -> Cycle:
@@ -271,15 +272,15 @@ class World(ABC):
 
     @abstractmethod
     def tree_of(self, event: Event) -> int:
-        """Return the tree in which something happened."""
+        """Return the tree in which an event happened."""
 
     @abstractmethod
     def mark(self, tree: int, at_s: int) -> Mark:
-        """Say what a tree is like."""
+        """Return the mark of a tree at a time."""
 
     @abstractmethod
     def busy(self) -> Collection[int]:
-        """Return the trees in which something is to come, or the last cycle did something."""
+        """Return the trees in which something is to happen, or the last cycle did something."""
 
     @abstractmethod
     def used(self) -> Sequence[int]:

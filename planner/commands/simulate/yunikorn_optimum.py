@@ -20,9 +20,9 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
     cluster: Cluster,
     asking: Asking,
 ) -> Decision:
-    """Decide like the core whether to preempt; whom, and on which node, is the best plan.
+    """Decide like the core whether to preempt; take victims and node from the best plan.
 
-    Where there is none under the laws of a side, the core's own decision stands.
+    Where no plan has victims under the laws of a side, the core's own decision stands.
     """
     found = decide(cluster, asking)
     conditions = found.conditions

@@ -1,12 +1,13 @@
 """A cluster of YuniKorn in which time passes.
 
-Within a second one ask after the other is looked at, in the order of the state, until none moves:
-it finds room, or preempts. Victims vanish at once, the ask takes its node, and each victim comes
-back as an ask of its application, made now: it has to wait for the delay of its queue before it
-may preempt. An ask that tried and found nobody tries again after 15 seconds, if anything changed.
+Within a second the asks are looked at one after the other, in the order of the state, until none
+moves: an ask moves if it finds room, or preempts. Victims vanish at once, the ask takes its node,
+and each victim comes back as an ask of its application, made now: it has to wait for the delay of
+its queue before it may preempt. An ask that tried to preempt and found no victims tries again
+after 15 seconds, if anything changed.
 
-Of two moments: times decide by their order; how long an ask has waited decides until it may
-preempt, and that is part of what is to come.
+The ``state`` of a mark has times by their order only. How long an ask has waited decides until it
+may preempt, and is in ``to_come``.
 
 Source: docs/semantics/yunikorn.md §3 and §14 (flow mode), and the design document's "Preemption
 Loop Prevention"; yunikorn-core be3bb487.
@@ -63,10 +64,10 @@ class Coming(NamedTuple):
 
 
 def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[str, Coming]]:
-    """Return the state without the asks that come later, and these by their keys.
+    """Return the state without the asks that arrive later, and these by their keys.
 
-    LookupFailed if the script copies what is not there, SchemaError if a copy would have the key of
-    what is there.
+    LookupFailed if the script copies an ask or an allocation that is not there, SchemaError if a
+    copy would have the key of one that is there.
     """
     later = []
     for tree, application, claim in _claims(state):
@@ -91,7 +92,7 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
 
 
 def _asked(partition: Partition, requests: Callable[[Application], tuple[Ask, ...]]) -> Partition:
-    """Return a partition whose applications have other asks."""
+    """Return a partition whose applications have the asks that ``requests`` returns."""
 
     def now(one: Application) -> Application:
         asks = requests(one)
@@ -123,7 +124,7 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
 
 
 def state_mark(cluster: Cluster, kept: Mapping[str, int]) -> Text:
-    """Return what decides in a partition; ``kept`` is the progress that victims have kept."""
+    """Return all that decides in a partition; ``kept`` is the progress that victims have kept."""
     applications = cluster.partition.applications
     made = ranks(one.allocation_time for each in applications for one in each.allocations)
     rooms = tuple((room.node_id, tuple(sorted(room.available.items()))) for room in cluster.nodes)
@@ -148,14 +149,14 @@ def ages(cluster: Cluster) -> Text:
     for application, ask in cluster.partition.asks:
         delay = cluster.tree.leaf_of(application).properties.delay
         checked = ask.x.preempt_check_time
-        # Beyond delay and interval more time changes nothing: only so can a state come back.
+        # More time than delay and interval changes nothing, and is cut: else no state comes back.
         age = CHECK_INTERVAL if checked is None else min(cluster.now - checked, CHECK_INTERVAL)
         found.append((ask.allocation_key, min(cluster.now - ask.request_time, delay), age))
     return tuple(found)
 
 
 Decider = Callable[[YuniKornState, Cluster, Asking], Decision]
-"""What decides, for an ask for which there is no room, whether it preempts, and whom."""
+"""Decides for an ask without room whether it preempts, and which victims."""
 
 
 class YuniKornWorld(World):
@@ -183,7 +184,7 @@ class YuniKornWorld(World):
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
 
     def _put(self, tree: int, partition: Partition, at_s: int) -> None:
-        """Put a partition in the place of the one before, and set the clock."""
+        """Put a changed partition in the place of the partition before, and set the clock."""
         partitions = list(self._state.partitions)
         partitions[tree] = partition
         now = self._first_ns + at_s * SECOND
@@ -207,7 +208,7 @@ class YuniKornWorld(World):
         return min((at_s for at_s in times if at_s is not None), default=None)
 
     def _attempts(self) -> Iterator[tuple[int, int]]:
-        """Yield when, and in which tree, asks come to try preemption."""
+        """Yield when asks are to try preemption, and in which tree."""
         for tree, cluster in enumerate(self._clusters):
             for application, ask in cluster.partition.asks:
                 due = ask.request_time + cluster.tree.leaf_of(application).properties.delay
@@ -216,13 +217,13 @@ class YuniKornWorld(World):
                     if self._tried.get(ask.allocation_key) == self._changes:
                         continue  # nothing has changed since
                     due = max(due, checked + CHECK_INTERVAL)
-                # What is due now was looked at in this cycle; who triggered preemption never does
-                # so again.
+                # An ask due now was looked at in this cycle; one that triggered preemption never
+                # does so again.
                 if due > cluster.now and not ask.triggered_preemption:
                     yield -((self._first_ns - due) // SECOND), tree
 
     def happen(self, at_s: int) -> list[Event]:
-        """Let everything happen that is due."""
+        """Carry out all appointments that are due."""
         for tree, partition in enumerate(self._state.partitions):
             # Only the clock changes: how long asks have waited depends on it.
             self._put(tree, partition, at_s)
@@ -262,9 +263,9 @@ class YuniKornWorld(World):
         return Cycle(events, moved=False)
 
     def _look(self, tree: int, at_s: int) -> Look | None:
-        """Let the first ask of a partition move that can, and return how.
+        """Let the first ask of a partition move that can, and return how it moved.
 
-        Who tried before it and found nobody remembers that.
+        Asks before it that tried to preempt and found no victims are noted to have tried.
         """
         failed, moving = set(), None
         cluster = self._clusters[tree]
@@ -277,7 +278,7 @@ class YuniKornWorld(World):
         self._tried |= dict.fromkeys(failed, self._changes)
         partition = cluster.partition
         if moving is not None:
-            # A victim asks again under its key: whoever makes the pod anew makes the same.
+            # A victim asks again under its own key: its pod is made anew as the same pod.
             partition = after(
                 cluster, moving, lambda one, now: asked_as(one.allocation_key, one, now)
             )
@@ -288,7 +289,7 @@ class YuniKornWorld(World):
         return moving
 
     def _events(self, look: Look, at_s: int) -> Iterator[Event]:
-        """Yield what a step that was made did: victims go and come back, the ask has its node."""
+        """Yield the events of a step: victims are preempted and ask again, the ask gets a node."""
         asking, step = look.asking, look.step
         key, queue = asking.ask.allocation_key, asking.leaf.path
         for victim in look.victims:
@@ -307,21 +308,21 @@ class YuniKornWorld(World):
     # What is reported of it
 
     def tree_of(self, event: Event) -> int:
-        """Return the number of the partition in which something happened."""
+        """Return the number of the partition in which an event happened."""
         return self._tree_of[event.workload]
 
     def busy(self) -> Collection[int]:
-        """Return the partitions in which something is to come."""
+        """Return the partitions that have appointments, or asks that are to try preemption."""
         return self._agenda.trees() | {tree for _, tree in self._attempts()}
 
     def mark(self, tree: int, at_s: int) -> Mark:
-        """Say what a partition is like."""
+        """Return the mark of a partition at a time."""
         cluster = self._clusters[tree]
         coming = self._agenda.after(at_s, tree)
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
 
     def enter(self, tally: Tally) -> None:
-        """Open the accounts of all who are there, or will come."""
+        """Open the accounts of all asks and allocations that are there, or arrive later."""
         for _, application, one in _claims(self._state):
             standing: Standing = "running" if isinstance(one, Allocation) else "pending"
             tally.enter(one.allocation_key, application.queue_name, one.priority, standing)
@@ -373,7 +374,7 @@ def _without(cluster: Cluster, gone: Allocation) -> Partition:
 
 
 def _checked(partition: Partition, keys: set[str], now: int) -> Partition:
-    """Return a partition in which some asks have tried preemption now."""
+    """Return a partition in which the asks of these keys have tried preemption now."""
 
     def tried(ask: Ask) -> Ask:
         if ask.allocation_key not in keys:
@@ -391,7 +392,7 @@ def world(
 ) -> YuniKornWorld:
     """Return a cluster in which the core chooses the victims, or plans do; they leave at once.
 
-    InputError if there are laws to take sides on where the core chooses.
+    InputError if a side on laws is given where the core chooses.
     """
     del leaving
     if asked.decider == state.scheduler:

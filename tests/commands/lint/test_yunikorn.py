@@ -249,6 +249,31 @@ def test_a_fence_around_others_that_are_disabled() -> None:
     assert "all other leaves are disabled there" in found.reason
 
 
+def test_leaves_with_the_same_name_are_found_like_any_others() -> None:
+    """A change to one of them is not made to the other, elsewhere in the tree."""
+    for names in (("batch", "web"), ("batch", "batch")):
+        queues = [queue(above, queue(leaf)) for above, leaf in zip("ab", names, strict=True)]
+        paths = {f"queue/root.{above}.{leaf}" for above, leaf in zip("ab", names, strict=True)}
+        found = [one for one in found_in(cluster(*queues)) if one.code == "YL-01"]
+        assert {path for one in found for path in one.objects} == paths
+
+
+def test_a_leaf_is_renamed_and_not_its_namesake() -> None:
+    """YL-06 gives root.a another name: the leaf root.ab.a keeps its own, and its applications."""
+    (found,) = found_in(cluster(two("a"), queue("ab", two("a"))))
+    assert (found.code, found.objects) == ("YL-06", ("queue/root.a", "queue/root.ab.a"))
+
+
+def test_a_property_is_tried_at_or_below_its_queue() -> None:
+    """And not in a queue whose name only begins with that of its queue."""
+    value = cluster(two("ab"), queue("a", two("c"), preemption_policy="fenced"), two("b"))
+    (found,) = (one for one in found_in(value) if one.code == "YL-07")
+    (application,) = [
+        one for one in found.example.state["applications"] if one["applicationID"] == "app-asks"
+    ]
+    assert application["queueName"] == "root.a.c"
+
+
 def test_amounts_in_cores() -> None:
     value = cluster_value(
         [queue("a", guaranteed={"vcore": "2"}), queue("b")], [node("n1", {"vcore": 4000})], []

@@ -1,9 +1,9 @@
 """Explanations of Kueue's plans.
 
-record.py   what is answered; the text of Kueue's events and conditions, taken apart
+record.py   the answers as records; the text of Kueue's events and conditions, parsed
 inquiry.py  a pending workload and its plan; law by law, why a workload may be taken, or may not
 clash.py    the laws that leave no plan, what is short, and the smallest changes that would help
-nodes.py    where a topology decides: what each domain lacks, and who would have to go
+nodes.py    where a topology decides: what each domain lacks, and whose eviction would open it
 picture.py  the nodes around a plan, slot by slot
-smallest.py the fewest workloads without which pods have a place
+smallest.py the fewest workloads whose eviction gives pods a place
 """

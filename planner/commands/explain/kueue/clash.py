@@ -1,4 +1,4 @@
-"""Why nothing: the laws of Kueue that leave no plan, what is short, which change would help."""
+"""Why there is no plan: the clashing laws of Kueue, what is short, which change would help."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]
     def feasible(kept: set[str]) -> Outcome:
         without = {law.id for law in droppable} - kept
         allowed = eligible(problem, without)
-        # No costs tell classes apart: any set will do here.
+        # No costs to split classes by: any victim set will do here.
         columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
         both = laws.KQ_ATTEMPT.id in without and problem.fair is None
         permitted = (True, False) if both else attempts(problem, allowed)
@@ -133,7 +133,7 @@ def _room(problem: Problem) -> str:
 
 
 def _protected(problem: Problem, *equal: Law) -> int:
-    """Count the workloads that one law alone keeps from being candidates, under either rules."""
+    """Count the workloads that one law alone excludes; ``equal`` is that law in each rule set."""
     return int((eligible(problem, {law.id for law in equal}) & ~eligible(problem)).sum())
 
 
@@ -141,8 +141,10 @@ def _policy(field: str, value: str, count: int) -> str:
     return f"{field} is {value}, which protects {_workloads(count)}"
 
 
-def _workloads(count: int) -> str:
-    return f"{count} workload{'' if count == 1 else 's'}"
+def _workloads(count: int, singular: str = "", plural: str = "") -> str:
+    """Return a number of workloads with the form of a verb that fits it, if any is given."""
+    noun, verb = ("workload", singular) if count == 1 else ("workloads", plural)
+    return f"{count} {noun} {verb}".rstrip()
 
 
 @WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
@@ -166,7 +168,7 @@ def _by_priority(problem: Problem, field: str, value: str, *equal: Law) -> str:
 @WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
 def _holds(problem: Problem) -> str:
     count = int((~problem.names_contested).sum())
-    return f"{_workloads(count)} hold nothing of what is short"
+    return f"{_workloads(count, 'holds', 'hold')} nothing of what is short"
 
 
 @WORDS.of(laws.KQ_BORROW_WITHIN_COHORT)
@@ -194,13 +196,13 @@ def _attempt(problem: Problem) -> str:
 def _over_quota(problem: Problem) -> str:
     count = _protected(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA)
     text = "other queues and cohorts give only what is over their quota"
-    return f"{text}; {_workloads(count)} are in one that is not" if count else text
+    return f"{text}; {_workloads(count, 'is', 'are')} in one that is not" if count else text
 
 
 @WORDS.of(laws.FS_BORROWS_CONTESTED)
 def _borrows_contested(problem: Problem) -> str:
     count = _protected(problem, laws.FS_BORROWS_CONTESTED)
-    return f"{_workloads(count)} are in queues that borrow nothing of what is short"
+    return f"{_workloads(count, 'is', 'are')} in queues that borrow nothing of what is short"
 
 
 @WORDS.of(laws.FS_SHARES)
@@ -224,8 +226,8 @@ KueueExplainer = Explainer[Planning, Plan]
 def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]:
     """Return every single change that works, and whether all were tried.
 
-    Of a number it is the smallest step up; of a policy every value that works is given, the
-    others of the field having been tried as well. For an inactive queue nothing is tried.
+    A number changes by the smallest step up; of a policy all values but Never are tried, and every
+    one that works is returned. For an inactive queue nothing is tried.
     """
     if inquiry.planning.subject.cluster_queue in inquiry.planning.snapshot.inactive:
         return (), False
@@ -239,7 +241,7 @@ def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]
 def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher priority that works.
 
-    What the rules ask of the priority changes only where it reaches or passes another one.
+    What the rules say changes only where the priority reaches or passes that of another workload.
     """
     preemptor = inquiry.planning.preemptor
     base = preemptor.workload.spec.priority or 0
@@ -293,8 +295,8 @@ def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
 def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[Edit]:
     """Yield the smallest step up of a number of nano-units that works while one unit less does not.
 
-    Without fair sharing, what the rules compare changes only at multiples of what all amounts
-    have in common, so those are searched first.
+    Without fair sharing, what the rules compare changes only at multiples of the greatest common
+    divisor of all amounts, so these are searched first.
     """
     planning = inquiry.planning
     resource = planning.snapshot.tree.frs[fr].resource

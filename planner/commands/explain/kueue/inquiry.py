@@ -1,4 +1,4 @@
-"""A pending workload of Kueue and its plan, as questions are put to them, law by law."""
+"""A pending workload of Kueue and its plan, to ask questions about, law by law."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
 
 
 def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
-    """Return the queue, the priority, and why a workload is not even in the preemptor's tree."""
+    """Return queue, priority and excluding law of a workload that the problem does not have."""
     snapshot = planning.snapshot
     found = find_workload(planning.state, workload)
     held = [w for group in snapshot.admitted.values() for w in group if w.key == workload]
@@ -179,14 +179,14 @@ def _own(problem: Problem) -> str:
 
 
 class KueueInquiry(clash.KueueExplainer):
-    """One pending workload of Kueue with its optimal plan, to be asked about."""
+    """One pending workload of Kueue with its optimal plan, to ask questions about."""
 
     settled = staticmethod(settled)
     prepare = staticmethod(prepare)
     excluded_by = staticmethod(excluded_by)
 
     def started(self, state: AnyState, given: Given, costs: Mapping[str, int] | None) -> Planning:
-        """Make the workload ready for planning by Kueue's own rules, which alone are explained."""
+        """Make the workload ready for planning by Kueue's own rules; no others are explained."""
         planning = super().started(state, given, costs)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
@@ -203,7 +203,7 @@ class KueueInquiry(clash.KueueExplainer):
         raise LookupFailed(state.source, found, expected)
 
     def seen(self, key: str) -> Standing:
-        """Say how the rules see a workload of the dump."""
+        """Return how the rules see a workload of the dump."""
         planning, position, described = self.planning, self.position(key), None
         if position is None:
             queue, priority, law = _outside(planning, key)
@@ -228,7 +228,7 @@ class KueueInquiry(clash.KueueExplainer):
         )
 
     def clash(self) -> Clash:
-        """Say why there is no plan, and what would change that."""
+        """Return why there is no plan, and which changes would make one exist."""
         problem = self.planning.problem
         ids, proved = set[str](), True
         if self.searched:
@@ -245,7 +245,7 @@ class KueueInquiry(clash.KueueExplainer):
     def explanation(
         self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
     ) -> Explanation:
-        """Put an answer together; it says so where Kueue would never come to the preemptor."""
+        """Put an answer together; it also says what keeps Kueue from reaching the preemptor."""
         plan, planning = self.plan, self.planning
         ahead = who_is_in_the_way(planning, self.deadline) if self.greedy.victims else None
         reason = planning.held_back

@@ -1,4 +1,4 @@
-"""Where a topology decides about pods: what each domain lacks, and who would have to go.
+"""Where a topology decides about pods: what each domain lacks, and whose eviction opens it.
 
 Source: docs/semantics/kueue-topology.md §3, §6 and §7.
 """
@@ -35,15 +35,15 @@ from planner.state.kueue_release import NEWEST
 from planner.state.kueue_workload import PodSet
 
 MOST_SEARCHED: Final = 40
-"""Domains for which sets of victims are looked for: those which the fewest can open."""
+"""The most domains for which victim sets are searched: those that the fewest evictions may open."""
 MOST_NAMED: Final = 10
-"""Domains that are told of."""
+"""The most domains, or victims, that an answer names."""
 MOST_ORDERED: Final = 3
-"""Podsets or groups of which all orders are tried."""
+"""The most podsets or groups for which all orders are tried."""
 
 
 def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
-    """Say whether the preemptor's pods have a place; ``None`` where no topology decides."""
+    """Return whether the preemptor's pods have a place; ``None`` where no topology decides."""
     state, preemptor = planning.state, planning.preemptor
     if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
         return None
@@ -78,7 +78,7 @@ def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
 
 
 def in_short(nodes: OnNodes) -> str:
-    """Say of the nodes what an answer goes on with; empty where there is room."""
+    """Return the sentence on nodes that ends an answer; empty where there is room."""
     if nodes.unknown:
         return f". Whether there is room on the nodes is not known: {nodes.unknown}"
     short = [one for one in nodes.flavors if one.assigned and one.closest[:1]]
@@ -90,12 +90,12 @@ def in_short(nodes: OnNodes) -> str:
 
 _When = Literal["now", "candidates", "empty"]
 _Freed = tuple[str, Mapping[int, Mapping[int, int]]]
-"""The key of a workload, and what it frees on leaves: amounts by columns."""
+"""The key of a workload, and what its eviction frees: by leaf, amounts by columns of the tree."""
 
 
 @dataclass
 class _Rooms:
-    """What the flavors of a queue hold of what a pending workload asks for."""
+    """The room that the flavors of a queue have for the pods of a pending workload."""
 
     snapshot: Snapshot
     preemptor: Preemptor
@@ -104,7 +104,7 @@ class _Rooms:
     _known: dict[str, tuple[Mapping[int, list[int]], list[_Freed]]] = field(default_factory=dict)
 
     def of_all_flavors(self) -> Iterator[FlavorRoom]:
-        """Yield flavor by flavor, those first that Kueue assigned."""
+        """Yield the room in each flavor; the flavors that Kueue assigned come first."""
         placing = Placing.of(self.snapshot, self.preemptor, Chance())
         if placing is None:
             return
@@ -125,11 +125,11 @@ class _Rooms:
                         yield found
 
     def together(self, rooms: Sequence[FlavorRoom]) -> Together | None:
-        """Say how placing all podsets fails where each by itself has a place; else ``None``.
+        """Return how placing all podsets fails where each by itself has a place; else ``None``.
 
-        What Kueue gives up for is looked at first: an empty cluster where it says NoFit, and all
-        candidates gone where it finds nobody. Then the nodes as they are, without those who would
-        open a place for each podset by itself: ``rooms`` has them.
+        The reason why Kueue gives up is looked at first: an empty cluster where it says NoFit, and
+        all candidates evicted where it finds no victims. Then the nodes as they are, without the
+        workloads whose eviction opens a place for each podset by itself: ``rooms`` has them.
         """
         mode = self.decision.assignment.mode
         if mode == "Fit":
@@ -181,7 +181,7 @@ class _Rooms:
     def _podsets(
         self, assigned: Mapping[str, tuple[set[str], int | None]], flavor: str, *, is_assigned: bool
     ) -> Iterator[tuple[PodSet, int]]:
-        """Yield the podsets that are to be placed in a flavor, or that might be."""
+        """Yield the podsets that Kueue assigned a flavor, or else might have, with pod counts."""
         topologies, queue = self.snapshot.topologies, self.snapshot.queues[self.preemptor.queue]
         if topologies.is_delayed(queue, flavor):
             return
@@ -223,7 +223,7 @@ class _Rooms:
         )
 
     def _closest(self, wanted: Wanted) -> list[DomainRoom]:
-        """Return all of the flavor where that decides, and the domains that are closest."""
+        """Return the room of the whole flavor where that decides, and of the closest domains."""
         tree, level = wanted.tree, wanted.aim.level
         left = self.snapshot.topologies.occupancy.left[tree.flavor]
         now, empty = wanted.counts(left), wanted.counts(tree.free)
@@ -250,7 +250,7 @@ class _Rooms:
     def _domain(
         self, wanted: Wanted, values: Values, leaves: range, holds: int, empty: int
     ) -> DomainRoom:
-        """Say what one domain lacks, of which alone something is wanted, and who would open it."""
+        """Return what a domain lacks, and whose eviction opens it; ``wanted`` is for it alone."""
         lacks = max(0, wanted.slices - holds)
         found: dict[str, Opening] = {}
         if lacks and empty >= wanted.slices:
@@ -276,14 +276,14 @@ class _Rooms:
 
     @cached_property
     def _in_order(self) -> Sequence[Admitted]:
-        """All that run: Kueue's candidates, then others from the lowest priority, newest first."""
+        """All that run: Kueue's candidates, then the rest by rising priority, newest first."""
         running = chain.from_iterable(self.snapshot.admitted.values())
         others = [one for one in running if one.key not in self._candidates]
         others.sort(key=lambda one: (one.priority, -one.reserved_s, one.key))
         return [*self._candidates.values(), *others]
 
     def _running(self, tree: FlavorTree, leaves: range) -> list[Movable]:
-        """Return who would free something on some leaves: Kueue's candidates first."""
+        """Return the workloads whose eviction frees something on leaves: candidates first."""
         found: dict[int, Movable] = {}
         on_leaf, running = self._by_leaf(tree)
         for leaf in leaves:
@@ -297,7 +297,7 @@ class _Rooms:
         return [found[place] for place in sorted(found)]
 
     def _by_leaf(self, tree: FlavorTree) -> tuple[Mapping[int, list[int]], list[_Freed]]:
-        """Return what each workload frees by leaves, in order, and who is on each leaf."""
+        """Return who is on each leaf, as places in a list, and that list of what each one frees."""
         if tree.flavor not in self._known:
             topologies, running = self.snapshot.topologies, list[_Freed]()
             for one in self._in_order:
@@ -319,7 +319,7 @@ class _Rooms:
 
 
 def _one_after_the_other(found: Together) -> str:
-    """Say who is placed where, who then has no place, and in which order all would."""
+    """Say which podsets are placed where, which then have no place, and which order helps."""
     scene = {"candidates": "with all candidates gone ", "empty": "with nobody there ", "now": ""}
     start = scene[found.when]
     if found.without:
@@ -338,7 +338,7 @@ def _one_after_the_other(found: Together) -> str:
 
 
 def _nearness(room: DomainRoom) -> tuple[bool, bool, int, int, tuple[str, ...]]:
-    """Order domains: those with room, those that few candidates open, those that others open."""
+    """Return a sort key: domains with room, those that the fewest candidates open, others."""
     by_rules, by_force = (
         None if one is None or one.victims is None else len(one.victims)
         for one in (room.candidates, room.whoever)
@@ -367,7 +367,7 @@ def _in_words(wanted: Wanted, room: DomainRoom) -> str:
 
 
 def _few(opening: Opening) -> str:
-    """Name who would have to go, by number where they are many."""
+    """Name the victims of an opening; of many, the first ones and the number of the rest."""
     victims = opening.victims or ()
     named, beyond = ", ".join(victims[:MOST_NAMED]), len(victims) - MOST_NAMED
     named += f" and {beyond:,} more" if beyond > 0 else ""

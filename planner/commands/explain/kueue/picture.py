@@ -1,4 +1,4 @@
-"""The nodes around a plan: which slots are taken, which it frees, and which the preemptor uses.
+"""The nodes around a plan: slots that are taken, that it frees, and that the preemptor uses.
 
 Source: docs/semantics/kueue-topology.md §4.1 and §6.1.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from planner.reference.kueue.topology.ask import Ask
 
 MOST_LISTED: Final = 200
-"""Domains of a picture: those first in which anything changes."""
+"""The most domains of a picture; domains in which slots change come first."""
 
 
 def with_nodes(state: State, plan: Plan) -> Plan:
@@ -42,7 +42,7 @@ def with_nodes(state: State, plan: Plan) -> Plan:
 def nodes_around(
     snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, victims: Collection[str]
 ) -> tuple[NodesAround, ...]:
-    """Return the nodes for each podset that is placed, with some victims gone."""
+    """Return the nodes for each podset that is placed, with the victims evicted."""
     placing = Placing.of(snapshot, preemptor, Chance())
     test = None if placing is None else placing.test(assignment)
     if placing is None or test is None:
@@ -72,7 +72,7 @@ def slot_of(ask: Ask) -> str:
 
 
 def called(tree: FlavorTree, values: Values) -> str:
-    """Return a domain as people call it; without values all of a flavor."""
+    """Return what people call a domain; without values, the whole flavor."""
     if not values:
         return f"flavor {tree.flavor}"
     key = tree.levels[len(values) - 1]
@@ -80,7 +80,7 @@ def called(tree: FlavorTree, values: Values) -> str:
 
 
 class _Sums(NamedTuple):
-    """Slots of a domain: all, taken today, freed, used by the preemptor, used of those freed."""
+    """Slots of a domain: all, taken now, freed, used by the preemptor, and used of the freed."""
 
     slots: int
     taken: int
@@ -124,10 +124,10 @@ class _Picture:
             self._sums.insert(0, added)
 
     def around(self, *, placed: bool) -> NodesAround:
-        """Return it as a record: of a large flavor what changes, and some of the rest."""
+        """Return the picture as a record: of a large flavor what changes, and some of the rest."""
         places = [(n, rank) for n, some in enumerate(self._sums) for rank in range(len(some))]
         shown = set(places)
-        if len(places) > MOST_LISTED:  # what changes, and all above it, then from the top
+        if len(places) > MOST_LISTED:  # changed domains (as are all above them), then others
             changed = {(n, rank) for n, rank in places if self._sums[n][rank].changes}
             shown, above = set(sorted(changed)[:MOST_LISTED]), self._tree.parents()
             for level, rank in places:

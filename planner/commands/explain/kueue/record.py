@@ -1,6 +1,6 @@
-"""What is answered about Kueue, and the text of its events and conditions, taken apart.
+"""The answers about Kueue's plans; the text of Kueue's events and conditions, parsed.
 
-Three texts tell of one preemption (kueue ff69552e pkg/scheduler/preemption/preemption.go,
+Kueue writes three texts for a preemption (kueue ff69552e pkg/scheduler/preemption/preemption.go,
 ``preemptionMessage`` and ``IssuePreemptions``): the message of the conditions Evicted and
 Preempted, the event Preempted of the victim, which adds the priorities, and the event
 PreemptedWorkload of the preemptor. Before v0.15 the paths were missing, before that the JobUID;
@@ -42,12 +42,12 @@ class Standing(CommonStanding):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """What people call the workload."""
         return self.workload
 
     @property
     def place(self) -> str:
-        """By which reason it is a candidate, and where in Kueue's order."""
+        """The reason that makes it a candidate, and its place in Kueue's order."""
         return f"{self.reason}, place {self.position} of {self.candidates} in Kueue's order"
 
 
@@ -180,7 +180,7 @@ class Explanation(CommonExplanation):
 
     @property
     def preemptor_queue(self) -> str:
-        """The queue it waits in."""
+        """The ClusterQueue that the preemptor waits in."""
         return self.cluster_queue
 
 
@@ -247,12 +247,12 @@ _PRIORITY: Final = (
 
 
 def parse_message(text: str) -> PreemptionMessage:
-    """Read what an event or condition says; text around it, as kubectl prints it, may stay.
+    """Parse the text of an event or condition; text around it, as kubectl prints it, may stay.
 
     Raises
     ------
     ParseError
-        If it is no text of Kueue about a preemption.
+        If the text is too long, or not one of Kueue about a preemption.
     """
     if len(text) > LONGEST:
         raise ParseError("message", f"{len(text)} characters", f"at most {LONGEST}")
@@ -276,7 +276,7 @@ def parse_message(text: str) -> PreemptionMessage:
         )
     reason, law = REASONS.get(found["reason"] or ""), None
     if reason is not None:
-        # Under each rule set that gives it: the text does not say which.
+        # The laws of all rule sets that give this reason: the text does not say which set it was.
         known = (law_behind(rules, reason) for rules in ("kueue-classical", "kueue-fair"))
         law = "/".join(one.id for one in known if one is not None)
     return PreemptionMessage(
@@ -290,21 +290,21 @@ def parse_message(text: str) -> PreemptionMessage:
 
 
 def take_apart(text: str, state: State) -> PreemptionMessage:
-    """Take apart a text about a preemption, or raise that it is none, and name who is known."""
+    """Parse a text as `parse_message` does, and name the workloads that the state knows."""
     return resolve(parse_message(text), state)
 
 
 def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
     """Name the workloads whose UIDs the state knows.
 
-    A job's UID names a preemptor too, where the workload was made anew since.
+    A job's UID names a preemptor as well, where its workload has been created anew since.
     """
     keys = {one.uid: one.key for one in state.workloads.entries}
 
     def named(party: Party) -> Party:
         key = party.workload or keys.get(party.uid or "")
         if not key and party.job_uid:
-            for workload in state.workloads:  # the last of the job
+            for workload in state.workloads:  # the last workload of the job
                 if workload.metadata.labels.get(_JOB_UID) == party.job_uid:
                     key = workload.key
         return party.model_copy(update={"workload": key})

@@ -1,8 +1,8 @@
-"""The fewest workloads without which pods have a place in a domain: exact as long as it is small.
+"""The fewest workloads whose eviction gives pods a place in a domain: exact for small searches.
 
-Only places count here, neither quota nor who may be preempted. To take one away more never does
-harm, so the sets are tried by their size, from a bound below which none can do up to what two
-greedy ways find: by what frees most, and by the leaf on which a slot costs the fewest.
+Only places count here, neither quota nor who may be preempted. To evict one workload more never
+takes room away, so victim sets are tried by size: from a lower bound up to the better of two greedy
+answers, by the workloads that free most, and by the leaves on which a slot costs the fewest.
 
 Source: docs/semantics/kueue-topology.md §7: room is monotone for one podset or group.
 """
@@ -18,16 +18,16 @@ from msgspec import Struct
 from planner.reference.kueue.topology.slots import Gauge, Wanted, columns
 
 MOST_STEPS: Final = 10_000
-"""Changes of leaves in the search for one set."""
+"""The most updates of leaves in the search for one set."""
 MOST_IN_ALL: Final = 60_000
-"""Changes of leaves in all searches of one answer."""
+"""The most updates of leaves in all searches of one answer."""
 MOST_BOUNDED: Final = 100_000
-"""Leaves times slots that lack, up to which the leaves are looked at one by one."""
+"""The most leaves times missing slots for which leaves are looked at one by one."""
 MOST_SEARCHED: Final = 100
-"""Larger sets are not searched through: what goes until there is room is then the answer."""
+"""The largest size of sets that is searched; beyond it, a greedy set is the answer."""
 
 Freed = Mapping[int, tuple[tuple[int, int], ...]]
-"""What goes free on leaves: amounts by columns of the tree."""
+"""What an eviction frees: for each leaf, amounts with their columns of the tree."""
 
 
 class Movable(NamedTuple):
@@ -40,7 +40,7 @@ class Movable(NamedTuple):
 class Smallest(Struct, frozen=True):
     """Keys of workloads without which there is room; ``None`` if no set is enough.
 
-    ``proved`` says that there is no smaller one.
+    ``proved`` says that no smaller set is enough.
     """
 
     keys: tuple[str, ...] | None
@@ -49,7 +49,7 @@ class Smallest(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Steps:
-    """What is left of the work that an answer is worth; ``late`` says when time is up."""
+    """The updates of leaves that are left for an answer; ``late`` says whether time is up."""
 
     late: Callable[[], bool]
     left: int = MOST_IN_ALL
@@ -62,9 +62,9 @@ class _OutOfSteps(Exception):  # noqa: N818 - says what happened
 def smallest_set(
     wanted: Wanted, rows: Sequence[Sequence[int]], running: Sequence[Movable], steps: Steps
 ) -> Smallest:
-    """Return the fewest of ``running`` that must go before there is room.
+    """Return the fewest of ``running`` whose eviction makes room.
 
-    ``rows`` is what is left on the leaves now. It is one of the smallest, always the same one.
+    ``rows`` is what is left on the leaves now. Of several smallest sets it is always the same one.
     """
     return _Search(wanted, rows, running, steps).found()
 
@@ -72,7 +72,7 @@ def smallest_set(
 def least_number(
     wanted: Wanted, rows: Sequence[Sequence[int]], running: Sequence[Movable]
 ) -> int | None:
-    """Return how many must go at least; ``None`` if all together cannot be enough."""
+    """Return a lower bound on the evictions needed; ``None`` if not even all are enough."""
     return _Gains(wanted, rows, running).least()
 
 
@@ -119,11 +119,11 @@ class _Gains:
 
 
 _WHOLE: Final = 720_720
-"""The weight of one workload: what is on several leaves counts there for its part, rounded down."""
+"""The weight of one workload: on several leaves, each has an equal part of it, rounded down."""
 
 
 class _Leaves:
-    """What each leaf would cost: how many workloads must go for so many slots more on it."""
+    """What slots cost on each leaf: how many workloads to evict for one or more slots more."""
 
     def __init__(
         self, gains: _Gains, rows: Sequence[Sequence[int]], running: Sequence[Movable]
@@ -145,7 +145,7 @@ class _Leaves:
         return min((max(0, row[column]) // one for column, one in self.known), default=0)
 
     def least(self) -> int:
-        """Return how many workloads must go at least, by all leaves together."""
+        """Return a lower bound on the evictions needed, by all leaves together; 0 if unknown."""
         if not self.worth_it or self.lacking <= 0:
             return 0
         best: list[int | None] = [0] + [None] * self.lacking
@@ -163,7 +163,7 @@ class _Leaves:
         return 0 if found is None else -(-found // _WHOLE)
 
     def _costs(self, leaf: int) -> list[int]:
-        """Return what 1, 2, ... slots more of a leaf cost at least, as far as they can be had."""
+        """Return the least weight to evict for 1, 2, ... slots more on a leaf, while possible."""
         row = self.rows[leaf]
         here = [
             (dict(self.running[place].freed[leaf]), _WHOLE // len(self.running[place].freed))
@@ -182,7 +182,7 @@ class _Leaves:
         return found
 
     def cheapest(self, rows: Sequence[Sequence[int]], gone: Collection[int]) -> list[int] | None:
-        """Return the fewest workloads, roughly, that must go for one slot more on any leaf."""
+        """Return roughly the fewest workloads to evict for one slot more on any one leaf."""
         best: list[int] | None = None
         for leaf, places in self.on.items():
             row, taken = list(rows[leaf]), list[int]()
@@ -201,9 +201,10 @@ class _Leaves:
 
 
 def _cover(need: int, some: Sequence[tuple[int, int]]) -> int | None:
-    """Return the least weight of what adds up to a need; a part counts for its part.
+    """Return the least weight of amounts (with weights) that add up to a need.
 
-    Where all weigh the same, only whole ones count. ``None`` if all are not enough.
+    A part of an amount weighs its part, but where all weights are the same only whole amounts
+    count. ``None`` if all are not enough.
     """
     if need <= 0:
         return 0
@@ -240,12 +241,12 @@ class _Search:
         self._rows: Final = [list(row) for row in rows]
         self._counts: Final = wanted.counts(self._rows)
         self._gauge: Final = Gauge(wanted.tree, wanted.aim, self._counts, wanted.workers.count)
-        # For each place the most that one workload from there on adds, by resource.
+        # For each place the most slots that any one workload from there on adds, by resource.
         ahead = [(0,) * len(self._base)]
         for gain in reversed(self._gains):
             ahead.append(tuple(map(max, gain, ahead[-1])))
         self._best_ahead: Final = ahead[::-1]
-        # And the next workload that frees something else.
+        # For each place the next workload that frees something else.
         self._unlike: Final = [len(self._running)] * len(self._running)
         for place in range(len(self._running) - 2, -1, -1):
             same = self._running[place].freed == self._running[place + 1].freed
@@ -278,14 +279,14 @@ class _Search:
         return Smallest(tuple(sorted(self._running[n].key for n in chosen)), proved)
 
     def _leaf_by_leaf(self) -> Iterator[int]:
-        """Yield workloads by what one slot more costs, as what is left changes."""
+        """Yield the workloads of the cheapest slot, again and again as the rows change."""
         gone: set[int] = set()
         while chosen := self._leaves.cheapest(self._rows, gone):
             gone.update(chosen)
             yield from chosen
 
     def _greedy(self, order: Iterable[int]) -> list[int] | None:
-        """Take away in an order until there is room, then give back what is not needed."""
+        """Return victims that make room: taken in an order, without those not needed after all."""
         taken: list[int] = []
         for place in order:
             self._move(place, 1)
@@ -304,7 +305,7 @@ class _Search:
         return kept if enough else None
 
     def _of_size(self, left: int, start: int, base: Sequence[int]) -> list[int] | None:
-        """Return so many more workloads, from a place on, without which there is room."""
+        """Return ``left`` workloads, from place ``start`` on, whose eviction makes room, if any."""
         if left == 0:
             return [] if self._fits() else None
         place = start

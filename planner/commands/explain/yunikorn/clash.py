@@ -1,6 +1,6 @@
 """The laws in words: why an allocation may be taken, or may not; which laws leave no plan.
 
-What is short where there is none.
+Also what is short where there is no plan.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def amount(units: int, t: str) -> str:
 
 
 def listed(texts: Iterable[str]) -> str:
-    """Return some texts with commas, and how many there are more."""
+    """Return the first few texts with commas between them, and how many more there are."""
     return name_some(list(texts), 4)
 
 
 def guarantees(problem: YuniKornProblem, queue: int, *, exceeded: bool = False) -> str:
-    """Say what a queue uses of what counts as its guaranteed: all, or only what is exceeded."""
+    """Say how much a queue uses of each guaranteed that counts for it, or that it exceeds."""
     counting: Counting = counting_guarantees(problem)[queue]
     path = problem.queues[queue].path
     if counting is None:
@@ -109,7 +109,7 @@ WORDS: Final[Register[Callable[[YuniKornPlanning], str]]] = Register()
 def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
     """Return the first law that excludes an allocation on its own, ``None`` for a candidate.
 
-    YK-01 does not: it compares whole plans.
+    YK-01 excludes no single allocation: it compares whole plans.
     """
     problem = planning.problem
     for law, forbids in exclusions(problem):
@@ -131,10 +131,10 @@ def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
 
 
 def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
-    """Return the candidates on the node of an allocation as the core looks at them there.
+    """Return the candidates on the node of an allocation, in the order that the core tries there.
 
-    Those of queues that are not over their guaranteed are left out: the core skips them. What is
-    equal in creation time keeps the order of the state; in the core its order is not defined.
+    Allocations of queues that are not over their guaranteed are left out: the core skips them.
+    Equal creation times keep the order of the state; in the core their order is not defined.
 
     Source: docs/semantics/yunikorn.md §7 and §11.1.
     """
@@ -211,7 +211,7 @@ def _elsewhere(planning: YuniKornPlanning, position: int) -> str:
 
 
 def _no_room(planning: YuniKornPlanning, position: int) -> str:
-    """Say why no plan is for the node of an allocation; empty if there may be one."""
+    """Say why no plan can be for the node of an allocation; empty if one may be."""
     problem = planning.problem
     if problem.roomy and not problem.ask.required_node:
         return ""
@@ -232,9 +232,9 @@ def _no_room(planning: YuniKornPlanning, position: int) -> str:
 def shortfalls(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
     """Yield what is short on the nearest node, and on the ask's path.
 
-    The nearest node lacks the least when all candidates on it are gone, and of several the least
-    before that; amounts are compared as parts of what is asked. Where no node may host the ask
-    it is the one whose capacity is nearest.
+    The nearest node lacks the least once all candidates on it are evicted, and of several such
+    nodes the least now; amounts are compared as fractions of what is asked. Where no node may host
+    the ask, it is the node whose capacity lacks the least.
     """
     problem = planning.problem
     if not problem.roomy or problem.ask.required_node:
@@ -260,7 +260,7 @@ def nearest_node(planning: YuniKornPlanning) -> int:
 
 
 def held_by(planning: YuniKornPlanning, some: BoolArray) -> list[int]:
-    """Return what the candidates among some allocations hold together of each type: (T,)."""
+    """Return the total usage of the candidates among ``some`` allocations, by type: (T,)."""
     return [sum(held.tolist()) for held in planning.problem.holding[planning.eligible & some].T]
 
 
@@ -273,7 +273,7 @@ def _parts(problem: YuniKornProblem, missing: Mapping[int, int]) -> Fraction:
 
 
 def _of_node(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
-    """Say what the nearest node lacks: of its capacity where all are too small."""
+    """Yield what the nearest node lacks: of its capacity where all nodes are too small."""
     problem, asked, held = planning.problem, planning.problem.ask.resource, None
     if problem.usable.any():
         node = nearest_node(planning)
@@ -349,7 +349,7 @@ def minimal_clash(
     """Return the ids of a minimal clashing set, and whether it is proved to be one."""
     droppable, nodes = in_drop_order(rules), [*problem.nodes, ""]
     available, usable = [*problem.available, {}], np.ones(len(nodes), dtype=np.bool_)
-    # Without YK-08 every node may host the ask, and so may one that is not there.
+    # Without YK-08 every node may host the ask, and so may an added node that does not exist.
     anywhere = replace(problem, nodes=nodes, available=available, usable=usable)
 
     def feasible(kept: set[str]) -> Outcome:

@@ -1,4 +1,4 @@
-"""A pending ask and its plan, as questions are put to them, and the changes that would make one."""
+"""A pending ask and its plan, to ask questions about; the changes that make a plan exist."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ YuniKornExplainer = Explainer[YuniKornPlanning, YuniKornPlan]
 def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bool]:
     """Return every single change that works, and whether all were tried.
 
-    Of a number it is the smallest step up; of a policy the other value. With a required node
-    only what the ask itself may and is worth counts. What an edit cannot name is not tried: a
-    key with an equals sign, queues that several partitions have.
+    A number changes by the smallest step up, a policy to its other value. For an ask with a
+    required node only its permission to preempt and its priority count. What an edit cannot name is
+    not tried: a key with an equals sign, queues that several partitions have.
     """
     problem, searches = inquiry.planning.problem, list[Iterator[Edit]]()
     ask, partition = problem.ask, inquiry.planning.cluster.partition
     named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
         path = f"ask/{ask.allocation_key}"
-        permitting = []  # it to preempt at all, if something forbids that (YK-11)
+        permitting = []  # edits that let the ask preempt at all, if YK-11 forbids it
         if not partition.preemption.enabled:
             enabled = f"partition/{partition.name}.preemption.enabled"
             permitting.append(Edit(enabled, "false", "true"))
@@ -77,8 +77,8 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
 def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
     """Yield the smallest step up of a priority that works.
 
-    What the laws ask of it changes only where it reaches the priority of an allocation, or
-    passes that of an ask with a reservation.
+    What the laws say changes only where the priority reaches that of an allocation, or passes
+    that of an ask with a reservation.
     """
     planning = inquiry.planning
     mine = planning.problem.ask.priority
@@ -95,9 +95,9 @@ def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
 
 
 def _policies(inquiry: YuniKornExplainer) -> Iterator[Edit]:
-    """Yield every fence that works when it is taken away, and every queue opened to preemption.
+    """Yield the edits that work of those that remove a fence or open a disabled queue.
 
-    A queue that is disabled gives its policy to those below it, so it is tried as well.
+    A disabled queue passes its policy on to the queues below it, so it is tried even if no leaf.
     """
     planning = inquiry.planning
     written = {path: queue.properties for path, _, queue in every_queue(planning.state)}
@@ -128,8 +128,8 @@ def _maxima(inquiry: YuniKornExplainer) -> Iterator[Edit]:
 def _guaranteed(inquiry: YuniKornExplainer) -> Iterator[Edit]:
     """Yield the smallest higher guaranteed of each queue and type that works.
 
-    It is tried where the ask lacks some: at its own queue, and at those above it that count.
-    There more protects the neighbours of the ask as well, so that still more may not help.
+    It is tried where guaranteed is short: at the ask's own queue, and at those above that count.
+    Above, it protects the neighbours of the ask as well, so that a still higher one may not help.
     """
     problem = inquiry.planning.problem
     short = short_of_guaranteed(problem)
@@ -148,10 +148,10 @@ def _guaranteed(inquiry: YuniKornExplainer) -> Iterator[Edit]:
 def _enlarged(
     inquiry: YuniKornExplainer, path: str, t: str, now: int | None, most: int
 ) -> Iterator[Edit]:
-    """Yield the smallest step up of an amount that works, of at most so much.
+    """Yield the smallest step up of an amount that works, up to ``most``.
 
-    What the laws compare changes only at multiples of what all amounts of the type have in
-    common.
+    What the laws compare changes only at multiples of the greatest common divisor of all amounts
+    of the type.
     """
     problem = inquiry.planning.problem
     amounts = [problem.ask.resource.get(t, 0)]
@@ -171,7 +171,7 @@ def _enlarged(
 
 
 class YuniKornInquiry(YuniKornExplainer):
-    """One ask of YuniKorn with its optimal plan, to be asked about."""
+    """One ask of YuniKorn with its optimal plan, to ask questions about."""
 
     settled = staticmethod(settled_ask)
     prepare = staticmethod(prepare_ask)
@@ -179,13 +179,13 @@ class YuniKornInquiry(YuniKornExplainer):
 
     @property
     def bounds(self) -> list[Bounds]:
-        """Alternatives keep to the caps, or do without them; the last tier goes last of all."""
+        """The bounds of alternatives: with caps, without, and at last with the last tier, too."""
         last = [] if self.spared == "nobody" else [Bounds(capped=False, last_resort=True)]
         return super().bounds + last
 
     @property
     def spared(self) -> Spared:
-        """Whom YK-01 spares because some legal set does without them."""
+        """The kind of allocations that YK-01 spares, as some legal set does without that kind."""
         plan, problem = self.plan, self.planning.problem
         if not plan.victims:
             return "nobody"
@@ -215,7 +215,7 @@ class YuniKornInquiry(YuniKornExplainer):
         return self.planning.problem.allocations[self.positions[key]].pod or key
 
     def seen(self, key: str) -> YuniKornStanding:
-        """Say how the laws see an allocation."""
+        """Return how the laws see an allocation."""
         planning, position = self.planning, self.positions[key]
         problem, subject = planning.problem, planning.subject
         allocation, law = problem.allocations[position], clash.excluded_by(planning, position)
@@ -250,7 +250,7 @@ class YuniKornInquiry(YuniKornExplainer):
         )
 
     def clash(self) -> YuniKornClash:
-        """Say why there is no plan, and what would change that."""
+        """Return why there is no plan, and which changes would make one exist."""
         planning, rules = self.planning, self.planning.subject.rules
         ids, proved = clash.minimal_clash(planning.problem, rules, self.deadline)
         changes, tried_all = smallest_changes(self)
@@ -265,7 +265,7 @@ class YuniKornInquiry(YuniKornExplainer):
     def explanation(
         self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
     ) -> YuniKornExplanation:
-        """Put an answer together, with the pods of all allocations in it."""
+        """Put an answer together, with the names of the pods of all allocations in it."""
         plan = self.plan
         keys = [*plan.keys, *(one.allocation for one in standings)]
         if other := found.get("alternative"):
@@ -290,7 +290,7 @@ class YuniKornInquiry(YuniKornExplainer):
     def plan_of(self, asked: PreparedAsk, counts: Counts, *, proved: bool) -> YuniKornPlan:
         """Return class counts as a plan that the verifier accepted.
 
-        It claims no proof to it: whether law 1 could be kept is what the bounds of a question say.
+        It is verified without a claim of proof: the question's bounds say if YK-01 can be kept.
         """
         planning = self.planning
         positions = planning.in_candidate_order(asked.search.classes.take(counts))

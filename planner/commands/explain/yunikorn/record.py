@@ -1,4 +1,4 @@
-"""What is answered about YuniKorn."""
+"""The answers about YuniKorn's plans, as records."""
 
 # pyright: reportIncompatibleVariableOverride=false
 # A frozen record may have fields of a narrower type.
@@ -40,7 +40,7 @@ class YuniKornStanding(CommonStanding):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """What people call the allocation: its pod, where that is known."""
         return self.pod or self.allocation
 
     @property
@@ -100,10 +100,10 @@ class YuniKornExplanation(CommonExplanation):
 
     @property
     def preemptor_queue(self) -> str:
-        """The queue it waits in."""
+        """The queue that the ask waits in."""
         return self.queue
 
     @property
     def names(self) -> dict[str, str]:
-        """What people call victims, by their keys, where that is something else."""
+        """What people call allocations, by their keys: their pods, where these are known."""
         return self.pods

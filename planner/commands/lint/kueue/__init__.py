@@ -1,10 +1,10 @@
 """What Kueue's configuration makes possible, impossible or pointless.
 
-world.py     what the rules look at, and small dumps made of some ClusterQueues
+world.py     the facts that the rules look at; small dumps made of some ClusterQueues
 search.py    the search for a smallest example, in which decisions and cycles are replayed
-cycles.py    KL-01 and KL-02, ping-pong; KL-19, of the workloads that wait
+cycles.py    KL-01 and KL-02, ping-pong; KL-19, workloads that are never reached
 settings.py  KL-03 to KL-10, impossible; KL-11 to KL-18, useless
-nodes.py     KL-20 to KL-22, of flavors with a topology
+nodes.py     KL-20 to KL-22, flavors with a topology
 
 Source: docs/semantics/kueue.md; kueue ff69552e pkg/webhooks/clusterqueue_webhook.go
 (``validatePreemption``).
@@ -45,7 +45,7 @@ RULES: Final = (
     nodes.without_labels,
     nodes.without_topology,
 )
-"""One function a kind of finding, in the order of the codes."""
+"""One function for each kind of finding, in the order of the codes."""
 
 
 def findings_in(state: State) -> Iterator[Finding]:

@@ -1,15 +1,15 @@
-"""What only cycles show: workloads that evict one another for ever, and who is never reached.
+"""What only cycles show: workloads that evict each other for ever, or that are never reached.
 
-Ping-pong: whom preemption by priority evicts never evicts back: it is lower, or equal and later in
-the queue, than whom it went for, and both stay what they are. Evicting back needs
-``reclaimWithinCohort: Any``, which asks for no priority: one ClusterQueue borrows by force, the
-other takes its nominal quota back from whoever has it, and the first does not think twice.
+Ping-pong: a victim of preemption by priority never evicts its preemptor in turn: its priority is
+lower, or equal and it queued later, and neither changes. Evicting back needs
+``reclaimWithinCohort: Any``, which heeds no priority: one ClusterQueue preempts while borrowing,
+the other takes its nominal quota back from whoever has it, and the first preempts again.
 
-Starvation: a pending workload of the state that Kueue never reaches, and who keeps it from it.
-Other rules ask what a configuration makes possible; this one looks at who waits. Cycles are
-replayed in each cohort tree, as for the note of a plan (docs/semantics/kueue.md §7.1, §7.4, §7.5).
-A workload that would neither fit nor preempt if its turn came is kept from nothing, and an eviction
-in the tree, or an admission, changes everything: neither is reported.
+Starvation: a pending workload of the state that Kueue never reaches, and the workloads that keep
+Kueue from it. Other rules ask what a configuration makes possible; this rule looks at what waits.
+Cycles are replayed in each cohort tree, as for the note of a plan (docs/semantics/kueue.md §7.1,
+§7.4, §7.5). A workload that would neither fit nor preempt if its turn came misses nothing, and an
+eviction or admission in the tree changes everything: neither case is reported.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
 from planner.reference.kueue.decision import decide
 
 MAX_TRIALS: Final = 100
-"""States that are tried for one tree of cohorts."""
+"""The most states that are tried for one tree of cohorts."""
 
 
 def borrower_and_lender(facts: Facts) -> Iterator[Finding]:
-    """KL-01: one preempts while borrowing, the other reclaims from any priority."""
+    """KL-01: one ClusterQueue preempts while borrowing, another reclaims from any priority."""
     if facts.fair:
         return
     for tree in facts.trees.values():
@@ -85,7 +85,7 @@ def _from_any(facts: Facts, queues: Sequence[int]) -> list[int]:
 def _between(
     facts: Facts, code: str, borrowers: Sequence[int], lenders: Sequence[int], reason: str
 ) -> Iterator[Finding]:
-    """Yield the finding for some ClusterQueues of a tree, shown by the first pair that does it."""
+    """Yield the finding for ClusterQueues of a tree, shown by the first pair that does it."""
     cure = policies(map(facts.snapshot.queue_name, lenders), reclaimWithinCohort="LowerPriority")
 
     def trials(borrower: int) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
@@ -114,23 +114,23 @@ def _between(
 
 
 MAX_WORK: Final = 10_000_000
-"""Steps of replayed cycles for one tree: the heads times those that hold quota, and who waits."""
+"""The most steps for one tree; a cycle takes queues times holders of quota, plus who waits."""
 MAX_TRIED: Final = 8
-"""Workloads behind one blocker that are decided for, the first in queue order."""
+"""The most workloads behind one blocker for which to decide, the first in queue order."""
 MAX_QUEUES: Final = 12
-"""ClusterQueues of an example, where fewer do not show it."""
+"""The most ClusterQueues of an example, if those of the waiting workloads do not show it."""
 _NEWER: Final = 50
-"""The minute since which that runs which was queued after who starves."""
+"""The minute since which workloads run that were queued after the starving workload."""
 
 
 def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
-    """KL-19: one that is before it in every cycle moves nothing, and does not go away."""
+    """KL-19: the workload before it in every cycle can do nothing, and does not go away."""
     ends = (
         one.status.requeue_state.requeue_at
         for one in facts.state.workloads.pending()
         if one.status.requeue_state is not None and one.status.requeue_state.requeue_at is not None
     )
-    # At a time when nobody waits for its backoff: that passes by itself.
+    # At a time when no workload waits for the end of its backoff: this wait ends by itself.
     snapshot = replace(facts.snapshot, now=max((facts.snapshot.now, *ends)))
     waiting = waiting_queues(facts.state, snapshot)
     for tree in facts.trees.values():
@@ -150,13 +150,13 @@ def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
 
 
 def _budget(each: int) -> Callable[[], bool]:
-    """Return what says, asked before each cycle, whether one more is too much, in every run."""
+    """Return a function to ask before each cycle if it is too much, the same in every run."""
     done = count(each, each)
     return lambda: next(done) > MAX_WORK
 
 
 class _Case(Struct, frozen=True):
-    """A tree of a state in which some workloads are before others in every cycle."""
+    """A cohort tree of a state, and workloads in it that are before others in every cycle."""
 
     facts: Facts
     snapshot: Snapshot
@@ -166,7 +166,7 @@ class _Case(Struct, frozen=True):
 
 
 def _found(case: _Case, kept: Sequence[Pending]) -> Iterator[Finding]:
-    """Yield the finding for who is kept from its turn by one blocker, if an example shows it."""
+    """Yield the finding for workloads kept from their turn by a blocker, if an example shows it."""
     wanting = []
     for pending in kept[:MAX_TRIED]:
         alone = decide(case.snapshot, pending.preemptor)
@@ -196,7 +196,7 @@ def _found(case: _Case, kept: Sequence[Pending]) -> Iterator[Finding]:
 
 
 def _example(case: _Case, asks: Preemptor) -> Example | None:
-    """Return the first of a few small dumps in which the same happens, and a cure ends it."""
+    """Return the first of a few small dumps in which ``asks`` starves, but not after a cure."""
     facts, waits = case.facts, (*case.blockers, asks)
     names = [facts.snapshot.queue_name(one.queue) for one in case.blockers]
     cure = spec_of(names, queueingStrategy="BestEffortFIFO")
@@ -214,13 +214,13 @@ def _example(case: _Case, asks: Preemptor) -> Example | None:
 
 
 def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator[list[Job]]:
-    """Yield what runs and what waits, first of all as it is, of the one resource of a world.
+    """Yield running and waiting workloads, first as they are, in the one resource of a world.
 
-    Who starves for the sake of another resource may ask for little of this one, and its head for
-    more than there is; what runs may not matter.
+    A workload that starves because of another resource may ask for little of this one, and its
+    head for more than there is; the workloads that run may not matter. So these are tried as well.
     """
     asks, snapshot = waits[-1], case.snapshot
-    # What runs: as one what no preemptor tells apart by queue, priority and age.
+    # What runs, as one workload for each queue, priority and age: preemptors see no more.
     groups: Counter[tuple[int, int, bool]] = Counter()
     for queue in world.queues:
         for one in snapshot.admitted.get(queue, ()):
@@ -231,7 +231,7 @@ def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator
         Job(f"{search.RUNS}-{number}", queue, amount, priority, minute=_NEWER if newer else 0)
         for number, ((queue, priority, newer), amount) in enumerate(used, 1)
     ]
-    # Those that wait, with what they ask for of the one resource, and last who starves.
+    # The waiting workloads with their requests of the one resource; the last one starves.
     resource = snapshot.tree.frs[world.fr].resource
     *first, last = (
         Job(

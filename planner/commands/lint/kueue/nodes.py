@@ -1,7 +1,7 @@
-"""Nodes: what a topology makes of them, and what the workloads of its queues ask.
+"""Findings on nodes: what a topology makes of them, and what the workloads of its queues ask.
 
-Only what waits is looked at, and only as if nobody ran: what never has room in an empty cluster has
-none in any other.
+Only pending workloads are looked at, and only as if nobody ran: a workload without room in an empty
+cluster never has room.
 
 Source: docs/semantics/kueue-topology.md §2.1, §3.1 and §7.
 """
@@ -34,7 +34,7 @@ from planner.state.kueue import Node
 from planner.state.kueue_release import NEWEST
 
 MOST_SHAPES: Final = 300
-"""Different things that are asked for, of which each is looked at once."""
+"""The most different requests that are looked at, each of them once."""
 MOST_NAMED: Final = 5
 _JOB: Final = f"{NAMESPACE}/{ASKS}"
 
@@ -52,7 +52,7 @@ def never_any_room(facts: Facts) -> Iterator[Finding]:
         try:
             preemptor = as_preemptor(facts.state, snapshot, workload)
         except InputError:
-            continue  # it waits in a queue that is not there
+            continue  # its queue is not there
         shape = preemptor.queue, repr(workload.spec.pod_sets)
         if shape not in seen and len(seen) < MOST_SHAPES:
             seen[shape] = _too_much(snapshot, preemptor)
@@ -79,7 +79,7 @@ class _TooMuch(Struct, frozen=True):
     most: int
 
     def in_words(self, keys: Sequence[str]) -> str:
-        """Say who asks for what, and how much there is at most."""
+        """Say which workloads ask for what, and for how much there is room at most."""
         wanted, level = self.wanted, self.tree.levels[self.wanted.aim.level]
         more = f" (and {len(keys) - 1:,} more)" if len(keys) > 1 else ""
         unit = f"slices of {wanted.aim.size} pods" if wanted.aim.size > 1 else "pods"
@@ -95,7 +95,7 @@ class _TooMuch(Struct, frozen=True):
         )
 
     def example(self, queue: str) -> Example | None:
-        """Show it with the closest domain alone: it is admitted where the nodes are larger."""
+        """Return an example with the closest domain alone, in which only larger nodes would do."""
         alone, _ = self.wanted.below(self.wanted.aim.level, self.rank)
         tree, whole, pods = alone.tree, Counter[str](), []
         for ask in (self.wanted.workers, self.wanted.leader):
@@ -121,7 +121,7 @@ class _TooMuch(Struct, frozen=True):
 
 
 def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
-    """Return what no domain of any flavor has room for; ``None`` if some flavor may do."""
+    """Return the pods that no domain of any flavor has room for; ``None`` if one may have."""
     placing = Placing.of(snapshot, preemptor, Chance())
     if placing is None:
         return None
@@ -133,7 +133,7 @@ def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
         if tree is None:
             continue
         if topologies.is_delayed(queue, flavor):
-            return None  # the nodes are made for it, or are those of another cluster
+            return None  # its nodes are made on demand, or belong to another cluster
         asks = [
             placing.ask(one.pod_set, one.pod_set.min_count or one.count, flavor)
             for one in preemptor.pod_sets
@@ -157,7 +157,7 @@ def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
 
 
 def without_labels(facts: Facts) -> Iterator[Finding]:
-    """KL-21: a node that a flavor means, and that has not the labels of all levels."""
+    """KL-21: a node has the labels of a flavor, but not those of all levels of its topology."""
     snapshot = _placing(facts)
     if snapshot is None:
         return
@@ -201,7 +201,7 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
     state, configuration = facts.state, facts.state.configuration
     known = {one.name for one in state.topologies}
     if not (state.nodes or known) or not configuration.gate("TopologyAwareScheduling"):
-        return  # nobody asked for them
+        return  # topologies are not in the dump, or are switched off
     for flavor in state.resource_flavors:
         missing = flavor.spec.topology_name
         queues = [one for one in state.cluster_queues if flavor.name in one.flavor_names]
@@ -220,7 +220,7 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
 
 
 def _placing(facts: Facts) -> Snapshot | None:
-    """Return the snapshot with nodes; ``None`` where topologies decide nothing that is known."""
+    """Return the snapshot with nodes; ``None`` where topologies do nothing, or nothing known."""
     state = facts.state
     if state.release is not NEWEST or not any(f.spec.topology_name for f in state.resource_flavors):
         return None
@@ -241,7 +241,7 @@ def _dump(  # noqa: PLR0913, PLR0917 - what an example is made of
     more: Sequence[Object] = (),
     labels: Mapping[str, str] | None = None,
 ) -> Object:
-    """Return a queue with quota for just what one workload asks for."""
+    """Return a dump of a queue and a workload, with quota for just what the workload asks for."""
     needed = Counter[str]()
     for one in pods:
         needed.update({resource: n * one.count for resource, n in one.requests.items()})

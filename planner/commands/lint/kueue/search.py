@@ -1,8 +1,8 @@
-"""The search for a smallest example: few workloads of telling sizes, each dump tried by replay.
+"""The search for a smallest example: few workloads of chosen sizes, each dump tried by replay.
 
-Sizes are those at which anything can change: a unit, the nominal quota, a unit more, and all that
-a ClusterQueue could use. Priorities only decide by comparison, so below, equal and above stand
-for all there are. No example, no finding.
+Sizes are those at which anything can change: a unit, the nominal quota, a unit more than that, and
+all that a ClusterQueue could use. Priorities only decide by comparison, so three are enough: lower,
+equal and higher. Without an example there is no finding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 
 MAX_CYCLES: Final = 60
-"""Cycles after which a small cluster that has not repeated itself will not."""
+"""The most cycles to run: a small cluster that has not repeated itself by then will not."""
 AT_REST: Final = "nothing moves until something in the cohort changes"
 
 
@@ -35,7 +35,7 @@ class Decided(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """What it does, to go on after the name of the workload."""
+        """The decision in words, to stand after the name of the workload."""
         if self.targets:
             return f"preempts {', '.join(self.targets)}"
         return "fits at once" if self.mode == "Fit" else "preempts nobody"
@@ -49,11 +49,11 @@ def decided(dump: Any, pending: str) -> Decided:  # noqa: ANN401 - parsed JSON
 
 
 def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
-    """Return the events that lead into a round of evictions, and the round; empty without one.
+    """Return the events that lead into a round of evictions, and the round; empty without a round.
 
-    A round leads from a standing to the same standing, and somebody is evicted in it: whoever
-    that is was admitted again, and the round goes on for ever. Victims go after a second. Once
-    nothing moves any more, all compete again, as if something else in the cohort had changed.
+    A round leads from a state of the cluster back to it, with an eviction on the way: the victim is
+    admitted again, and the round repeats for ever. Victims give their quota back after a second.
+    Once nothing moves any more, all compete again, as if something else in the cohort had changed.
     """
     world = KueueWorld(read_kueue_objects(dump, where="example"), Script(), decide)
     path = world.snapshot(0).tree.path
@@ -71,7 +71,7 @@ def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
             events.append(f"{by} preempts {', '.join(evicts)}" if evicts else f"{by} is admitted")
             last_eviction = len(events) if evicts else last_eviction
         later_s = at_s + 1 if moved else world.next_s()
-        # What every cohort tree is like, as a simulation compares it.
+        # The state of every cohort tree, as a simulation compares states.
         standing = tuple(world.mark(tree, at_s) for tree in trees)
         parked = any(one.parked for one in world.queues.values())
         if later_s is None and (standing in rested or not parked):
@@ -91,25 +91,26 @@ def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
 ASKS: Final = "asks"
 RUNS: Final = "runs"
 MAX_OTHERS: Final = 4
-"""Other ClusterQueues that an example is tried with."""
+"""The most other ClusterQueues that an example is tried with."""
 MAX_SIMILAR: Final = 3
-"""ClusterQueues of a group that are tried before it is given up."""
+"""The most ClusterQueues of a group that are tried."""
 FEW: Final = 6
-"""Pairs of workloads that are compared at least, where a setting is to change nothing."""
+"""The fewest pairs of workloads to compare before a setting is said to change nothing."""
 _TIMES: Final = ((2, 2), (2, 0), (0, 0))
-"""Since when the first of two runs, and when it was made: the second of them is of minute 1."""
+"""Minutes when the first of two workloads began to run, and was created; the second has 1."""
 _CREATED: Final = 10
-"""What runs is created later than what asks, so that equal priorities do not protect it."""
+"""Running workloads are created later than who asks: equal priorities do not protect them."""
 
 Item = TypeVar("Item")
 Grid = Iterator[tuple[tuple[Job, ...], Job]]
-"""What runs, and who asks."""
+"""The workloads that run, and the one that asks for room."""
 
 
 def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[World, int]]:
-    """Yield small worlds of a ClusterQueue and one of some others, for each resource of both.
+    """Yield small worlds of a ClusterQueue and another one, each with the number of the latter.
 
-    Those that can borrow come first.
+    There is a world for each flavor-resource of both, and the same with lenders added. Those others
+    that can borrow come first.
     """
 
     def stays(other: int) -> bool:
@@ -126,7 +127,7 @@ def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[Wo
 
 def sizes(world: World, queue: int) -> list[int]:
     """Return the amounts at which anything can change for a ClusterQueue, the smallest first."""
-    # The world has fewer queues than the cluster: what it could use there may be out of reach.
+    # The world has fewer queues than the cluster: what a queue could use there may not be here.
     nominal, unit = world.facts.nominal(queue, world.fr), world.unit
     most = min(world.facts.most(queue, world.fr), _total(world))
     return sorted({n for n in (unit, nominal, nominal + unit, most) if 0 < n <= most})
@@ -142,9 +143,9 @@ def _total(world: World) -> int:
 def grid(  # noqa: PLR0913 - what an example is made of
     world: World, asks: int, runs: int, priority: int = 0, *, beyond: bool = False, boost: str = ""
 ) -> Grid:
-    """Yield what runs in one ClusterQueue and what asks in another, the smallest first.
+    """Yield a workload that runs in one ClusterQueue and one that asks in another, smallest first.
 
-    ``beyond`` leaves out what asks for no more than its nominal quota; ``boost`` is for who asks.
+    ``beyond`` leaves out requests within the nominal quota; ``boost`` is for the one that asks.
     """
     nominal = world.facts.nominal(asks, world.fr) if beyond else 0
     for running, asked in sorted(product(sizes(world, runs), sizes(world, asks)), key=sum):
@@ -164,10 +165,10 @@ def denied(  # noqa: PLR0913 - what an example is made of
     differences: Sequence[int] = (-1, 0, 1),
     helps: Callable[[Decided], bool] = lambda cured: bool(cured.targets),
 ) -> Example | None:
-    """Find who preempts nobody and does not fit, whatever its priority, but would after a cure.
+    """Find a workload that neither preempts nor fits at any priority, but would after a cure.
 
-    ``cure`` is the change that helps, ``words`` what it is, to go on "with"; ``differences`` are
-    what the priority of the one that asks is more than that of what runs.
+    ``cure`` is the change that helps, ``words`` describe it after "with"; ``differences`` are how
+    much higher the priorities to try are than that of the workloads that run.
     """
     for runs, asks in jobs:
         tries = [replace(asks, priority=asks.priority + more) for more in differences]
@@ -187,10 +188,10 @@ def denied(  # noqa: PLR0913 - what an example is made of
 
 
 def idle(world: World, jobs: Grid, without: Change, words: str) -> Example | None:
-    """Find an example in which a setting changes nothing, if it changes nothing in any before.
+    """Find an example in which a setting changes nothing, if it changes nothing in any tried.
 
-    It is one that does not fit: first of all one in which somebody is preempted all the same,
-    looked for a little longer.
+    In it the asking workload does not fit. One in which it preempts somebody all the same is
+    preferred, and looked for until ``FEW`` pairs are compared.
     """
     shown: list[Example] = []
     for number, (runs, asks) in enumerate(jobs):
@@ -210,10 +211,10 @@ def idle(world: World, jobs: Grid, without: Change, words: str) -> Example | Non
 
 
 def rivals(world: World, borrower: int, lender: int) -> Iterator[tuple[Job, ...]]:
-    """Yield two that run in the lending ClusterQueue, and one that asks in the borrowing one.
+    """Yield two workloads that run in the lending ClusterQueue, and one that asks in the other.
 
-    The two go together for the one, the first one before the second because its priority is lower.
-    It comes back to what its ClusterQueue is entitled to, and lets the second follow.
+    The asking workload evicts both, the first before the second because its priority is lower. The
+    first then takes back what its ClusterQueue is entitled to, and lets the second follow.
     """
     facts = world.facts
     low = min(0, facts.threshold(borrower, 0))

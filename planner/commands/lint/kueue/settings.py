@@ -47,8 +47,8 @@ def _each_group(  # noqa: PLR0913, PLR0917 - all of a finding
 ) -> Iterator[Finding]:
     """Yield the findings of the groups of similar ClusterQueues for which there is an example.
 
-    ``{name}`` stands for what a group is called, ``{threshold}`` for its maxPriorityThreshold, and
-    others for ``words``.
+    In ``reason`` and ``hint``, ``{name}`` is what the group is called, ``{threshold}`` its
+    maxPriorityThreshold, and other fields come from ``words``.
     """
     for group in facts.similar(queues):
         words |= {"name": facts.called(group), "threshold": facts.threshold(group[0], 0)}
@@ -57,7 +57,7 @@ def _each_group(  # noqa: PLR0913, PLR0917 - all of a finding
 
 
 def never_reclaims(facts: Facts) -> Iterator[Finding]:
-    """KL-03: others may borrow its quota, and it may not take it back."""
+    """KL-03: others may borrow quota of a ClusterQueue that may not take it back."""
     closed = [q for q in facts.queues if not facts.reclaims(q) and not facts.borrows_by_force(q)]
     yield from _each_group(
         facts,
@@ -84,7 +84,7 @@ def refused(facts: Facts) -> Iterator[Finding]:
 
 
 def threshold_below_all(facts: Facts) -> Iterator[Finding]:
-    """KL-05: whoever is above maxPriorityThreshold is spared while borrowing, and all are."""
+    """KL-05: maxPriorityThreshold spares priorities above it while borrowing, and all are above."""
     if facts.fair or not facts.priorities:
         return
     lowest = facts.priorities[0]
@@ -103,7 +103,7 @@ def threshold_below_all(facts: Facts) -> Iterator[Finding]:
 
 
 def one_priority(facts: Facts) -> Iterator[Finding]:
-    """KL-06: LowerPriority finds nobody where all have the same."""
+    """KL-06: LowerPriority finds nobody where all workloads have the same priority."""
     if len(facts.priorities) > 1:
         return
     priority = facts.priorities[0] if facts.priorities else 0
@@ -141,7 +141,7 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
 
 
 def nothing_to_reclaim(facts: Facts) -> Iterator[Finding]:
-    """KL-07: without quota of its own and without borrowWithinCohort, reclaiming has no ground."""
+    """KL-07: without nominal quota and borrowWithinCohort, there is nothing to reclaim."""
     path = facts.snapshot.tree.path
     poor = [q for q in facts.queues if facts.reclaims(q) and not facts.borrows_by_force(q)]
     poor = [q for q in poor if len(path(q)) == _BELOW_ROOT and not facts.anywhere(facts.nominal, q)]
@@ -191,7 +191,7 @@ def inactive_borrower(facts: Facts) -> Iterator[Finding]:
 
 
 def weight_zero(facts: Facts) -> Iterator[Finding]:
-    """KL-09: the share of a borrowing queue of weight 0 is infinite, and preempts nobody."""
+    """KL-09: a borrowing queue of weight 0 has an infinite share, and preempts nobody."""
     nodes = facts.snapshot.tree.nodes
 
     def show(facts: Facts, group: Sequence[int]) -> Example | None:
@@ -214,7 +214,7 @@ def weight_zero(facts: Facts) -> Iterator[Finding]:
 
 
 def no_quota(facts: Facts) -> Iterator[Finding]:
-    """KL-10: a resource that is covered, and of which no flavor has anything within reach."""
+    """KL-10: a resource that is covered, but of which no flavor has quota within reach."""
     frs = facts.snapshot.tree.frs
     empty: dict[str, list[int]] = {}
     for queue in facts.queues:
@@ -262,7 +262,7 @@ def _first(  # noqa: PLR0913 - what an example is made of
     *,
     beyond: bool = False,
 ) -> Example | None:
-    """Find an example in which another policy of one of a few ClusterQueues would help."""
+    """Find an example in which another policy would help, of the first few ClusterQueues."""
     policy = cure if isinstance(cure, str) else " ".join(map(str, cure.values()))
     return _found(
         denied(
@@ -281,7 +281,7 @@ _NO_RECLAIM: Object = {"reclaimWithinCohort": "Never", **_NO_BORROW}
 
 
 def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
-    """KL-11: policies towards others of the cohort, where there are none."""
+    """KL-11: policies towards other ClusterQueues of the cohort, where there are none."""
     lonely = [q for q in facts.queues if facts.reclaims(q) and not facts.others(q)]
     for queue in lonely:
         name = facts.name(queue)
@@ -298,7 +298,7 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
 
 
 def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
-    """KL-12: under fair sharing preemption while borrowing goes by shares."""
+    """KL-12: under fair sharing, shares decide on preemption while borrowing."""
     group = facts.forceful if facts.fair else []
     example = _found(
         _without(facts, [queue], "borrowWithinCohort", _NO_BORROW) for queue in group[:MAX_SIMILAR]
@@ -330,7 +330,7 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
 
 
 def nobody_borrows(facts: Facts) -> Iterator[Finding]:
-    """KL-14: only who uses more than its nominal quota is reclaimed from, and nobody can."""
+    """KL-14: quota is reclaimed only from queues above their nominal quota, and none can be."""
     for tree in facts.trees.values():
         pairs = ((queue, fr) for queue in tree for fr in facts.frs(queue))
         borrowers = Counter(fr for queue, fr in pairs if facts.can_borrow(queue, fr))
@@ -351,7 +351,7 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
 
 
 def threshold_above_all(facts: Facts) -> Iterator[Finding]:
-    """KL-15: a threshold that spares nobody there is."""
+    """KL-15: a threshold that no priority is above, so that it spares nobody."""
     if facts.fair or not facts.priorities:
         return
     highest = facts.priorities[-1]
@@ -444,7 +444,7 @@ def _without(
 def _unchanged(  # noqa: PLR0913, PLR0917 - what an example is made of
     facts: Facts, queue: int, others: Iterable[int], off: Change, words: str, priority: int = 0
 ) -> Example | None:
-    """Find an example in which a change changes nothing, for others that run or the queue's own."""
+    """Find an example in which ``off`` changes nothing, with others running or the queue's own."""
     return _found(
         idle(
             world,

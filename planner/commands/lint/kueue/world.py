@@ -1,4 +1,4 @@
-"""What the rules look at, and small dumps made of it: one flavor-resource, a few workloads."""
+"""The facts that the rules look at; small dumps of them: one flavor-resource, a few workloads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from planner.state.kueue import State
 from planner.state.queues import Preemption
 
 _OF_KUBERNETES: Final = "system-"
-"""How the priority classes begin that every cluster has, and no batch workload uses."""
+"""The prefix of the priority classes that every cluster has, and no batch workload uses."""
 _UNCOUNTED: Final = "pods"
 """The one resource that preemption does not count (docs/semantics/kueue.md §4.1)."""
 
@@ -58,7 +58,7 @@ class Facts(Struct, frozen=True, dict=True):
 
     @cached_property
     def priorities(self) -> Sequence[int]:
-        """Every effective priority of a workload, and every class there is for them; sorted."""
+        """Effective priorities of unfinished workloads, and values of priority classes, sorted."""
         state = self.state
         classes = (*state.workload_priority_classes, *state.priority_classes)
         named = {one.value for one in classes if not one.metadata.name.startswith(_OF_KUBERNETES)}
@@ -68,7 +68,7 @@ class Facts(Struct, frozen=True, dict=True):
         return sorted(named | used)
 
     def active(self, queues: Iterable[int]) -> list[int]:
-        """Return those of some ClusterQueues that take part in scheduling."""
+        """Return the ClusterQueues among ``queues`` that take part in scheduling."""
         return [queue for queue in queues if self.snapshot.is_active(queue)]
 
     def policies(self, queue: int) -> Preemption:
@@ -89,7 +89,7 @@ class Facts(Struct, frozen=True, dict=True):
         return [q for q in self.queues if self.borrows_by_force(q) and self.reclaims(q)]
 
     def threshold(self, queue: int, otherwise: int) -> int:
-        """Return up to which priority a ClusterQueue may preempt while it borrows."""
+        """Return the highest priority that a ClusterQueue may preempt while it borrows."""
         given = self.policies(queue).borrow_within_cohort.max_priority_threshold
         return otherwise if given is None else given
 
@@ -130,14 +130,14 @@ class Facts(Struct, frozen=True, dict=True):
         return [other for other in tree if other != queue]
 
     def active_others(self, queue: int) -> list[int]:
-        """Return those of them that take part in scheduling."""
+        """Return the other ClusterQueues under the same root that take part in scheduling."""
         return self.active(self.others(queue))
 
     def similar(self, queues: Iterable[int]) -> Iterator[list[int]]:
-        """Yield some ClusterQueues in groups that a rule need not tell apart.
+        """Yield ClusterQueues in groups whose members a rule need not distinguish.
 
-        Those of a group have one parent, the same policies, and the same signs of quotas and
-        limits in the same flavor-resources.
+        The members of a group have one parent, the same policies and weight, and the same signs of
+        quotas and limits in the same flavor-resources; all are active, or all inactive.
         """
         groups: dict[object, list[int]] = {}
         nodes = self.snapshot.tree.nodes
@@ -152,7 +152,7 @@ class Facts(Struct, frozen=True, dict=True):
         yield from groups.values()
 
     def called(self, queues: Sequence[int]) -> str:
-        """Return a group of ClusterQueues by its first."""
+        """Return what to call a group of ClusterQueues: its first member, and how many more."""
         more = f" (and {len(queues) - 1:,} more like it)" if len(queues) > 1 else ""
         return self.name(queues[0]) + more
 
@@ -167,7 +167,7 @@ class Facts(Struct, frozen=True, dict=True):
 
 Object = objects.Object
 Change = Callable[[list[Object]], None]
-"""What is done to the objects of a dump before it is read."""
+"""A function that changes the objects of a dump before it is read."""
 
 NAMESPACE: Final = "example"
 BOOST: Final = "kueue.x-k8s.io/priority-boost"
@@ -179,8 +179,8 @@ _GIBIBYTE: Final = 2**30
 class Job(Struct, frozen=True):
     """A workload of a dump: one pod that asks for an amount.
 
-    It runs, or was made, since so many minutes after noon; ``created`` is when it was made if
-    that was earlier.
+    ``minute``, counted from noon, is since when it runs or waits; ``created`` is the minute when it
+    was created, if that was earlier.
     """
 
     name: str
@@ -214,7 +214,7 @@ class World(Struct, frozen=True):
         return unit if least >= unit else 1
 
     def dump(self, jobs: Iterable[Job], *changes: Change) -> Object:
-        """Return the List that kubectl would print, once some changes are made."""
+        """Return the List that kubectl would print, with some changes made."""
         names = map(self.facts.snapshot.queue_name, self.queues)
         items = [
             *self._configuration(),
@@ -229,7 +229,7 @@ class World(Struct, frozen=True):
         return listed(items)
 
     def and_lender(self) -> World | None:
-        """Return the world with one ClusterQueue more: that which lends most; None if none does."""
+        """Return the world with the ClusterQueue added that lends most; None if none lends."""
         facts, tree = self.facts, self.facts.snapshot.tree
         others = [q for q in facts.active_others(self.queues[0]) if q not in self.queues]
         lendable = {q: tree.subtree[q][self.fr] - tree.kept[q][self.fr] for q in others}
@@ -287,7 +287,7 @@ class World(Struct, frozen=True):
         if rules and not node.active:
             checks = [{"name": rule.name} for rule in rules]
             spec["admissionChecksStrategy"] = {"admissionChecks": checks}
-        # A group of each flavor that it names and nobody has is what makes it inactive.
+        # Flavors that do not exist make it inactive: each is named in a group of its own.
         named = dict.fromkeys(one.name for group in given.resource_groups for one in group.flavors)
         missing = [name for name in named if name not in facts.snapshot.flavors]
         for number, name in enumerate(missing):
@@ -329,7 +329,7 @@ def read_example(
 
 
 def each_queue(change: Callable[[Object], object], names: Iterable[str]) -> Change:
-    """Return what does something to the ClusterQueues of some names."""
+    """Return a change of a dump that applies ``change`` to the ClusterQueues of some names."""
     wanted = set(names)
 
     def changed(items: list[Object]) -> None:
@@ -341,17 +341,17 @@ def each_queue(change: Callable[[Object], object], names: Iterable[str]) -> Chan
 
 
 def policies(names: Iterable[str], **changed: object) -> Change:
-    """Return what sets preemption policies of some ClusterQueues."""
+    """Return a change that sets preemption policies of some ClusterQueues."""
     return each_queue(lambda queue: queue["spec"]["preemption"].update(changed), names)
 
 
 def spec_of(names: Iterable[str], **changed: object) -> Change:
-    """Return what sets fields of the spec of some ClusterQueues."""
+    """Return a change that sets fields of the spec of some ClusterQueues."""
     return each_queue(lambda queue: queue["spec"].update(changed), names)
 
 
 def without(*path: str) -> Change:
-    """Return what takes a field away from every object that has it."""
+    """Return a change that removes a field from every object that has it."""
     *above, last = path
 
     def change(items: list[Object]) -> None:
@@ -362,7 +362,7 @@ def without(*path: str) -> Change:
 
 
 def _weight(nano: int) -> str | None:
-    """Write a weight; none where it is 1, which needs no words."""
+    """Return a weight as text; ``None`` where it is 1, the default."""
     if nano == NANO:
         return None
     return str(nano // NANO) if nano % NANO == 0 else f"{nano}n"

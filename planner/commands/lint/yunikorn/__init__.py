@@ -1,10 +1,10 @@
 """What YuniKorn's queues.yaml makes impossible or pointless.
 
-Ping-pong by generic preemption is none of it: an ask must fit into what is left of its queue's
-guaranteed, and a victim leaves a queue that was over its own, so that it never fits there again
-at once (docs/semantics/yunikorn.md §6 and §13).
+Ping-pong by generic preemption is not possible: an ask must fit into what is left of its queue's
+guaranteed, and a victim leaves a queue that was over its guaranteed, so that it never fits there
+again at once (docs/semantics/yunikorn.md §6 and §13).
 
-world.py  what the rules look at, and small clusters made of some queues of a partition
+world.py  the facts that the rules look at; small clusters made of some queues of a partition
 rules.py  YL-01 to YL-09
 """
 
@@ -29,7 +29,7 @@ RULES: Final = (
     rules.opted_out,
     rules.quota_delay_alone,
 )
-"""One function a kind of finding, in the order of the codes."""
+"""One function for each kind of finding, in the order of the codes."""
 
 
 def findings_in(state: YuniKornState) -> Iterator[Finding]:

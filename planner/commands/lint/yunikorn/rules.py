@@ -1,4 +1,4 @@
-"""What queues.yaml makes impossible or pointless, a function a finding."""
+"""What queues.yaml makes impossible or pointless, a function for each kind of finding."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def nothing_guaranteed(facts: Facts) -> Iterator[Finding]:
 
 
 def switched_off(facts: Facts) -> Iterator[Finding]:
-    """YL-02: guaranteed resources without preemption are had when others finish."""
+    """YL-02: without preemption, guaranteed resources come back only when others finish."""
     if facts.partition.preemption.enabled:
         return
 
@@ -77,7 +77,7 @@ def switched_off(facts: Facts) -> Iterator[Finding]:
 
 
 def fenced_in(facts: Facts) -> Iterator[Finding]:
-    """YL-03: nobody is preempted beyond a fence, in a disabled queue, or in the ask's own."""
+    """YL-03: nobody is preempted beyond a fence, in a disabled queue, or in the ask's own queue."""
     for leaf in facts.leaves:
         if not facts.guarantees(leaf) or not facts.others(leaf):
             continue
@@ -129,7 +129,7 @@ def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
 
 
 def beyond_nodes(facts: Facts) -> Iterator[Finding]:
-    """YL-05: guarantees that the nodes cannot keep end at whoever comes last."""
+    """YL-05: where the nodes have less than is guaranteed, the queue that comes last waits."""
     capacity = (facts.cluster.tree.root.max or {}).get(facts.type, 0)
     leaves = [leaf for leaf in facts.leaves if guaranteed(facts, leaf)]
     total = sum(guaranteed(facts, leaf) for leaf in leaves)
@@ -161,7 +161,7 @@ def beyond_nodes(facts: Facts) -> Iterator[Finding]:
 
 
 def denied(facts: Facts, leaf: Queue, cure: Change, words: str) -> Example | None:
-    """Find an ask of a leaf that preempts nobody, and would after a cure."""
+    """Find an example in which an ask of a leaf preempts nobody, but would after a cure."""
     worlds = (
         World(facts, leaf, amount, over_guaranteed(facts, other, amount))
         for other in facts.others(leaf)[:MAX_OTHERS]
@@ -174,9 +174,9 @@ def denied(facts: Facts, leaf: Queue, cure: Change, words: str) -> Example | Non
 def over_guaranteed(
     facts: Facts, queue: Queue, amount: int, *, opted_out: bool = False
 ) -> list[Runs]:
-    """Return what uses an amount more than is guaranteed to a leaf, that amount by itself.
+    """Return allocations that use ``amount`` more than is guaranteed to a leaf, in one by itself.
 
-    A victim has to fit into what is left of the guaranteed of the queue it goes for.
+    A victim has to fit into what is left of the guaranteed of the ask's queue.
     """
     inside = guaranteed(facts, queue)
     parts = (inside, amount) if inside else (amount,)
@@ -184,7 +184,7 @@ def over_guaranteed(
 
 
 def _shown(worlds: Iterable[World], cure: Change, words: str) -> Example | None:
-    """Return the first world in which the ask preempts nobody and finds no room, unless cured."""
+    """Return the first world in which the ask neither preempts nor finds room, unless cured."""
     for world in worlds:
         before, cured = world.decided(), world.decided(cure)
         if not (before.fits or before.victims) and (cured.victims or cured.fits):
@@ -219,7 +219,7 @@ _POLICIES = {
 
 
 def prefix_of_another(facts: Facts) -> Iterator[Finding]:
-    """YL-06: the core tells ancestors by the beginning of the path, as plain text."""
+    """YL-06: the core takes a queue for an ancestor if its path, as text, begins the other's."""
     for leaf in facts.leaves:
         for other in facts.others(leaf):
             mine, theirs = guaranteed(facts, leaf), guaranteed(facts, other)
@@ -243,7 +243,7 @@ def prefix_of_another(facts: Facts) -> Iterator[Finding]:
 
 
 def unreadable(facts: Facts) -> Iterator[Finding]:
-    """YL-07: what cannot be read counts as if it were not there, and nothing says so."""
+    """YL-07: a property that cannot be read counts as absent, and nothing says so."""
     for path, config in facts.written.items():
         for key, value in config.properties.items():
             if why := _unreadable(key, value):
@@ -315,7 +315,7 @@ _EXPECTED = {
 
 
 def _unreadable(key: str, value: str) -> str:
-    """Say what a property is not; empty if it can be read, or is none of preemption's."""
+    """Say why a property cannot be read; empty if it can, or is not one of preemption."""
     if key in _POLICIES and value not in _POLICIES[key]:
         return f"not {_EXPECTED[key]}"
     duration = parse_duration(value)
@@ -331,7 +331,7 @@ def _unreadable(key: str, value: str) -> str:
 
 def _idle(facts: Facts, path: str, key: str) -> Example | None:
     """Find an example in which a property changes nothing, for a leaf at or below a path."""
-    for leaf in (one for one in facts.leaves if one.path.startswith(path)):
+    for leaf in (one for one in facts.leaves if f"{one.path}.".startswith(f"{path}.")):
         for other in facts.others(leaf)[:MAX_OTHERS]:
             mine = guaranteed(facts, leaf) or 1
             world = World(facts, leaf, mine, over_guaranteed(facts, other, mine))

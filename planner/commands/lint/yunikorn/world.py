@@ -1,4 +1,4 @@
-"""What the rules look at, and small clusters made of it: one node, a few allocations."""
+"""The facts that the rules look at; small clusters made of them: one node, a few allocations."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Facts(Struct, frozen=True, dict=True):
 
     @cached_property
     def written(self) -> Mapping[str, QueueConfig]:
-        """The queues as they are written, by their paths."""
+        """The queues as queues.yaml has them, by their paths."""
         return dict(_paths(self.partition.root, ""))
 
     @cached_property
     def type(self) -> str:
-        """A resource type to make examples of: one that is guaranteed, or that nodes have."""
+        """The one resource type of examples: a type that is guaranteed, or that nodes have."""
         amounts = (item for one in self.queues.values() for item in (one.guaranteed or {}).items())
         of_nodes = (name for one in self.partition.nodes for name in one.capacity)
         return next(chain((name for name, amount in amounts if amount), of_nodes), "memory")
@@ -56,7 +56,7 @@ class Facts(Struct, frozen=True, dict=True):
         return any(queue.guaranteed for queue in leaf.lineage)
 
     def others(self, leaf: Queue) -> list[Queue]:
-        """Return the other leaves."""
+        """Return all leaves except a given one."""
         return [other for other in self.leaves if other is not leaf]
 
 
@@ -78,7 +78,7 @@ def _paths(config: QueueConfig, above: str) -> Iterator[tuple[str, QueueConfig]]
 
 Object = dict[str, Any]
 Change = Callable[[Object], None]
-"""What is done to a cluster before it is read."""
+"""A function that changes the objects of a cluster before they are read."""
 
 ASKS: Final = "asks"
 NODE: Final = "node"
@@ -88,7 +88,7 @@ _DAY: Final = 86_400 * _SECOND
 
 
 class Runs(NamedTuple):
-    """An allocation: its queue, what it holds of the one type, and whether it opted out."""
+    """An allocation: its queue, its amount of the one type, and whether it opted out."""
 
     queue: Queue
     amount: int
@@ -111,7 +111,7 @@ class World(Struct, frozen=True):
     runs: Sequence[Runs]
 
     def dump(self, *changes: Change) -> Object:
-        """Return the instance, once some changes are made."""
+        """Return the objects of the cluster with some changes made."""
         leaves = (self.leaf, *(one.queue for one in self.runs))
         kept = {queue.path for leaf in leaves for queue in leaf.lineage}
         switches = self.facts.partition.preemption
@@ -141,7 +141,7 @@ class World(Struct, frozen=True):
         return value
 
     def decided(self, *changes: Change) -> Decided:
-        """Replay what YuniKorn does for the ask."""
+        """Replay what YuniKorn does for the ask with some changes made."""
         cluster = prepare(read_yunikorn_objects(self.dump(*changes), where="example"))
         asking = find_ask(cluster, ASKS)
         victims = decide(cluster, asking).victim_keys
@@ -197,7 +197,7 @@ def _application(key: str, leaf: Queue, **claims: list[Object]) -> Object:
 
 
 def each_queue(change: Callable[[Object], object]) -> Change:
-    """Return what does something to every queue."""
+    """Return a change of the cluster that applies ``change`` to every queue."""
 
     def changed(value: Object) -> None:
         ahead = [queue for one in value["queues"]["partitions"] for queue in one["queues"]]
@@ -210,16 +210,22 @@ def each_queue(change: Callable[[Object], object]) -> Change:
 
 
 def of_leaf(path: str, change: Callable[[Object], object]) -> Change:
-    """Return what does something to the leaf queue of a path."""
-    last = path.rpartition(".")[2]
+    """Return a change that applies ``change`` to the leaf queue at a path."""
+    *above, last = path.split(".")
 
-    def changed(queue: Object) -> None:
-        if queue["name"].lower() == last and not queue["queues"]:
-            change(queue)
+    def changed(value: Object) -> None:
+        level = [queue for one in value["queues"]["partitions"] for queue in one["queues"]]
+        for name in above:
+            level = [
+                below for one in level if one["name"].lower() == name for below in one["queues"]
+            ]
+        for queue in level:
+            if queue["name"].lower() == last:
+                change(queue)
 
-    return each_queue(changed)
+    return changed
 
 
 def without_property(name: str) -> Change:
-    """Return what takes a property away from every queue."""
+    """Return a change that removes a property from every queue."""
     return each_queue(lambda queue: queue["properties"].pop(name, None))
