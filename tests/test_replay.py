@@ -20,6 +20,7 @@ from planner.commands.replay import (
 from planner.commands.replay.comparison import first_difference
 from planner.errors import InputError
 from planner.reference.kueue.cycle.record import Cycle
+from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.kueue import State
 from tests.cli.running import SMALL, cluster, listed
 from tests.cluster import FLAVOR, NOW, cohort, configuration, pending, queue, running
@@ -562,7 +563,7 @@ def test_of_few_orders_each_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> No
     parts = [*cohort("x"), *cohort("y"), *(one for name in "abc" for one in queue(name, 1))]
     line = {**cycle(), "state": listed(parts)}
     tried: list[tuple[str, ...]] = []
-    run = kueue.run_cycle
+    run = run_cycle
 
     def noted(state: State, *given: Any, **more: Any) -> Cycle:
         tried.append(tuple(one.name for one in (*state.cluster_queues, *state.cohorts)))
